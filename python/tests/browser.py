@@ -98,15 +98,16 @@ class Browser:
                 raise AssertionError(f"never true: {condition}")
             time.sleep(0.05)
 
-    def open(self, path: Path, width: int = 1400, height: int = 900, features: dict[str, str] | None = None) -> None:
-        """Open a file in a window of a size, with features of the medium such as prefers-color-scheme."""
+    def open(self, path: Path | str, width: int = 1400, height: int = 900, features: dict[str, str] | None = None) -> None:
+        """Open a file or an address in a window of a size, with features of the medium such as prefers-color-scheme."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         values = [{"name": name, "value": value} for name, value in (features or {}).items()]
         self.call("Emulation.setEmulatedMedia", media="", features=values)
         self.call("Page.navigate", url="about:blank")
         self.until("location.href === 'about:blank' && document.readyState === 'complete'")
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        self.until("location.protocol === 'file:' && document.readyState === 'complete'")
+        address = path if isinstance(path, str) else path.resolve().as_uri()
+        self.call("Page.navigate", url=address)
+        self.until(f"location.protocol === '{address.partition('/')[0]}' && document.readyState === 'complete'")
 
     def centre(self, expression: str) -> tuple[float, float]:
         """Return the centre of an element on the screen, after scrolling to it."""

@@ -12,7 +12,7 @@ from tonopah.cli import main
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 CARRIED_OUT = ("README.md", "files.md", "first-steps.md", "from-flent-mahimahi.md", "from-ns2.md", "from-ns3.md", "python.md")
-LONG = ("validate", "study run all")
+LONG = ("serve", "validate", "study run all")
 """Commands that take minutes: they are understood, and tests of their own carry them out."""
 FILE = re.compile(r"[Ss]ave this as `([\w.]+)`(?:(?!```).)*```(?:toml|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^ *(?:\$ )?(?:\.venv/bin/)?(tonopah|make) (.*)$", re.MULTILINE)

@@ -204,6 +204,34 @@ class Setup:
     seed: int
     """A number of its own for each connection, for random draws."""
 
+class Stepwise:
+    """A run in steps; gone when it has ended or failed. `excerpt`: packet events from, until (seconds), and how many at most."""
+
+    def __init__(
+        self,
+        scenario_json: str,
+        seed: int = 1,
+        algorithms: Algorithms | None = None,
+        max_events: int | None = None,
+        max_memory: int | None = None,
+        excerpt: tuple[float, float, int] | None = None,
+    ) -> None: ...
+    def advance(self, until_s: float, events: int) -> bool:
+        """Run until the clock has reached `until_s`, at most `events` events; return True when the run is over."""
+
+    @property
+    def now_s(self) -> float | None:
+        """The simulated time; None when the run has ended."""
+
+    def series(self) -> Series:
+        """Return the samples since the last call."""
+
+    def finish(self) -> tuple[str, Series, str] | None:
+        """End the run: its summary, the samples not taken, the packet events as JSON lines; None if it has ended before.
+
+        The summary of a run that is not over is that of a shorter one.
+        """
+
 class Endpoint:
     """A TCP endpoint driven by hand; `tonopah.Endpoint` is the form to use."""
 

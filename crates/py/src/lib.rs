@@ -8,6 +8,7 @@ mod quantity;
 mod running;
 mod segment;
 mod signals;
+mod stepwise;
 mod watching;
 
 use std::any::Any;
@@ -23,7 +24,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sim::scenario::Further;
+use sim::scenario::{Further, SeriesName};
 use sim::{Column, Outcome, Scenario, Simulation, Sink, Summary};
 use tcp::units::Span;
 
@@ -116,6 +117,17 @@ struct Given {
     trace: String,
 }
 
+impl From<Outcome> for Given {
+    fn from(Outcome { summary, series, trace }: Outcome) -> Given {
+        Given { summary, series: named(series), trace: trace.unwrap_or_default() }
+    }
+}
+
+/// Series by their names in a scenario.
+fn named(series: Vec<(SeriesName, Column)>) -> Series {
+    series.into_iter().map(|(name, column)| (name.name(), column)).collect()
+}
+
 /// One run of a scenario (JSON text).
 struct Job<'a> {
     scenario: &'a str,
@@ -133,9 +145,7 @@ impl Job<'_> {
                 Some(sink) => Simulation::with_sink(&scenario, self.seed, sink)?,
                 None => Simulation::new(&scenario, self.seed)?,
             };
-            let Outcome { summary, series, trace } = running::run(simulation, self.limits, stopper)?;
-            let series = series.into_iter().map(|(name, column)| (name.name(), column)).collect();
-            Ok(Given { summary, series, trace: trace.unwrap_or_default() })
+            Ok(Given::from(running::run(simulation, self.limits, stopper)?))
         })
         .map_err(|failure| match failure {
             Failure::Bug(message) => Failure::Bug(format!("{message} [seed {}]", self.seed)),
@@ -373,6 +383,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<algorithm::Algorithm>()?;
     add_signals(module)?;
     module.add_class::<endpoint::Endpoint>()?;
+    module.add_class::<stepwise::Stepwise>()?;
     quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

@@ -31,7 +31,7 @@ impl Limits {
     }
 
     /// The limit that a run has exceeded, if any.
-    fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
+    pub(crate) fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
         let place = || format!("at {} of the simulated time, after {} events", run.now(), run.events());
         if let Some(most) = self.events.filter(|most| run.events() >= *most) {
             return Some(format!("the run was stopped {}: {most} events are its limit", place()));
@@ -78,6 +78,9 @@ pub(crate) fn run(mut run: Simulation, limits: Limits, stopper: Stopper<'_>) -> 
     loop {
         let step = limits.events.map_or(STEP, |most| most.saturating_sub(run.events()).clamp(1, STEP));
         if run.advance(step) {
+            if let Some(message) = run.exceeded() {
+                return Err(Failure::Limit(message.to_owned()));
+            }
             return Ok(run.finish());
         }
         if let Some(message) = limits.exceeded(&run, world_bytes) {

@@ -67,7 +67,7 @@ fn capture(
 }
 
 /// Summary, series and what the sink wrote.
-fn watched(py: Python<'_>, given: Given) -> PyResult<(String, Py<PyDict>, String)> {
+pub(crate) fn watched(py: Python<'_>, given: Given) -> PyResult<(String, Py<PyDict>, String)> {
     Ok((to_json(&given.summary), to_dict(py, given.series)?.unbind(), given.trace))
 }
 

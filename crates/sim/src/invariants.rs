@@ -36,8 +36,10 @@ pub(crate) fn check(world: &World) {
         }
     }
     for (index, flow) in world.hosts.flows.iter().enumerate() {
-        if let Some(fault) = flow.snapshot().as_ref().and_then(sender_fault) {
-            panic!("{}", describe(format!("flow {index}: {fault}")));
+        for snapshot in flow.snapshots() {
+            if let Some(fault) = sender_fault(&snapshot) {
+                panic!("{}", describe(format!("flow {index}: {fault}")));
+            }
         }
     }
     for (index, link) in world.network.links.iter().enumerate() {

@@ -30,7 +30,7 @@ def no_time(scenario: str) -> str:
 
 
 def main() -> None:
-    """Run the scenario on standard input; print CPU seconds of the run and of its set-up, its peak memory, packets, events and frames."""
+    """Run the scenario on standard input; print its CPU seconds, those of its set-up, its peak memory, and what it counted."""
     path, seed = sys.argv[1:]
     spec = importlib.util.spec_from_file_location("_core", path)
     core = importlib.util.module_from_spec(spec)

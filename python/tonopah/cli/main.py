@@ -29,12 +29,15 @@ from tonopah.errors import (
 COMMANDS = {
     "run": "run one scenario and print its results",
     "study": "run studies and write their reports",
+    "evaluate": "tell what a congestion control does to a network, along RFC 9743",
+    "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
     "check": "check a scenario or a study without running it",
     "metrics": "list the metrics of runs and flows and the time series, or show one",
     "algorithms": "list congestion-control algorithms, or show one",
     "validate": "compare the engine with recordings of real stacks and with ns-2",
     "packetdrill": "run packetdrill scripts against the TCP endpoint",
-    "map": "draw the satellites of a scenario on a map, and the delay of its paths over a day",
+    "map": "draw a network; of satellites a map, and the delay of paths over a day",
+    "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
     "doctor": "check this installation: versions, machine, optional programs, and a self-test of the engine",
     "bench": "measure speed, alone or beside ns-2 and ns-3",
 }

@@ -10,8 +10,9 @@ from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.errors import ScenarioError, relay
 from tonopah.export import netanim, pcapng, qlog
+from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
-from tonopah.simulation import OWNERS, SERIES, Result, engine_form, run
+from tonopah.simulation import SERIES, Result, engine_form, run
 
 EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
 
@@ -28,7 +29,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
     )
     command.add_argument(
-        "--parquet", metavar="DIR", help="write tables of flows, links and nodes and the recorded series to DIR as Parquet"
+        "--parquet",
+        metavar="DIR",
+        help="write tables of flows, links, nodes and workloads and the recorded series to DIR as Parquet",
     )
     command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")
     command.add_argument(
@@ -57,13 +60,14 @@ def run_scenario(arguments: argparse.Namespace) -> int:
             made["record.series"] = list(SERIES)
     result = run_and_export(arguments, made)
     if arguments.series:
-        write_series(result, Path(arguments.series))
+        names = write_series(result, Path(arguments.series))
+        print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
     if arguments.parquet:
         write_tables(result, Path(arguments.parquet))
     if arguments.json:
         print(json.dumps(result.summary))
     else:
-        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_ROWS)
+        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_READ)
         for table in terminal.run_tables(shown, console.width, result.flow_count):
             console.print(table)
     return 0
@@ -92,19 +96,3 @@ def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     except ScenarioError as error:
         raise relay(error, name) from None
     return 0
-
-
-def write_tables(result: Result, folder: Path) -> None:
-    """Write the tables and the series of a run as Parquet."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
-    for name, table in {**tables, **{name: result.series(name) for name in result.names}}.items():
-        table.to_parquet(folder / f"{name}.parquet", index=False)
-
-
-def write_series(result: Result, folder: Path) -> None:
-    """Write every series of a run as CSV; those of nodes only where there are radios."""
-    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
-    for name in names:
-        result.series(name).to_csv(folder / f"{name}.csv", index=False)
-    print(f"series: {', '.join(names)} in {folder}", file=sys.stderr)

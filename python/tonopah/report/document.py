@@ -144,10 +144,10 @@ def render(
     )  # fmt: skip
 
 
-def template_environment() -> jinja2.Environment:
-    """Return what templates of pages are rendered with."""
+def template_environment(*packages: str) -> jinja2.Environment:
+    """Return what templates of pages are rendered with: those of these packages, and those of this one."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tonopah.report", "."),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, ".") for name in (*packages, "tonopah.report")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -81,18 +81,23 @@ def thin_series(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return x, y
 
 
-def extremes(interval: NDArray[np.int_], y: Floats) -> NDArray[np.int_]:
-    """Return the positions of the first, the smallest and the largest sample of each interval, and of the very last."""
+def extremes(interval: NDArray[np.int_], y: NDArray[np.floating[Any]]) -> NDArray[np.int_]:
+    """Return the positions of the smallest and the largest sample of each interval, and of the very last.
+
+    Where an interval has no number, of its first.
+    """
     starts = np.flatnonzero(np.concatenate([[True], interval[1:] != interval[:-1]]))
-    ends = np.append(starts[1:], len(y))
-    kept = {len(y) - 1}
-    for start, end in zip(starts, ends, strict=True):
-        piece = y[start:end]
-        if np.isnan(piece).all():
-            kept.add(int(start))
-            continue
-        kept |= {int(start + np.nanargmin(piece)), int(start + np.nanargmax(piece))}
-    return np.array(sorted(kept))
+    counts = np.diff(np.append(starts, len(y)))
+    kept = [first_equal(y, np.repeat(extreme.reduceat(y, starts), counts), starts) for extreme in (np.fmin, np.fmax)]
+    nothing = starts[np.isnan(np.fmin.reduceat(y, starts))]
+    return np.unique(np.concatenate([*kept, nothing, [len(y) - 1]]))
+
+
+def first_equal(y: NDArray[Any], wanted: NDArray[Any], starts: NDArray[np.int_]) -> NDArray[np.int_]:
+    """Return the position of the first sample of each interval that is the wanted one."""
+    found = np.flatnonzero(y == wanted)
+    _, first = np.unique(np.searchsorted(starts, found, "right"), return_index=True)
+    return found[first]
 
 
 def thin_distribution(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:

@@ -1,4 +1,7 @@
-"""JavaScript of others that a report carries: versions, sources, digests, licences; `python/tests/test_vendor.py` checks them."""
+"""JavaScript of others that reports and lab carry: versions, sources, digests, licences.
+
+`.ci/vendor` fetches what is listed here; `python/tests/test_vendor.py` checks it.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,3 +52,11 @@ SCRIPTS = (
 STYLE = Library(
     "uplot", "1.6.32", "dist/uPlot.min.css", "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04", "uPlot.LICENSE"
 )
+COMPONENTS = Library(
+    "htm",
+    "3.1.1",
+    "preact/standalone.module.js",
+    "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7",
+    "htm.LICENSE",
+)
+"""htm with Preact in it, as one module: what the lab's page is made of. Its licence file holds those of both."""

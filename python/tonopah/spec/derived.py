@@ -5,11 +5,13 @@ of the summary, or series with a `window`. What is asked stands here, how it is 
 """
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.metrics import METRICS, Metric, metric, show
+from tonopah.metric import Metric
+from tonopah.metrics import METRICS, metric, show
 from tonopah.simulation import SERIES
 from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
 
@@ -87,6 +89,14 @@ class Derived(Model):
         """Return the column `NAME.ENDING` of something that a run does (1) or does not (0)."""
         name = f"{self.name}.{ending}"
         return {name: Metric(label, "%", 100.0, definition, name, SHARE, outcomes=True)}
+
+
+class OwnValues(Derived):
+    """A derived metric of other commands, which brings its own computation; study files have none of this kind."""
+
+    def values(self, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
+        """Return the values of its columns from the series of a run."""
+        raise NotImplementedError
 
 
 class OverTime(Derived):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.spec.derived import SUMMED, Average, Derived, Exit, Jain, Mean, Outage, OverFlows, OverTime, Recovery
+from tonopah.spec.derived import SUMMED, Average, Derived, Exit, Jain, Mean, Outage, OverFlows, OverTime, OwnValues, Recovery
 from tonopah.stats import jain
 
 Series = Mapping[str, Mapping[str, Any]]
@@ -25,12 +25,17 @@ def from_series(derived: Sequence[Derived], series: Series | None) -> dict[str, 
     for metric in (metric for metric in derived if metric.from_series):
         carried = carries(metric, series or {}) if isinstance(metric, OverTime) else None
         known = carried is not False and series and metric.needs[0] in series
-        found = OF_SERIES[type(metric)](metric, series) if known and series else ()
+        found = compute(metric, series) if known and series else ()
         values |= dict.fromkeys(metric.columns())
         values |= dict(zip(metric.value_columns(), found, strict=False))
         if carried is not None:
             values[f"{metric.name}.carried"] = float(carried)
     return values
+
+
+def compute(metric: Derived, series: Series) -> Values:
+    """Return the values of a derived metric."""
+    return metric.values(series) if isinstance(metric, OwnValues) else OF_SERIES[type(metric)](metric, series)
 
 
 def carries(metric: OverTime, series: Series) -> bool | None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.metrics import Metric, metric, readable
+from tonopah.metric import Metric
+from tonopah.metrics import metric, readable
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry

@@ -33,6 +33,8 @@ struct PacketLine<'a> {
     /// The end of the flow that it is for.
     towards: &'a str,
     size_bytes: u64,
+    /// When its transport sent it: with flow, direction and numbers this tells packets apart.
+    sent_at_s: f64,
     retransmission: bool,
     #[serde(flatten)]
     transport: Transport,
@@ -127,6 +129,7 @@ fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Opti
         flow: packet.to.flow().0,
         towards: if packet.to.is_source() { "source" } else { "sink" },
         size_bytes: packet.size.0,
+        sent_at_s: packet.sent_at.as_secs_f64(),
         retransmission: packet.retransmission,
         transport,
         link,

@@ -3,5 +3,6 @@
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod event_list;
+pub(crate) mod excerpt;
 pub(crate) mod json_log;
 pub(crate) mod trace;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::check_app::connections_of;
 use super::dispatch;
 use crate::scenario::{ChannelDef, LinkDef, Scenario, ScenarioError};
 
@@ -21,24 +22,31 @@ impl Extent {
     /// The extent of the world that `scenario` will be.
     pub(crate) fn planned(scenario: &Scenario, seed: u64) -> Result<Extent, ScenarioError> {
         let topology = dispatch::topology(scenario, seed)?;
-        let flows = scenario.flow.len() + topology.flow_ends.len();
-        Ok(Extent::new(topology.nodes.len(), flows, &topology.links, &topology.channels))
+        let nodes = topology.nodes.len();
+        let generated = topology.flow_ends.len() as u64 * connections_of(&scenario.traffic.app, nodes);
+        let flows = connections(scenario, nodes) + generated;
+        Ok(Extent::new(nodes, flows, &topology.links, &topology.channels))
     }
 
     /// The extent of an expanded world.
     pub(crate) fn of(graph: &Scenario) -> Extent {
-        Extent::new(graph.node.len(), graph.flow.len(), &graph.link, &graph.channel)
+        Extent::new(graph.node.len(), connections(graph, graph.node.len()), &graph.link, &graph.channel)
     }
 
-    fn new(nodes: usize, flows: usize, links: &[LinkDef], channels: &[ChannelDef]) -> Extent {
+    fn new(nodes: usize, flows: u64, links: &[LinkDef], channels: &[ChannelDef]) -> Extent {
         Extent {
             nodes: nodes as u64,
-            flows: flows as u64,
+            flows,
             links: links.len() as u64,
             inner_nodes: inner_nodes(links),
             stations: channels.iter().map(|channel| channel.stations.len() as u64).collect(),
         }
     }
+}
+
+/// Connections of the listed flows.
+fn connections(scenario: &Scenario, nodes: usize) -> u64 {
+    scenario.flow.iter().map(|flow| connections_of(&flow.app, nodes)).sum()
 }
 
 fn inner_nodes(links: &[LinkDef]) -> u64 {

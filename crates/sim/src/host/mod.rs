@@ -2,15 +2,20 @@
 //! to the application, and a `Wake` is scheduled for its next timeout at the latest.
 
 pub(crate) mod app;
+pub(crate) mod conversation;
 pub(crate) mod flow;
+
+use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Event as TcpEvent, Segment, Snapshot};
+use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, TcpConfig, Timestamps, Totals};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
-use crate::host::flow::{Flow, OnFull, Transport};
+use crate::host::app::App;
+use crate::host::conversation::Session;
+use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
@@ -19,16 +24,31 @@ use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// All flows.
+/// All flows: those of the scenario, then the slots of workloads, of which the free ones hold what was there before.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     pub(crate) flows: Vec<Flow>,
+    pub(crate) sessions: Vec<Session>,
+    /// Ends of conversations that have something to say.
+    unsettled: VecDeque<EndpointId>,
 }
 
 impl Hosts {
+    pub(crate) fn new(flows: Vec<Flow>, sessions: Vec<Session>) -> Hosts {
+        Hosts { flows, sessions, unsettled: VecDeque::new() }
+    }
+
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
+    /// A flow of a workload takes the slot `id`.
+    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
+        match self.flows.get_mut(id.index()) {
+            Some(before) => *before = flow,
+            None => self.flows.push(flow),
+        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.
@@ -36,6 +56,10 @@ impl Hosts {
         let flow = &mut self.flows[id.index()];
         if flow.finished {
             return;
+        }
+        if let App::Conversation(member) = &flow.app {
+            let session = member.session;
+            return self.on_conversation(ctx, network, id, session);
         }
         if flow.stop.is_some_and(|stop| ctx.now >= stop) {
             flow.finish(ctx.now);
@@ -63,14 +87,18 @@ impl Hosts {
 
     /// Handles the arrival of a packet at its endpoint.
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
-        let receiver = self.flows[packet.to.flow().index()].receiver;
-        let to = if packet.to.is_source() { Some(packet.to) } else { receiver.map(FlowId::sink) };
-        let Some(to) = to else { return };
+        let to = packet.to;
         let flow = &mut self.flows[to.flow().index()];
+        if flow.sink_agent != SinkAgent::Own && !to.is_source() {
+            return self.redirect(ctx, network, packet);
+        }
         match &packet.payload {
+            Payload::Udp(Datagram { number, .. }) if matches!(flow.app, App::Conversation(_)) => {
+                self.on_member_datagram(ctx, network, packet, *number);
+            }
             Payload::Udp(Datagram { bytes, .. }) => {
                 flow.read += bytes.0;
-                let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
+                let metrics = &mut ctx.flows[to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
                 metrics.on_message(ctx.now.since(packet.sent_at));
             }
@@ -88,23 +116,45 @@ impl Hosts {
         }
     }
 
+    /// A packet whose own receiver takes none: another flow's does, or nobody.
+    #[cold]
+    #[inline(never)]
+    fn redirect(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
+        if let SinkAgent::Of(flow) = self.flows[packet.to.flow().index()].sink_agent {
+            self.on_packet(ctx, network, &Packet { to: flow.sink(), ..*packet });
+        }
+    }
+
     /// Drains a connection after an input: its events, its segments, its next timeout.
     fn drain_connection(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let flow = &mut self.flows[endpoint.flow().index()];
         if !flow.started {
             return;
         }
+        if matches!(flow.app, App::Conversation(_)) {
+            self.unsettled.push_back(endpoint);
+            return self.settle(ctx, network);
+        }
         while let Some(event) = flow.side(endpoint).and_then(|side| side.connection.poll_event()) {
             flow.on_tcp_event(ctx, endpoint, event);
         }
+        self.transmit(ctx, network, endpoint);
+    }
+
+    /// Sends the segments of a connection, and schedules its next timeout.
+    fn transmit(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
-        let Flow { transport: Transport::Tcp(sides), highest_sent, cwnd_integral, headers, .. } = flow else {
-            return;
-        };
+        let Flow { transport, highest_sent, highest_answered, cwnd_integral, headers, .. } = flow;
+        let Transport::Tcp(sides) = transport else { return };
         let side = &mut sides[usize::from(!endpoint.is_source())];
         while let Some(segment) = side.connection.poll_segment(ctx.now) {
-            let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
+            let retransmission = if endpoint.is_source() {
+                was_sent_before(highest_sent, &segment)
+            } else {
+                segment.len > 0 && was_sent_before(highest_answered, &segment)
+            };
             let size = packet_size(*headers, &segment);
             let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission, ttl: TTL };
             let id = ctx.admit_segment(&header, &segment);
@@ -127,20 +177,49 @@ impl Hosts {
 /// The length of the packet that carries a segment.
 #[inline]
 fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
-    let payload = Bytes(u64::from(segment.len));
     match headers {
-        Headers::Options => IP_HEADER + segment.header() + payload,
-        Headers::Acks if segment.len > 0 => payload,
-        Headers::Plain | Headers::Acks => IP_HEADER + Segment::BARE_HEADER + payload,
+        Headers::Options => IP_HEADER + segment.header() + Bytes(u64::from(segment.len)),
+        headers => plain_size(headers, segment),
     }
 }
 
-/// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
+/// The same where options take no room.
+#[cold]
+#[inline(never)]
+fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
+    let payload = Bytes(u64::from(segment.len));
+    if headers == Headers::Acks && segment.len > 0 { payload } else { IP_HEADER + Segment::BARE_HEADER + payload }
+}
+
+/// Bytes of headers of a segment with data.
+pub(crate) fn header_of(config: &TcpConfig) -> Bytes {
+    let timestamps = config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
+    packet_size(config.headers, &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
+}
+
+/// True if an end has sent these bytes already; `highest_sent` is the number after the last it has.
 fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
     let end = segment.end().0;
     let before = end <= *highest_sent;
     *highest_sent = end.max(*highest_sent);
     before && segment.len > 0
+}
+
+/// Sends a datagram from an end of a flow.
+fn send_datagram(
+    ctx: &mut Context,
+    network: &mut Network,
+    flow: &Flow,
+    from: EndpointId,
+    bytes: Bytes,
+    ecn: Ecn,
+    number: u64,
+) {
+    let to = from.peer();
+    let (destination, size) = (flow.node(to), IP_HEADER + UDP_HEADER + bytes);
+    let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission: false, ttl: TTL };
+    let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn, number });
+    network.originate(ctx, flow.node(from), packet);
 }
 
 impl Flow {
@@ -152,25 +231,33 @@ impl Flow {
         }
     }
 
+    /// The states of the senders of both ends.
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = Snapshot> {
+        let sides = match &self.transport {
+            Transport::Tcp(sides) => sides.as_slice(),
+            Transport::Udp => &[],
+        };
+        sides.iter().filter_map(|side| side.connection.snapshot())
+    }
+
+    /// Counters of the sender.
+    pub(crate) fn totals(&self) -> Totals {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.totals(),
+            Transport::Udp => Totals::default(),
+        }
+    }
+
     /// Writes what is due, and schedules the next tick.
     fn tick(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let amount = self.app.write();
         if let Some(bytes) = amount {
             ctx.flows[id.index()].interval.offered_bytes += bytes;
         }
-        match &mut self.transport {
+        match &self.transport {
             Transport::Udp => {
-                let bytes = amount.unwrap_or(Bytes::ZERO);
-                let header = PacketHeader {
-                    to: id.sink(),
-                    destination: self.sink,
-                    size: IP_HEADER + UDP_HEADER + bytes,
-                    sent_at: ctx.now,
-                    retransmission: false,
-                    ttl: TTL,
-                };
-                let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn: self.datagram_ecn });
-                network.originate(ctx, self.source, packet);
+                let ecn = self.datagram_ecn;
+                send_datagram(ctx, network, self, id.source(), amount.unwrap_or(Bytes::ZERO), ecn, 0);
             }
             Transport::Tcp(_) => self.write(ctx.now, amount),
         }
@@ -239,6 +326,9 @@ impl Flow {
     fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
         let metrics = &mut ctx.flows[id.index()].interval;
         metrics.delivered_bytes += Bytes(bytes);
+        if self.read == 0 {
+            self.first_byte_at = Some(ctx.now);
+        }
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
             metrics.on_message(ctx.now.since(written_at));
@@ -264,7 +354,11 @@ impl Flow {
 
     /// Flow completion time: start to the last byte.
     pub(crate) fn completion(&self, start: Time) -> Option<Span> {
-        self.ended_at.filter(|_| self.app.is_finite()).map(|at| at.since(start))
+        let is_complete = match &self.app {
+            App::Conversation(member) => member.is_completed(),
+            app => app.is_finite(),
+        };
+        self.ended_at.filter(|_| is_complete).map(|at| at.since(start))
     }
 
     /// The part of the measurement interval, which began at `warmup` and ends now, in which the flow lived: from its start to

@@ -21,6 +21,8 @@ pub struct Datagram {
     pub bytes: Bytes,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
+    /// Its number among those that an application numbers, from 0.
+    pub number: u64,
 }
 
 /// A network-layer packet.

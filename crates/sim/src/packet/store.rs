@@ -20,6 +20,7 @@ struct PackedPacket {
     sent_at: Time,
     /// Of a datagram: its payload.
     seq: u64,
+    /// Of a datagram: its number.
     ack: u64,
     window: Bytes,
     /// The timestamps option if there is one. With more than that the first is the index of a [`RareOptions`].
@@ -58,6 +59,8 @@ pub(crate) struct ForwardingHeader {
     pub(crate) destination: NodeId,
     pub(crate) size: Bytes,
     pub(crate) ttl: u8,
+    /// A link has damaged the packet.
+    pub(crate) damaged: bool,
 }
 
 /// Slots in one word of `occupied`.
@@ -101,7 +104,7 @@ impl PackedPacket {
         let PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
         let retransmission = self.has(RETRANSMISSION);
         if self.has(DATAGRAM) {
-            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn });
+            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn, number: ack });
             return Packet { to, destination, size, sent_at, retransmission, ttl, payload };
         }
         let timestamps = self.has(TIMESTAMPED).then_some(stamps);
@@ -119,9 +122,9 @@ fn bit_if(is_set: bool, bit: u8) -> u8 {
 impl PacketStore {
     /// Inserts a UDP datagram.
     pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, datagram: Datagram) -> PacketId {
-        let Datagram { bytes, ecn } = datagram;
+        let Datagram { bytes, ecn, number } = datagram;
         let empty = PackedPacket::of(header);
-        self.put(PackedPacket { seq: bytes.0, ecn, bits: empty.bits | DATAGRAM, ..empty })
+        self.put(PackedPacket { seq: bytes.0, ack: number, ecn, bits: empty.bits | DATAGRAM, ..empty })
     }
 
     /// Inserts a packet with a TCP segment.
@@ -239,8 +242,14 @@ impl PacketStore {
     /// The part of the header that forwarding needs.
     #[inline]
     pub(crate) fn forwarding_header(&self, id: PacketId) -> ForwardingHeader {
-        let PackedPacket { destination, size, ttl, .. } = *self.packed(id);
-        ForwardingHeader { destination, size, ttl }
+        let packed = self.packed(id);
+        let PackedPacket { destination, size, ttl, .. } = *packed;
+        ForwardingHeader { destination, size, ttl, damaged: packed.has(DAMAGED) }
+    }
+
+    /// The endpoint that a packet is for.
+    pub(crate) fn receiver(&self, id: PacketId) -> EndpointId {
+        self.packed(id).to
     }
 
     /// Decrements the TTL of a packet; false if it expires.
@@ -270,12 +279,6 @@ impl PacketStore {
         self.packets[id.0 as usize].bits |= DAMAGED;
     }
 
-    /// True if a link has damaged a packet.
-    #[inline]
-    pub(crate) fn is_damaged(&self, id: PacketId) -> bool {
-        self.packed(id).has(DAMAGED)
-    }
-
     /// Inserts a copy of a packet.
     pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
         let packet = self.get(id);
@@ -287,6 +290,11 @@ impl PacketStore {
         };
         self.packets[copy.0 as usize].bits |= self.packed(id).bits & DAMAGED;
         copy
+    }
+
+    /// Exchanges two packets: each has the other's id from now on.
+    pub(crate) fn swap(&mut self, one: PacketId, other: PacketId) {
+        self.packets.swap(one.0 as usize, other.0 as usize);
     }
 
     /// Overwrites the ECN field of a packet.

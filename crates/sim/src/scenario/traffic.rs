@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, ParseQuantityError, Span};
 
 use super::cc_choice::CcChoice;
+use super::conversations::{IncastDef, PageDef, RequestResponseDef, TransferDef};
 use super::dscp::Dscp;
+use super::media::{RtcDef, VideoDef, VoiceDef};
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
@@ -37,6 +39,9 @@ impl Traffic {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowDef {
+    /// Its name, for `pins` of a routing and `move`; unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The node that sends the data.
     pub from: String,
     /// The node that receives it.
@@ -94,6 +99,20 @@ tagged_enum! {
         "cbr" => Cbr(CbrDef),
         /// Writes messages at a constant rate during periods of activity.
         "on_off" => OnOff(OnOffDef),
+        /// One transfer of a known size, either way or both ways.
+        "transfer" => Transfer(TransferDef),
+        /// Requests and answers over connections that stay open.
+        "request_response" => RequestResponse(RequestResponseDef),
+        /// An aggregator asks many servers at once.
+        "incast" => Incast(IncastDef),
+        /// A page of the web: a document and its objects.
+        "page" => Page(PageDef),
+        /// Streaming of video: chunks at a rate that the player chooses.
+        "video" => Video(VideoDef),
+        /// A video call, one way: frames over datagrams, with reports and a circuit breaker.
+        "rtc" => Rtc(RtcDef),
+        /// A telephone call, one way: datagrams at a constant rate, judged by the E-model.
+        "voice" => Voice(VoiceDef),
     }
 }
 
@@ -101,10 +120,16 @@ impl AppDef {
     /// What its datagrams ask of the network.
     pub fn datagrams(&self) -> DatagramKeys {
         match self {
-            AppDef::Bulk(_) => DatagramKeys::default(),
-            AppDef::Cbr(CbrDef { ecn, dscp, .. }) | AppDef::OnOff(OnOffDef { ecn, dscp, .. }) => {
-                DatagramKeys { ecn: *ecn, dscp: *dscp }
-            }
+            AppDef::Bulk(_)
+            | AppDef::Transfer(_)
+            | AppDef::RequestResponse(_)
+            | AppDef::Incast(_)
+            | AppDef::Page(_)
+            | AppDef::Video(_) => DatagramKeys::default(),
+            AppDef::Cbr(CbrDef { ecn, dscp, .. })
+            | AppDef::OnOff(OnOffDef { ecn, dscp, .. })
+            | AppDef::Rtc(RtcDef { ecn, dscp, .. })
+            | AppDef::Voice(VoiceDef { ecn, dscp, .. }) => DatagramKeys { ecn: *ecn, dscp: *dscp },
         }
     }
 }
@@ -221,7 +246,7 @@ pub enum Full {
 tagged_enum! {
     /// Distribution of the length of a period.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-    pub enum PeriodDef ("a period") {
+    pub enum PeriodDef ("a period", text: period_of, such as "1s") {
         /// Constant.
         "constant" => Constant(ConstantDef),
         /// Exponential.
@@ -229,6 +254,10 @@ tagged_enum! {
         /// Pareto.
         "pareto" => Pareto(ParetoDef),
     }
+}
+
+fn period_of(text: &str) -> Result<PeriodDef, ParseQuantityError> {
+    text.parse().map(|length| PeriodDef::Constant(ConstantDef { length }))
 }
 
 impl Default for PeriodDef {

@@ -4,16 +4,18 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
-use crate::host::flow::{Flow, Transport};
-use crate::ids::FlowId;
+use super::workload::WorkloadFlowSummary;
+use crate::host::app::conversation::AppSummary;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, NodeId};
 use crate::metrics::report_defs::ratio;
-use crate::metrics::{IntervalMetrics, OrderCounts};
-use crate::scenario::{AppDef, Scenario, TransportDef};
+use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
+use crate::scenario::{AppDef, CcChoice, Scenario, TransportDef};
 
 /// A flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Its index.
+    /// Its index; of a flow of a workload its serial number, which goes on after these.
     pub flow: u32,
     /// Source node.
     pub from: String,
@@ -54,12 +56,63 @@ pub struct FlowSummary {
     pub hops: Option<u32>,
     /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
     pub path_share: Option<f64>,
+    /// The flow of the scenario whose application has opened this connection besides its first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection_of: Option<u32>,
+    /// What the application measured.
+    #[serde(flatten)]
+    pub application: Option<AppSummary>,
+    /// Data from its sink to its source; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<ReverseSummary>,
     /// Copies of its data packets that links made; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_packets: Option<u64>,
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<OrderSummary>,
+    /// What a workload knows of it; absent for flows that the scenario lists or generates.
+    #[serde(flatten)]
+    pub transfer: Option<WorkloadFlowSummary>,
+}
+
+/// Data from a sink to its source.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReverseSummary {
+    /// New in-order payload read by the application, per second of the lifetime of the flow.
+    pub goodput_bps: f64,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Data packets received, duplicates included.
+    pub received_packets: u64,
+    /// Data packets dropped.
+    pub dropped_packets: u64,
+    /// Data packets retransmitted.
+    pub retransmitted_packets: u64,
+    /// Data packets that a queue marked CE.
+    pub marked_packets: u64,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Network delay of data packets: last transmission to reception. Mean.
+    pub delay_s: Option<f64>,
+    /// 95th percentile of the network delay.
+    pub delay_p95_s: Option<f64>,
+}
+
+impl ReverseSummary {
+    fn of(data: &ReverseData, lifetime: Span) -> ReverseSummary {
+        ReverseSummary {
+            goodput_bps: ratio(8.0 * data.delivered_bytes.as_f64(), lifetime.as_secs_f64()).unwrap_or_default(),
+            sent_packets: data.sent,
+            received_packets: data.received,
+            dropped_packets: data.dropped,
+            retransmitted_packets: data.retransmitted,
+            marked_packets: data.marked,
+            delivered_bytes: data.delivered_bytes.0,
+            delay_s: data.delays.mean_s(),
+            delay_p95_s: data.delays.quantile_s(0.95),
+        }
+    }
 }
 
 /// Order of data packets (RFC 4737).
@@ -94,33 +147,74 @@ pub(super) fn order_summary(counts: &OrderCounts) -> OrderSummary {
     }
 }
 
-pub(super) fn flow_summary(
-    graph: &Scenario,
-    flow: &mut Flow,
-    interval: &IntervalMetrics,
-    id: FlowId,
-    [warmup, now]: [Time; 2],
-    in_flight_packets: u64,
-) -> FlowSummary {
-    let def = &graph.flow[id.index()];
-    let start = Time::ZERO + def.start;
+/// What of a flow its own state does not say.
+pub(super) struct FlowFacts<'a> {
+    pub(super) serial: FlowId,
+    pub(super) connection_of: Option<u32>,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) cc: Option<&'a CcChoice>,
+    pub(super) app: &'static str,
+    pub(super) transport: &'static str,
+    pub(super) start: Time,
+    /// The measurement interval, as far as it is over.
+    pub(super) window: [Time; 2],
+    pub(super) in_flight_packets: u64,
+}
+
+impl FlowFacts<'_> {
+    /// Those of a flow that the expanded scenario lists.
+    pub(super) fn listed<'a>(
+        graph: &'a Scenario,
+        flow: &Flow,
+        id: FlowId,
+        window: [Time; 2],
+        in_flight_packets: u64,
+    ) -> FlowFacts<'a> {
+        let def = &graph.flow[flow.owner.index()];
+        let is_further = flow.owner != id;
+        let name = |node: NodeId| graph.node[node.index()].name.clone();
+        let (app, transport) = app_names(&def.app);
+        FlowFacts {
+            serial: id,
+            connection_of: is_further.then_some(flow.owner.0),
+            from: name(flow.source),
+            to: name(flow.sink),
+            cc: def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp"),
+            app,
+            transport,
+            start: flow.opened_at.filter(|_| is_further).unwrap_or(Time::ZERO + def.start),
+            window,
+            in_flight_packets,
+        }
+    }
+}
+
+pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &IntervalMetrics) -> FlowSummary {
+    let FlowFacts {
+        serial,
+        connection_of,
+        from,
+        to,
+        cc,
+        app,
+        transport,
+        start,
+        window: [warmup, now],
+        in_flight_packets,
+    } = facts;
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
-    let totals = match &flow.transport {
-        Transport::Tcp(sides) => sides[0].connection.totals(),
-        Transport::Udp => Default::default(),
-    };
-    let (app, transport) = app_names(&def.app);
-    let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
+    let totals = flow.totals();
     FlowSummary {
-        flow: id.0,
-        from: def.from.clone(),
-        to: def.to.clone(),
+        flow: serial.0,
+        from,
+        to,
         cc: cc.map(|cc| cc.name.clone()),
         cc_profile: cc.and_then(|cc| cc.profile.clone()),
         app,
         transport,
-        start_s: def.start.as_secs_f64(),
+        start_s: start.as_secs_f64(),
         lifetime_s: lifetime.as_secs_f64(),
         measures: Measures::of(interval, lifetime, now.since(warmup), flow.app.write().is_some()),
         in_flight_packets,
@@ -133,8 +227,12 @@ pub(super) fn flow_summary(
         completion_s: flow.completion(start).map(Span::as_secs_f64),
         hops: None,
         path_share: None,
+        connection_of,
+        application: None,
+        reverse: interval.reverse_data.as_deref().map(|data| ReverseSummary::of(data, lifetime)),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         order: None,
+        transfer: None,
     }
 }
 
@@ -144,5 +242,12 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Bulk(_) => ("bulk", "tcp"),
         AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
         AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
+        AppDef::Transfer(_) => ("transfer", "tcp"),
+        AppDef::RequestResponse(_) => ("request_response", "tcp"),
+        AppDef::Incast(_) => ("incast", "tcp"),
+        AppDef::Page(_) => ("page", "tcp"),
+        AppDef::Video(_) => ("video", "tcp"),
+        AppDef::Rtc(_) => ("rtc", "udp"),
+        AppDef::Voice(_) => ("voice", "udp"),
     }
 }

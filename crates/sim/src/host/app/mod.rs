@@ -1,7 +1,18 @@
 //! Applications: when they write, and how much. They are independent of the transport.
 
+pub(crate) mod conversation;
+pub(crate) mod incast;
+pub(crate) mod page;
+pub(crate) mod request_response;
+pub(crate) mod rtc;
+pub(crate) mod transfer;
+pub(crate) mod video;
+pub(crate) mod voice;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
+
+use crate::host::conversation::Member;
 
 /// An application on the sending side of a flow.
 #[derive(Clone, Debug)]
@@ -12,6 +23,8 @@ pub(crate) enum App {
     Cbr { size: Bytes, ticks: Ticks },
     /// Packets at a constant rate during periods of activity.
     OnOff { size: Bytes, ticks: Ticks, on: Period, off: Period, on_until: Time, rng: Rng },
+    /// A part in a conversation, which says what is written.
+    Conversation(Box<Member>),
 }
 
 /// Instants at a constant interval, each rounded on its own, so that no error accumulates.
@@ -59,7 +72,7 @@ impl Ticks {
 }
 
 impl Period {
-    fn sample(self, rng: &mut Rng) -> Span {
+    pub(crate) fn sample(self, rng: &mut Rng) -> Span {
         match self {
             Period::Constant(span) => span,
             Period::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs_f64())),
@@ -74,6 +87,7 @@ impl App {
         let size = match &mut self {
             App::Bulk { bytes } => bytes.as_mut(),
             App::Cbr { size, .. } | App::OnOff { size, .. } => Some(size),
+            App::Conversation(member) => Some(&mut member.unit),
         };
         if let Some(size) = size {
             *size = Bytes(size.0.next_multiple_of(unit.0));
@@ -84,7 +98,7 @@ impl App {
     /// The flow starts now.
     pub(crate) fn start(&mut self, now: Time) {
         match self {
-            App::Bulk { .. } => {}
+            App::Bulk { .. } | App::Conversation(_) => {}
             App::Cbr { ticks, .. } => ticks.restart(now),
             App::OnOff { ticks, on, on_until, rng, .. } => {
                 ticks.restart(now);
@@ -98,13 +112,14 @@ impl App {
         match self {
             App::Bulk { bytes } => *bytes,
             App::Cbr { size, .. } | App::OnOff { size, .. } => Some(*size),
+            App::Conversation(_) => Some(Bytes::ZERO),
         }
     }
 
     /// The next tick after `now`, if there is one.
     pub(crate) fn next_tick(&mut self, now: Time) -> Option<Time> {
         match self {
-            App::Bulk { .. } => None,
+            App::Bulk { .. } | App::Conversation(_) => None,
             App::Cbr { ticks, .. } => Some(ticks.next(now)),
             App::OnOff { ticks, on, off, on_until, rng, .. } => {
                 let tick = ticks.next(now);
@@ -121,12 +136,16 @@ impl App {
 
     /// True if each write is a message, whose delay is measured.
     pub(crate) fn has_messages(&self) -> bool {
-        !matches!(self, App::Bulk { .. })
+        matches!(self, App::Cbr { .. } | App::OnOff { .. })
     }
 
     /// True if the flow ends when its data has been delivered.
     pub(crate) fn is_finite(&self) -> bool {
-        matches!(self, App::Bulk { bytes: Some(_) })
+        match self {
+            App::Bulk { bytes } => bytes.is_some(),
+            App::Cbr { .. } | App::OnOff { .. } => false,
+            App::Conversation(member) => member.connection == 0 && member.ends,
+        }
     }
 }
 

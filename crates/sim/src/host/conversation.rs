@@ -1,0 +1,374 @@
+//! Drives conversations: hands them what happens at their connections and carries out what they say. A connection is a flow;
+//! the first of a conversation is the flow of the scenario, the others come after all of those.
+
+use std::collections::VecDeque;
+
+use tcp::units::{Bytes, Time};
+use tcp::{Ecn, Event as TcpEvent, SeqNo};
+
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::host::app::App;
+use crate::host::app::conversation::{AppSummary, Command, Conversation, End, Input, TransportCounts};
+use crate::host::flow::{Flow, Transport};
+use crate::host::{Hosts, send_datagram};
+use crate::ids::{EndpointId, FlowId};
+use crate::network::Network;
+use crate::packet::Packet;
+
+/// What a source may have left to send when it is told that there is room: a frame of HTTP/2.
+const LITTLE: u64 = 16_384;
+
+/// A conversation and its connections.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) conversation: Conversation,
+    /// By the number of the connection.
+    pub(crate) flows: Vec<FlowId>,
+    started: bool,
+    over: bool,
+    commands: Vec<Command>,
+    answer_cwnds: u64,
+    answer_cwnd_bytes: u64,
+}
+
+/// The part of a flow in a conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) session: usize,
+    pub(crate) connection: usize,
+    /// The end that connects.
+    pub(crate) client: End,
+    /// The conversation comes to an end by itself.
+    pub(crate) ends: bool,
+    /// It has.
+    completed: bool,
+    /// Messages are filled up to a multiple of this.
+    pub(crate) unit: Bytes,
+    /// What the source sends, and what the sink sends.
+    streams: [Stream; 2],
+    /// An answer has been written, whose window is to be looked at.
+    answering: bool,
+    /// The conversation asks to be told when the source has little left to send.
+    wants_room: bool,
+}
+
+/// The messages that an end sends.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Stream offset after the last message; of datagrams their number.
+    written: u64,
+    /// Stream offset after what the send buffer has taken.
+    taken: u64,
+    /// Stream offset after what the other end has read.
+    read: u64,
+    /// Messages in transit: stream offset of the end, time of the write.
+    messages: VecDeque<(u64, Time)>,
+    /// Close after the last message.
+    closing: bool,
+}
+
+impl Session {
+    pub(crate) fn new(conversation: Conversation, flows: Vec<FlowId>) -> Session {
+        let (started, over, commands) = (false, false, Vec::new());
+        Session { conversation, flows, started, over, commands, answer_cwnds: 0, answer_cwnd_bytes: 0 }
+    }
+
+    /// What the application measured.
+    pub(crate) fn summary(&self, flows: &[Flow], warmup: Time, now: Time) -> AppSummary {
+        let timeouts = |id: &FlowId| flows[id.index()].totals().timeouts;
+        let counts = TransportCounts {
+            timeouts: self.flows.iter().map(|id| u64::from(timeouts(id))).sum(),
+            answer_cwnd_bytes: (self.answer_cwnds > 0)
+                .then(|| self.answer_cwnd_bytes as f64 / self.answer_cwnds as f64),
+        };
+        self.conversation.summary(warmup, now, counts)
+    }
+
+    /// Memory that its records take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.conversation.held_bytes()
+    }
+}
+
+impl Member {
+    pub(crate) fn new(session: usize, connection: usize, client: End, ends: bool) -> Member {
+        let (completed, unit, streams) = (false, Bytes(1), Default::default());
+        let (answering, wants_room) = (false, false);
+        Member { session, connection, client, ends, completed, unit, streams, answering, wants_room }
+    }
+
+    /// The conversation has come to its end.
+    pub(crate) fn is_completed(&self) -> bool {
+        self.completed
+    }
+}
+
+impl End {
+    fn of(endpoint: EndpointId) -> End {
+        if endpoint.is_source() { End::Source } else { End::Sink }
+    }
+
+    fn peer(self) -> End {
+        if self == End::Source { End::Sink } else { End::Source }
+    }
+
+    fn endpoint(self, flow: FlowId) -> EndpointId {
+        if self == End::Source { flow.source() } else { flow.sink() }
+    }
+}
+
+impl Hosts {
+    /// Handles an event of the application of a conversation: it starts, stops, or has something to do.
+    pub(super) fn on_conversation(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId, session: usize) {
+        if self.flows[id.index()].stop.is_some_and(|stop| ctx.now >= stop) {
+            self.stop_conversation(ctx.now, session);
+        } else {
+            let started = std::mem::replace(&mut self.sessions[session].started, true);
+            self.tell(ctx, network, session, if started { Input::Due } else { Input::Start });
+        }
+        self.settle(ctx, network);
+    }
+
+    /// Handles a datagram of a conversation.
+    pub(super) fn on_member_datagram(
+        &mut self,
+        ctx: &mut Context,
+        network: &mut Network,
+        packet: &Packet,
+        number: u64,
+    ) {
+        let (id, reader) = (packet.to.flow(), End::of(packet.to));
+        let flow = &mut self.flows[id.index()];
+        let App::Conversation(member) = &flow.app else { return };
+        let session = member.session;
+        let metrics = &mut ctx.flows[id.index()].interval;
+        if reader == End::Sink {
+            flow.read += packet.payload_bytes().0;
+            metrics.delivered_bytes += packet.payload_bytes();
+            metrics.on_message(ctx.now.since(packet.sent_at));
+        } else {
+            metrics.reverse_data().delivered_bytes += packet.payload_bytes();
+        }
+        self.tell(ctx, network, session, Input::Datagram { reader, number, sent_at: packet.sent_at });
+        self.settle(ctx, network);
+    }
+
+    /// Drains the ends that have something to say, until none has.
+    pub(super) fn settle(&mut self, ctx: &mut Context, network: &mut Network) {
+        while let Some(endpoint) = self.unsettled.pop_front() {
+            let id = endpoint.flow();
+            while let Some(event) = self.flows[id.index()].side(endpoint).and_then(|side| side.connection.poll_event())
+            {
+                self.on_member_event(ctx, network, endpoint, event);
+            }
+            self.transmit(ctx, network, endpoint);
+            self.note_window(endpoint);
+            self.tell_room(ctx, network, endpoint);
+        }
+    }
+
+    fn on_member_event(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId, event: TcpEvent) {
+        let (id, end) = (endpoint.flow(), End::of(endpoint));
+        let flow = &mut self.flows[id.index()];
+        let App::Conversation(member) = &mut flow.app else { return };
+        let (session, connection) = (member.session, member.connection);
+        match event {
+            TcpEvent::Connected if end == member.client => {
+                flow.connected_at = Some(ctx.now);
+                self.tell(ctx, network, session, Input::Connected(connection));
+            }
+            TcpEvent::Delivered(bytes) => {
+                for _ in 0..flow.on_read(ctx, endpoint, bytes) {
+                    self.tell(ctx, network, session, Input::Message { connection, reader: end });
+                }
+            }
+            TcpEvent::Writable => flow.fill_send_buffer(end),
+            TcpEvent::PeerClosed => {
+                if connection > 0 {
+                    flow.ended_at.get_or_insert(ctx.now);
+                }
+                flow.close_after_data(end);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells a conversation what has happened, and carries out what it says.
+    fn tell(&mut self, ctx: &mut Context, network: &mut Network, session: usize, input: Input) {
+        let this = &mut self.sessions[session];
+        if this.over {
+            return;
+        }
+        let mut commands = std::mem::take(&mut this.commands);
+        this.conversation.on(ctx.now, input, &mut commands);
+        this.over = this.conversation.is_over();
+        if this.over {
+            let flow = &mut self.flows[this.flows[0].index()];
+            (flow.finished, flow.ended_at) = (true, Some(ctx.now));
+            if let App::Conversation(member) = &mut flow.app {
+                member.completed = true;
+            }
+        }
+        for command in commands.drain(..) {
+            self.carry_out(ctx, network, session, command);
+        }
+        self.sessions[session].commands = commands;
+    }
+
+    fn carry_out(&mut self, ctx: &mut Context, network: &mut Network, session: usize, command: Command) {
+        let flow_of = |connection: usize| self.sessions[session].flows[connection];
+        match command {
+            Command::Wake(at) => ctx.schedule(at, Event::App { flow: flow_of(0) }),
+            Command::TellRoom(connection) => {
+                let id = flow_of(connection);
+                if let App::Conversation(member) = &mut self.flows[id.index()].app {
+                    member.wants_room = true;
+                }
+            }
+            Command::Open(connection) => {
+                let id = flow_of(connection);
+                let flow = &mut self.flows[id.index()];
+                (flow.started, flow.opened_at) = (true, Some(ctx.now));
+                if let App::Conversation(member) = &flow.app {
+                    self.unsettled.push_back(member.client.endpoint(id));
+                }
+            }
+            Command::Send { connection, end, bytes } => {
+                let id = flow_of(connection);
+                self.send(ctx, network, end.endpoint(id), bytes);
+            }
+            Command::Close(connection) => {
+                let id = flow_of(connection);
+                let flow = &mut self.flows[id.index()];
+                let App::Conversation(member) = &flow.app else { return };
+                let client = member.client;
+                flow.close_after_data(client);
+                self.unsettled.push_back(client.endpoint(id));
+            }
+        }
+    }
+
+    /// Sends a message or a datagram.
+    fn send(&mut self, ctx: &mut Context, network: &mut Network, from: EndpointId, bytes: Bytes) {
+        let (id, end) = (from.flow(), End::of(from));
+        let flow = &mut self.flows[id.index()];
+        if end == End::Source {
+            ctx.flows[id.index()].interval.offered_bytes += bytes;
+        }
+        let App::Conversation(member) = &mut flow.app else { return };
+        let stream = &mut member.streams[end as usize];
+        if matches!(flow.transport, Transport::Udp) {
+            let number = stream.written;
+            stream.written += 1;
+            let ecn = if end == End::Source { flow.datagram_ecn } else { Ecn::NotEct };
+            send_datagram(ctx, network, flow, from, bytes, ecn, number);
+            return;
+        }
+        stream.written += bytes.0.next_multiple_of(member.unit.0);
+        stream.messages.push_back((stream.written, ctx.now));
+        member.answering |= end == End::Source;
+        flow.fill_send_buffer(end);
+        self.unsettled.push_back(from);
+    }
+
+    /// Ends a conversation before its time: what has not been sent is discarded, connections close.
+    fn stop_conversation(&mut self, now: Time, session: usize) {
+        let Session { flows, over, started, .. } = &mut self.sessions[session];
+        if std::mem::replace(over, true) || !*started {
+            return;
+        }
+        for id in flows.iter() {
+            let flow = &mut self.flows[id.index()];
+            // What has not been opened has no SYN to send.
+            if !flow.started {
+                continue;
+            }
+            if let Transport::Tcp(sides) = &mut flow.transport {
+                for side in sides.iter_mut() {
+                    side.connection.abandon_unsent();
+                    side.connection.shutdown_write();
+                }
+            }
+            self.unsettled.extend([id.source(), id.sink()]);
+        }
+        let first = &mut self.flows[flows[0].index()];
+        (first.finished, first.ended_at) = (true, Some(now));
+    }
+
+    /// Tells a conversation that the source has little left to send, if it asked for that.
+    fn tell_room(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
+        let App::Conversation(member) = &mut flow.app else { return };
+        if !endpoint.is_source() || !member.wants_room {
+            return;
+        }
+        let (session, connection) = (member.session, member.connection);
+        let written = member.streams[End::Source as usize].written;
+        let sent = flow.snapshot().map_or(0, |snapshot| (snapshot.snd_nxt - SeqNo::FIRST_DATA).0);
+        if written.saturating_sub(sent) <= LITTLE {
+            if let App::Conversation(member) = &mut self.flows[endpoint.flow().index()].app {
+                member.wants_room = false;
+            }
+            self.tell(ctx, network, session, Input::Room(connection));
+        }
+    }
+
+    /// Takes the window with which a server has begun an answer: idle restart happens as it sends.
+    fn note_window(&mut self, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
+        let App::Conversation(member) = &mut flow.app else { return };
+        if !endpoint.is_source() || !std::mem::take(&mut member.answering) {
+            return;
+        }
+        let session = &mut self.sessions[member.session];
+        if let Some(window) = flow.snapshot().map(|snapshot| snapshot.window) {
+            session.answer_cwnds += 1;
+            session.answer_cwnd_bytes += window.cwnd.0;
+        }
+    }
+}
+
+impl Flow {
+    /// An end has read bytes; returns how many messages end with them.
+    fn on_read(&mut self, ctx: &mut Context, endpoint: EndpointId, bytes: u64) -> usize {
+        let App::Conversation(member) = &mut self.app else { return 0 };
+        let reader = End::of(endpoint);
+        let metrics = &mut ctx.flows[endpoint.flow().index()].interval;
+        if reader == End::Sink {
+            metrics.delivered_bytes += Bytes(bytes);
+            self.read += bytes;
+        } else {
+            metrics.reverse_data().delivered_bytes += Bytes(bytes);
+        }
+        let stream = &mut member.streams[reader.peer() as usize];
+        stream.read += bytes;
+        let mut messages = 0;
+        while let Some((_, written_at)) = stream.messages.pop_front_if(|(end, _)| *end <= stream.read) {
+            messages += 1;
+            if reader == End::Sink {
+                metrics.on_message(ctx.now.since(written_at));
+            }
+        }
+        messages
+    }
+
+    /// Gives the send buffer of an end what it takes of the messages written.
+    fn fill_send_buffer(&mut self, end: End) {
+        let (App::Conversation(member), Transport::Tcp(sides)) = (&mut self.app, &mut self.transport) else { return };
+        let (stream, connection) = (&mut member.streams[end as usize], &mut sides[end as usize].connection);
+        if stream.taken < stream.written {
+            stream.taken += connection.write(stream.written - stream.taken);
+        }
+        if stream.closing && stream.taken == stream.written {
+            connection.shutdown_write();
+        }
+    }
+
+    fn close_after_data(&mut self, end: End) {
+        if let App::Conversation(member) = &mut self.app {
+            member.streams[end as usize].closing = true;
+        }
+        self.fill_send_buffer(end);
+    }
+}

@@ -1,0 +1,244 @@
+"""Who may ask the lab, and for what (docs/lab.md, Security)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tonopah.examples import reno
+from tonopah.lab.messages import MOST_BYTES
+from tonopah.lab.session import Limits
+
+TOML = """duration = "2s"
+[network]
+kind = "dumbbell"
+flows = 1
+"""
+
+
+def run_message(**changes) -> str:
+    return json.dumps({"kind": "run", "version": 1, "toml": TOML} | changes)
+
+
+def test_the_printed_address_gives_a_cookie_that_scripts_and_other_sites_cannot_use(lab):
+    status, headers, _ = lab.request("GET", f"/?token={lab.token}", headers={})
+    assert (status, headers["location"]) == (303, "/")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(headers["set-cookie"].split("; "))
+    assert lab.request("GET", "/", headers={"Cookie": headers["set-cookie"].split(";")[0]})[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/page/report.css", "/vendor/uPlot.min.css", "/api/start"])
+@pytest.mark.parametrize("cookie", [{}, {"Cookie": "tonopah-lab=wrong"}, {"Cookie": 'tonopah-lab="'}])
+def test_without_the_token_nothing_is_answered(lab, path, cookie):
+    assert lab.request("GET", path, headers=cookie)[0] == 403
+
+
+def test_a_wrong_token_in_the_address_is_refused(lab):
+    assert lab.request("GET", "/?token=wrong", headers={})[0] == 403
+    assert lab.request("GET", f"/static/app.js?token={lab.token}", headers={})[0] == 403
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1"])
+def test_another_host_is_refused_even_with_the_token(lab, host):
+    # DNS rebinding: a name of someone else that points here.
+    host = host.format(port=lab.port)
+    assert lab.request("GET", "/", headers={**lab.headers, "Host": host})[0] == 403
+    assert lab.request("GET", f"/?token={lab.token}", headers={"Host": host})[0] == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", None])
+def test_a_request_of_another_site_is_refused(lab, origin):
+    headers = {"Cookie": lab.headers["Cookie"]} | ({"Origin": origin.format(port=lab.port)} if origin else {})
+    assert lab.request("POST", "/api/start", b"{}", headers)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "changes", [{"Cookie": ""}, {"Cookie": "tonopah-lab=wrong"}, {"Origin": "http://evil.example"}, {"Origin": None}]
+)
+def test_a_socket_of_another_site_is_refused(lab, changes):
+    with pytest.raises(InvalidStatus) as refused, lab.socket(**changes):
+        pass
+    assert refused.value.response.status_code == 403
+
+
+def test_every_answer_has_the_policy(lab):
+    for path in ("/", "/static/app.js", "/nothing"):
+        headers = lab.request("GET", path)[1]
+        policy = headers["content-security-policy"]
+        assert "script-src 'self';" in policy and "default-src 'none'" in policy and "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_page_has_no_script_of_its_own_and_names_no_other_server(lab):
+    page = lab.request("GET", "/")[2].decode()
+    assert "<script>" not in page and " on" not in page.replace(" onto", "") and "style=" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/app.py",
+        "/static//etc/passwd",
+        "/static/%00",
+        "/page/../part.py",
+    ],
+)
+def test_files_outside_the_served_folders_are_not_sent(lab, path):
+    status, _, body = lab.request("GET", path)
+    assert status == 404 and b"import" not in body and b"root:" not in body
+
+
+def scenario_with(file: str) -> dict:
+    service = {"kind": "trace", "file": file}
+    return {"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "bottleneck": {"service": service}}}
+
+
+def test_a_scenario_reads_only_files_of_the_folder(serve, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("1\n2\n3\n")
+    (folder / "trace").write_text("1\n2\n3\n")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    lab = serve(folder)
+    assert lab.ask("check", document=scenario_with("trace"))[0] == 200
+    for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd", "a/../../secret"):
+        status, answer = lab.ask("check", document=scenario_with(name))
+        assert status == 422 and "below the folder" in answer["error"]["message"]
+        assert answer["error"]["path"] == "network.bottleneck.service.file"
+
+
+# A working algorithm that leaves a trace when it is executed.
+ALGORITHM = (
+    f'{Path(reno.__file__).read_text(encoding="utf-8")}\nfrom pathlib import Path\nPath(__file__).with_name("executed").touch()\n'
+)
+CLASS = next(name for name, one in vars(reno).items() if isinstance(one, type) and one.__module__ == reno.__name__)
+
+
+@pytest.mark.parametrize(
+    "cc", [f"mine.py:{CLASS}", {"python": f"mine.py:{CLASS}"}, {"name": f"mine.py:{CLASS}"}, "os:getcwd", {"python": "os:getcwd"}]
+)
+def test_python_of_the_folder_is_not_executed_unless_allowed(serve, tmp_path, cc):
+    (tmp_path / "mine.py").write_text(ALGORITHM)
+    lab = serve(tmp_path)
+    status, answer = lab.ask("check", document={"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}, "tcp": {"cc": cc}})
+    assert status == 422 and "--allow-python" in answer["error"]["hint"] and answer["error"]["path"] == "tcp.cc"
+    assert not (tmp_path / "executed").exists()
+
+
+def test_python_of_the_folder_is_executed_if_allowed_but_no_other(serve, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "mine.py").write_text(ALGORITHM)
+    (tmp_path / "other.py").write_text(ALGORITHM)
+    lab = serve(folder, allow_python=True)
+    world = {"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}}
+    for reference in (f"../other.py:{CLASS}", "os:getcwd"):
+        assert lab.ask("check", document={**world, "tcp": {"cc": reference}})[0] == 422
+    assert not (tmp_path / "executed").exists()
+    assert lab.ask("check", document={**world, "tcp": {"cc": f"mine.py:{CLASS}"}})[0] == 200
+    assert (folder / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "no JSON", "[]", "{}", json.dumps({"kind": "format the disk"}), run_message(version=2), run_message(seed=-1),
+        run_message(seed="1"), run_message(further=1), "[" * 100_000, run_message(pace=0),
+        '{"kind":"run","version":1,"pace":NaN}',
+    ],
+)  # fmt: skip
+def test_what_is_no_message_closes_that_socket_with_a_reason(lab, message):
+    with lab.socket() as other, lab.socket() as socket:
+        socket.send(message)
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.recv(10)
+        assert closed.value.rcvd.code == 1008 and closed.value.rcvd.reason
+        # It harms nothing else.
+        other.send(run_message())
+        assert json.loads(other.recv(20))["kind"] == "started"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"columns": 10**9}, {"columns": 0}, {"until_s": 0}, {"until_s": 1e300}, {"from_s": -1}, {"names": ["x"] * 100}]
+)
+def test_a_wish_that_cannot_be_met_closes_the_socket(lab, wrong):
+    with lab.socket() as socket:
+        socket.send(run_message())
+        socket.recv(20)
+        socket.send(json.dumps({"kind": "show", "from_s": 0, "until_s": 2, "columns": 100} | wrong))
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                socket.recv(10)
+        assert closed.value.rcvd.code == 1008
+
+
+def test_a_binary_message_ends_the_socket(lab):
+    with lab.socket() as socket:
+        socket.send(b"\0" * 100)
+        with pytest.raises(ConnectionClosed):
+            socket.recv(10)
+
+
+def test_too_large_a_scenario_is_refused(lab):
+    with lab.socket() as socket:
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.send(run_message(toml="#" * (MOST_BYTES + 10_000)))
+            socket.recv(10)
+        assert closed.value.rcvd.code == 1009
+    status, _, body = lab.request("POST", "/api/document", json.dumps({"toml": "#" * MOST_BYTES}).encode())
+    assert status == 413 and b"bytes" in body
+
+
+@pytest.mark.parametrize("body", [b"no JSON", b"[1]", b"\xff", b"[" * 100_000])
+def test_a_request_that_is_no_object_is_refused(lab, body):
+    status, _, answer = lab.request("POST", "/api/document", body)
+    assert status == 400 and json.loads(answer)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("document", {}), ("document", {"toml": 5}), ("check", {"document": {}, "seed": True})]
+)
+def test_a_request_with_a_wrong_value_names_it(lab, name, values):
+    status, answer = lab.ask(name, **values)
+    assert status == 422 and answer["error"]["message"]
+
+
+def end_of(socket) -> dict:
+    """Return what the server says at the end of the run of a socket."""
+    while (message := json.loads(socket.recv(30)))["kind"] not in ("ended", "refused"):
+        pass
+    return message
+
+
+def test_a_run_that_needs_too_much_is_stopped_with_a_reason(serve):
+    small = serve(limits=Limits(memory_bytes=3_000_000, seconds=0.3, samples=10**9))
+    for text, reason in (
+        ('duration = "1s"\n[network]\nkind = "dumbbell"\npairs = 1000\nflows = 10000\n', "limit is"),
+        (
+            'duration = "100000s"\n[network]\nkind = "dumbbell"\nflows = 2\n[record]\nevery = "1000s"\nseries = ["cwnd"]\n',
+            "of computing",
+        ),
+    ):
+        with small.socket() as socket:
+            socket.send(run_message(toml=text))
+            assert reason in end_of(socket)["error"]["message"]
+
+
+def test_more_samples_than_allowed_are_not_kept(lab):
+    with lab.socket() as socket:
+        socket.send(run_message(toml=TOML.replace("2s", "1000s") + '[record]\nevery = "1us"\nseries = ["cwnd", "queue"]\n'))
+        assert "record.every" in end_of(socket)["error"]["message"]
+
+
+def test_a_wrong_scenario_is_refused_with_its_place(lab):
+    with lab.socket() as socket:
+        socket.send(run_message(toml=TOML.replace("flows = 1", 'flows = "many"')))
+        refused = json.loads(socket.recv(20))
+        assert refused["kind"] == "refused" and refused["error"]["path"] == "network.flows" and refused["error"]["message"]
+        # The socket lives on: the user mends it.
+        socket.send(run_message())
+        assert json.loads(socket.recv(20))["kind"] == "started"

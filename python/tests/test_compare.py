@@ -1,0 +1,100 @@
+"""`tonopah compare`: what counts as a regression, and how it is told."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tonopah.cli.main import main
+from tonopah.errors import InputError
+from tonopah.evaluate.compare_text import markdown
+from tonopah.evaluate.comparison import begin, compared_metrics, facts
+from tonopah.evaluate.definitions import definitions, points
+from tonopah.evaluate.measured import Measured, PointValues
+
+
+def synthetic(comparison, change, noise=0.01):
+    """Return metrics of all points, alike but for noise; `change(experiment, point, metric, value)` is what the candidate has."""
+    random = np.random.default_rng(7)
+    found = Measured()
+    for experiment in comparison.experiments:
+        names = [metric.name for metric in compared_metrics() if experiment.id in metric.experiments]
+        for point in points(experiment, "quick"):
+            one = PointValues(point)
+            for k in range(1, 11):
+                base = {name: (5e6 if name.endswith("bps") else 0.5) * (1 + noise * random.standard_normal()) for name in names}
+                mine = {name: value * (1 + noise * random.standard_normal()) for name, value in base.items()}
+                candidate, reference = experiment.arms
+                one.arms.setdefault(reference, {})[k] = base
+                one.arms.setdefault(candidate, {})[k] = {
+                    name: change(experiment.id, point.label, name, value) for name, value in mine.items()
+                }
+            found.points.setdefault(experiment.id, []).append(one)
+    return found
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return begin("cubic", "reno", experiments=["E1", "E2", "E3", "E4", "E5", "E6", "E7", "E15", "E18", "E24", "E25"])
+
+
+def outcomes(comparison, change):
+    rows = comparison.compare(synthetic(comparison, change))
+    return {(row.experiment, row.point, row.metric) for row in rows if row.outcome == "regressed"}, rows
+
+
+def test_noise_is_no_regression(comparison):
+    bad, rows = outcomes(comparison, lambda experiment, point, metric, value: value)
+    assert not bad
+    assert len(rows) > 60
+
+
+def test_a_tenth_less_goodput_at_high_rtt_is_one(comparison):
+    bad, rows = outcomes(
+        comparison, lambda e, point, metric, value: 0.9 * value if (e, metric) == ("E6", "goodput_bps") else value
+    )
+    assert {place[0] for place in bad} == {"E6"}
+    assert len(bad) == 2
+    text = markdown(comparison, rows)
+    assert text.splitlines()[0].startswith("Congestion control: 2 regressions, 0 improvements, ")
+    assert len(text.splitlines()) <= 60
+    told = facts(comparison, rows)
+    assert (told["status"], told["summary"]["regressed"]) == ("regression", 2)
+
+
+def test_a_gain_is_an_improvement_and_a_change_of_share_to_either_side_is_not(comparison):
+    _, rows = outcomes(
+        comparison, lambda e, point, metric, value: 0.7 * value if metric in ("qdelay_p95_s", "x_share") else value
+    )
+    found = {(row.metric, row.outcome) for row in rows if row.metric in ("qdelay_p95_s", "x_share")}
+    assert found == {("qdelay_p95_s", "improved"), ("x_share", "regressed")}
+
+
+def test_the_threshold_scales_all_of_them():
+    wide = begin("cubic", "reno", experiments=["E6"], threshold_percent=20.0)
+    assert not outcomes(wide, lambda e, point, metric, value: 0.9 * value)[0]
+
+
+def test_every_metric_that_is_compared_belongs_to_experiments():
+    for metric in compared_metrics():
+        assert set(metric.experiments) <= set(definitions().experiments)
+
+
+def test_wrong_input_is_refused(capsys):
+    with pytest.raises(InputError, match="cannot be compared"):
+        begin("cubic", "reno", experiments=["E12"])
+    assert main(["compare", "cubic", "nothing"]) == 2
+    assert main(["compare", "cubic", "reno", "--smoke", "--full"]) == 2
+    capsys.readouterr()
+
+
+def test_two_equal_algorithms_are_identical_and_a_worse_one_fails(tmp_path, capsys):
+    short = ["--experiments", "E15", "--replicates", "4", "--json", "--out", str(tmp_path)]
+    assert main(["compare", "reno", "reno", *short]) == 0
+    same = json.loads(capsys.readouterr().out)
+    assert {row["outcome"] for row in same["rows"]} == {"identical"}
+    # A window that falls to a tenth at each loss has less goodput where loss is random.
+    assert main(["compare", "reno", '{ name = "reno", beta = 0.1 }', *short, "--markdown", str(tmp_path / "comment.md")]) == 1
+    worse = json.loads(capsys.readouterr().out)
+    assert (worse["status"], worse["summary"]["regressed"] > 0) == ("regression", True)
+    assert (tmp_path / "comment.md").read_text().startswith("Congestion control: ")

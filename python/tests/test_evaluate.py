@@ -1,0 +1,225 @@
+"""`tonopah evaluate`: worlds and their draws, metrics, rules of the words, and one criterion from end to end."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tonopah.cli.main import main
+from tonopah.errors import InputError
+from tonopah.evaluate import workload
+from tonopah.evaluate.definitions import World, definitions, points
+from tonopah.evaluate.draws import Draws, rate_walk
+from tonopah.evaluate.evaluation import begin
+from tonopah.evaluate.harm import HarmPoint, harm_less, harm_more
+from tonopah.evaluate.metrics import opinion_score
+from tonopah.evaluate.plan import make_plan, needed
+from tonopah.evaluate.statement import read_statement
+from tonopah.evaluate.subjects import Cast, read_subject
+from tonopah.evaluate.traces import breaker_trips, longest_silence
+from tonopah.evaluate.verdict import Effect, harmed, starved_mostly, word_of, worst_word
+from tonopah.evaluate.worlds import build, queue_limit
+
+
+def cast_of(name):
+    return Cast(read_subject(name), read_subject("cubic"), read_subject("reno"))
+
+
+def test_harm_is_a_share_of_what_a_victim_has_alone():
+    assert harm_more(47.7, 4.1) == pytest.approx(0.9140, abs=5e-5)
+    assert harm_less(30.0, 58.0) == pytest.approx(0.4828, abs=5e-5)
+    assert harm_more(47.7, 23.8) == pytest.approx(0.5010, abs=5e-5)
+    assert harm_more(24.0, 25.0) == pytest.approx(-0.0417, abs=5e-5)
+
+
+def test_opinion_score_follows_the_e_model():
+    for (delay_ms, loss), score in {(20, 0): 4.400, (150, 1): 4.228, (60, 5): 3.863, (400, 0.2): 3.014}.items():
+        assert opinion_score(delay_ms, loss) == pytest.approx(score, abs=5e-4)
+    assert opinion_score(5000, 50) == 1.0
+
+
+def test_an_effect_has_students_interval_and_two_one_sided_tests():
+    sure = Effect((0.41, 0.43, 0.39, 0.42, 0.40), 0.10)
+    assert sure.estimate.value == pytest.approx(0.41)
+    assert sure.estimate.half_width == pytest.approx(0.01963, abs=1e-5)
+    small = (0.02, -0.01, 0.03, 0.00, 0.01)
+    assert Effect(small, 0.05).quantity.interval(0.90).half_width == pytest.approx(0.0151, abs=1e-4)
+    assert Effect(small, 0.05).equivalent
+    assert not Effect(small, 0.02).equivalent
+
+
+@pytest.mark.parametrize(
+    ("samples", "p_holm", "word"),
+    [
+        ((0.41, 0.43, 0.39, 0.42, 0.40), 0.001, "better"),
+        ((-0.41, -0.43, -0.39, -0.42, -0.40), 0.001, "worse"),
+        ((-0.41, -0.43, -0.39, -0.42, -0.40), 0.06, "unclear"),
+        ((0.02, -0.01, 0.03, 0.00, 0.01), 0.3, "like CUBIC"),
+        ((0.0, 0.0, 0.0, 0.0, 0.0), 1.0, "like CUBIC"),
+        ((0.5, -0.6, 0.4, -0.3, 0.1), 0.9, "unclear"),
+        ((), 1.0, "unclear"),
+    ],
+)
+def test_the_word_follows_from_effect_and_adjusted_p(samples, p_holm, word):
+    assert word_of(Effect(samples, 0.05, p_holm=p_holm), "CUBIC") == word
+
+
+def test_a_difference_to_either_side_is_worse_where_equality_is_asked():
+    more = Effect((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, two_sided=True, p_holm=0.001)
+    assert word_of(more, "CUBIC") == "worse"
+
+
+def test_harm_needs_a_sure_excess_at_some_point():
+    def point(samples, metric="goodput"):
+        return HarmPoint("CUBIC", "E3", "b 1", metric, samples, 1.0, 2.0)
+
+    sure, unsure, small = (0.41, 0.43, 0.39, 0.42, 0.40), (0.9, -0.5, 0.8, -0.3, 0.2), (0.05, 0.05, 0.06, 0.04, 0.05)
+    found, bad = harmed([point(sure), point(unsure), point(small), point(small, "loss")])
+    assert len(found) == 4
+    assert [one.point.samples for one in bad] == [sure]
+
+
+def test_starved_is_most_replicates():
+    assert starved_mostly([1, 1, 1, 0, 0])
+    assert not starved_mostly([1, 1, 0, 0, 0])
+
+
+def test_the_worst_word_leads():
+    assert worst_word(["better", "like CUBIC", "worse", "within bounds"]) == "worse"
+    assert worst_word(["not tested", "like Reno"]) == "like Reno"
+    assert worst_word(["not tested"]) == "not tested"
+
+
+def test_workload_g_has_the_stated_distributions():
+    assert pytest.approx((8.345905, 1.366037), abs=1e-6) == workload.FIRST
+    assert pytest.approx((6.165703, 2.362531), abs=1e-6) == workload.NEXT
+    assert workload.arrival_rate(0.85, 20e6) == pytest.approx(44.87, abs=0.005)
+    assert workload.prefill(0.85) == 6
+    assert workload.prefill(1.1) == 20
+    stream = Draws("test").stream("sizes")
+    assert np.mean([workload.bulk(stream) for _ in range(30_000)]) == pytest.approx(655_366, rel=0.1)
+    made, offered = workload.connections(0.85, 20e6, (15.0, 60.0), Draws("test"))
+    assert offered == pytest.approx(0.85, rel=0.05)
+    assert sorted(one.start_s for one in made) == [one.start_s for one in made]
+
+
+def test_the_dumbbell_has_its_delay_and_its_queue():
+    world = World()
+    draws = Draws("test")
+    built = build(world, ["cubic"], draws)
+    assert queue_limit(world) == 167
+    assert queue_limit(World(buffer=0.25)) == 42
+    assert built.base_delay_s[0] == pytest.approx(0.02036, abs=0.016 * 0.02)
+    delays = [float(link["delay"].removesuffix("s")) for link in built.scenario["link"][1:3]]
+    assert built.base_delay_s[0] == pytest.approx(sum(delays) + 0.004 + 0.00024 + 0.00012)
+
+
+def test_draws_belong_to_the_point_and_not_to_the_algorithm_or_its_neighbours():
+    one, two = (build(World(flows=flows), ["cubic", "reno"][: len(flows)], Draws("x")) for flows in ([1], [1, 1]))
+    assert one.scenario["flow"][0] == two.scenario["flow"][0]
+    other = build(World(flows=[1]), ["cubic"], Draws("y"))
+    assert other.scenario["flow"][0]["start"] != one.scenario["flow"][0]["start"]
+
+
+def test_a_rate_walk_stays_within_its_bounds():
+    walk = World(walk={"low": "1Mbps", "high": "40Mbps"}).walk
+    rates = [rate for _, rate in rate_walk(walk, 20e6, 60.0, Draws("walk").stream("walk"))]
+    assert len(rates) == 600
+    assert min(rates) >= 1e6 * (1 - 1e-9)
+    assert max(rates) <= 40e6 * (1 + 1e-9)
+    steps = np.diff(np.log2(rates))
+    assert np.std(steps) == pytest.approx(0.5, abs=0.08)
+
+
+def test_the_breaker_trips_after_three_windows_of_loss():
+    times = np.arange(0, 41.0)
+    acked = np.array([np.minimum(times, 40) * 1448 * 100])
+    lossy = np.array([np.clip(times - 10, 0, 15) * 20])
+    assert breaker_trips(times, acked, lossy)[0] == 1
+    assert breaker_trips(times, acked, lossy)[1] == pytest.approx(100 / 600)
+    assert breaker_trips(times, acked, np.array([np.clip(times - 10, 0, 10) * 20]))[0] == 0
+
+
+def test_silence_is_the_longest_time_without_progress():
+    times = np.arange(0, 11.0)
+    assert longest_silence(times, np.array([0, 1, 2, 2, 2, 2, 2, 3, 4, 5, 6.0]), 0.0) == 5.0
+    assert longest_silence(times, np.zeros(11), 4.0) == 6.0
+
+
+def test_quick_runs_are_as_many_as_specified_and_shared():
+    chosen = definitions()
+    wanted = {"E1": 120, "E2": 120, "E3": 100, "E4": 40, "E5": 15, "E6": 30, "E8": 60, "E9": 45, "E12": 25}
+    for name, count in wanted.items():
+        plan = make_plan(cast_of("bbr"), [chosen.experiments[name]], "quick", 5)
+        assert len(plan.runs.runs) == count, name
+    pairs = [chosen.experiments["E3"]]
+    own = set(make_plan(cast_of("vegas"), pairs, "quick", 5).runs.runs) & set(
+        make_plan(cast_of("bbr"), pairs, "quick", 5).runs.runs
+    )
+    assert len(own) == 60, "runs of the baselines do not depend on the subject"
+    assert len(make_plan(cast_of("cubic"), pairs, "quick", 5).runs.runs) == 60
+    feedback = needed(chosen, chosen.chosen(["C8"]))
+    assert len(make_plan(cast_of("bbr"), feedback, "quick", 5).runs.runs) == 45
+
+
+def test_every_scenario_of_full_is_accepted_by_the_engine():
+    chosen = definitions()
+    small = [one for one in chosen.experiments.values() if one.id not in ("E7", "E8")]
+    make_plan(cast_of("bbr"), [one for one in small if not one.harness and not one.gap], "full", 1)
+    assert [one.label for one in points(chosen.experiments["E8"], "full")][-1].strip() == "1000 flows"
+
+
+def test_every_criterion_reads_what_its_experiments_have():
+    chosen = definitions()
+    assert list(chosen.criteria) == [f"C{number}" for number in range(1, 28)]
+    for criterion in chosen.criteria.values():
+        assert set(criterion.experiments) <= set(chosen.experiments)
+        for term in (*criterion.terms, *criterion.secondary, *criterion.figures):
+            experiment = chosen.experiments[term.experiment]
+            assert experiment.id in criterion.experiments
+            assert set(term.arms) <= set(experiment.arms)
+            matching = [point for point in points(experiment, "quick") if point.matches(term.where)]
+            assert matching or experiment.harness, f"{criterion.id} reads no point of {experiment.id}"
+        if criterion.rule == "gap":
+            assert criterion.gap
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("bbr5", "'bbr5' is unknown"),
+        ("{ name = 'cubic', beta = }", "is not a table"),
+        ("nowhere.py:Foo", "nowhere.py"),
+    ],
+)
+def test_a_wrong_algorithm_is_an_error_with_what_is_allowed(given, message):
+    with pytest.raises(InputError, match=message):
+        begin(given)
+
+
+def test_wrong_options_are_errors(tmp_path, capsys):
+    assert main(["evaluate", "reno", "--criteria", "C99", "--out", str(tmp_path)]) == 2
+    assert "C99" in capsys.readouterr().err
+    (tmp_path / "words.toml").write_text('ecn = "none"\nunknown = "x"\n')
+    assert main(["evaluate", "reno", "--statement", str(tmp_path / "words.toml"), "--out", str(tmp_path / "o")]) == 2
+    assert "unknown" in capsys.readouterr().err
+    (tmp_path / "words.toml").write_text('deviations = "None that we know."\n')
+    assert read_statement(tmp_path / "words.toml").deviations == "None that we know."
+
+
+def test_one_criterion_from_end_to_end(tmp_path, capsys):
+    command = ["evaluate", "reno", "--criteria", "C8", "--replicates", "2", "--json", "--out", str(tmp_path)]
+    assert main(command) == 0
+    first = json.loads(capsys.readouterr().out)
+    row = first["criteria"][0]
+    assert (row["id"], row["verdict"], first["run_now"]) == ("C8", "within bounds", 12)
+    assert all(line["kept"] for line in row["bound"])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "within bounds" in page
+    assert "Reno (linux)" in page
+    assert (tmp_path / "scoreboard.md").read_text(encoding="utf-8").startswith("# Reno (linux)")
+    # Nothing is run again, and the subject's name changes nothing: Reno is also the second reference.
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["run_now"] == 0
+    assert not math.isnan(row["bound"][0]["value"])

@@ -1,0 +1,84 @@
+"""`tonopah evaluate`: what a congestion control does to a network, along RFC 9743."""
+
+import argparse
+import json
+import shlex
+import sys
+
+from tonopah.cli.arguments import add_common
+from tonopah.cli.evaluating import add_execution, execution_options, finished
+from tonopah.evaluate import board, page, sentences
+from tonopah.evaluate.evaluation import Evaluation, begin
+from tonopah.evaluate.labels import label
+from tonopah.evaluate.scoreboard import Row
+from tonopah.evaluate.statement import read_statement
+from tonopah.terminal import Grid, console, fit
+
+EXAMPLES = (
+    "tonopah evaluate bbr3",
+    "tonopah evaluate my.py:MyCC --criteria C2,C6",
+    'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --full --jobs 2',
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_common(command, evaluate, *EXAMPLES)
+    command.add_argument("algorithm", help="name of an algorithm, FILE.py:CLASS, or a table as `cc` of a scenario takes it")
+    command.add_argument(
+        "--against", default="cubic,reno", metavar="A[,B]", help="baseline and second reference (default: cubic,reno)"
+    )
+    command.add_argument("--criteria", metavar="C2,C6", help="only these criteria, and the runs that they need")
+    command.add_argument(
+        "--statement", metavar="FILE", help='what the author states (TOML), for the page "For your specification"'
+    )
+    add_execution(command)
+
+
+def evaluate(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah evaluate`."""
+    statement = read_statement(arguments.statement) if arguments.statement else None
+    evaluation = begin(
+        arguments.algorithm,
+        arguments.against.split(","),
+        "full" if arguments.full else "quick",
+        arguments.criteria.split(",") if arguments.criteria else (),
+        arguments.out,
+        arguments.store,
+        arguments.replicates or 0,
+    )
+    evaluation.command = shlex.join(["tonopah", *sys.argv[1:]])
+    with finished(evaluation.missing, evaluation.store_folder):
+        done = evaluation.run(execution_options(arguments), quiet=arguments.json)
+    if arguments.shard:
+        print(json.dumps({"shard": arguments.shard, "run_now": done}) if arguments.json else f"shard complete: {done} runs now")
+        return 0
+    measured = evaluation.measured()
+    rows = evaluation.rows(measured)
+    report = page.write(evaluation, measured, rows, statement)
+    if arguments.json:
+        print(json.dumps(board.scoreboard(evaluation, rows) | {"report": str(report), "run_now": done}, allow_nan=False))
+        return 0
+    show_rows(evaluation, rows)
+    print(f"report: {report.resolve()}")
+    return 0
+
+
+def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
+    """Print the scoreboard."""
+    title = f"{evaluation.cast.subject.label}, against {evaluation.cast.baseline.label}"
+    lines = [
+        [
+            row.criterion.id,
+            row.criterion.name,
+            label(row.primary.metric).label if row.primary else "",
+            sentences.effect_text(row.primary),
+            row.word + (f", {row.second_word}" if row.second_word else ""),
+        ]
+        for row in rows
+    ]
+    shown = console()
+    for table in fit(Grid(title, ("", "criterion", "metric", "effect [95 % interval]", "verdict"), lines, 3), shown.width):
+        shown.print(table)
+    for sentence in sentences.summary(rows):
+        print(sentence)

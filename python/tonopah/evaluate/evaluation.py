@@ -1,0 +1,108 @@
+"""An evaluation: an algorithm, what it is held against, and the folder that holds its runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tonopah._core import engine_build, engine_version
+from tonopah.errors import InputError
+from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions
+from tonopah.evaluate.measured import Measured, collect
+from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, make_plan, needed
+from tonopah.evaluate.scoreboard import Row, judge
+from tonopah.evaluate.subjects import REFERENCES, Cast, read_subject
+from tonopah.execution import runner
+from tonopah.execution.options import ExecutionOptions
+from tonopah.execution.progress import show_progress
+from tonopah.names import slug
+from tonopah.store.store import Store
+
+
+@dataclass
+class Evaluation:
+    """What is evaluated, how, and where."""
+
+    cast: Cast
+    mode: Mode = "quick"
+    wanted: Sequence[str] = ()
+    replicates: int = 0
+    folder: Path = Path()
+    store_folder: Path = Path()
+    command: str = ""
+    definitions: Definitions = field(default_factory=definitions)
+    made: EvaluationPlan | None = None
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """The criteria that are asked for."""
+        return self.definitions.chosen(list(self.wanted))
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """The experiments that they need."""
+        return needed(self.definitions, self.criteria)
+
+    def plan(self, quiet: bool = True) -> EvaluationPlan:
+        """Return all runs, checked by the engine. Raises InputError."""
+        if self.made is None:
+            count = len(self.experiments)
+            with show_progress(count, 0, quiet or count < 2, "experiments to plan") as on_progress:
+                self.made = make_plan(self.cast, self.experiments, self.mode, self.replicates, on_experiment=on_progress)
+        return self.made
+
+    def run(self, options: ExecutionOptions, quiet: bool = False) -> int:
+        """Run what the folder lacks, and return how many runs that were. Raises as `runner.run_missing`."""
+        plan = self.plan(quiet)
+        with Store(self.store_folder, wait=options.wait) as store:
+            store.remember("evaluation", {"subject": self.cast.subject.label, "mode": self.mode, "engine": engine_version()})
+            return runner.run_missing(plan.runs, store, quiet=quiet, options=options)
+
+    def missing(self) -> int:
+        """Return how many runs are not stored."""
+        if not (self.store_folder / "runs.sqlite").is_file():
+            return len(self.plan().runs.runs)
+        with Store(self.store_folder, create=False) as store:
+            return len(set(self.plan().runs.runs) - store.ids())
+
+    def measured(self) -> Measured:
+        """Return the metrics of the stored runs."""
+        with Store(self.store_folder, create=False) as store:
+            return collect(self.plan(), store)
+
+    def rows(self, measured: Measured) -> list[Row]:
+        """Return the scoreboard."""
+        return judge(self.criteria, list(self.definitions.experiments.values()), measured, self.cast)
+
+
+def begin(
+    algorithm: str,
+    against: Sequence[str] = REFERENCES,
+    mode: Mode = "quick",
+    criteria: Sequence[str] = (),
+    out: str | Path | None = None,
+    store: str | Path | None = None,
+    replicates: int = 0,
+) -> Evaluation:
+    """Return an evaluation of an algorithm as the command line names it. Raises InputError."""
+    if not 1 <= len(against) <= 2:
+        raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
+    subject = read_subject(algorithm)
+    references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
+    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name)}"
+    definitions().chosen(list(criteria))
+    count = replicates or REPLICATES[mode]
+    return Evaluation(Cast(subject, *references), mode, tuple(criteria), count, folder, Path(store) if store else folder)
+
+
+def facts(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, object]:
+    """Return what the page and the JSON say of an evaluation as a whole."""
+    cast = evaluation.cast
+    return {
+        "subject": {"name": cast.subject.label, "cc": cast.subject.cc, "source": cast.subject.source},
+        "baselines": [cast.baseline.label, cast.second.label],
+        "engine": {"version": engine_version(), "build": engine_build()},
+        "mode": evaluation.mode,
+        "replicates": evaluation.replicates,
+        "runs": len(evaluation.plan().runs.runs),
+        "command": evaluation.command,
+    }

@@ -1,0 +1,161 @@
+"""The metrics of one run, by name: from its summary and from what was read from its series. docs/evaluate.md defines them.
+
+Groups: `x` are the flows of the first algorithm of an arm, `y` those of the second; names without a prefix mean all TCP flows.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tonopah.evaluate.worlds import Built
+from tonopah.stats import jain
+
+Values = dict[str, float]
+Flows = Sequence[Mapping[str, Any]]
+
+STARVED_SHARE, SILENCE_S = 0.05, 10.0
+"""A flow starves below this share of its fair share, or after so long without payload. The numbers are ours."""
+SHORT_BYTES, MEDIUM_BYTES = 30e3, 1e6
+LAST_STARTS = 0.8
+"""Connections that begin later than at this share of the run are not counted."""
+
+
+def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values:
+    """Return the metrics of a run; what it does not have is left out."""
+    flows, derived = summary["flows"], summary.get("derived") or {}
+    first, second = ([flows[number] for number in group] for group in built.groups)
+    tcp = [*first, *second]
+    values = totals(tcp, summary) | link_values(summary) | delays(built, tcp) | energy(summary)
+    values |= {f"x_{name}": value for name, value in (totals(first, summary) | delays(built, first)).items()}
+    if first and second:
+        values |= {f"y_{name}": value for name, value in (totals(second, summary) | delays(built, second)).items()}
+        values |= between(first, second)
+    else:
+        values |= within(tcp)
+    values |= {name.partition(".")[2]: float(value) for name, value in derived.items() if value is not None}
+    values |= starved(built, first, second, values)
+    for number, role in built.roles.items():
+        if role != "background":
+            values |= {f"{role}_{name}": value for name, value in media(flows[number]).items()}
+    if built.ideal_s:
+        values |= completions(built, flows, warmup_s, summary["duration_s"])
+    return {name: value for name, value in values.items() if value is not None and not math.isnan(value)}
+
+
+def totals(flows: Flows, summary: Mapping[str, Any]) -> Values:
+    """Return sums over flows."""
+    sent = sum(flow["sent_packets"] for flow in flows)
+    start, end = summary["window_s"] if isinstance(summary["window_s"], list) else (0.0, summary["window_s"])
+    return {
+        "goodput_bps": sum(flow["goodput_bps"] or 0.0 for flow in flows),
+        "sent_per_s": sent / (end - start),
+        "loss": sum(flow["dropped_packets"] for flow in flows) / sent if sent else 0.0,
+        "retx": sum(flow["retransmitted_packets"] for flow in flows) / sent if sent else 0.0,
+        "rto_count": sum(flow["rto_count"] or 0 for flow in flows),
+        "ack_ratio": sum(flow["ack_packets"] for flow in flows) / max(1, sum(flow["received_packets"] for flow in flows)),
+    }
+
+
+def link_values(summary: Mapping[str, Any]) -> Values:
+    """Return the utilisation of the bottleneck, the first link."""
+    links = summary["links"]
+    return {"utilisation": links[0]["utilisation"]} if links and links[0]["utilisation"] is not None else {}
+
+
+def delays(built: Built, flows: Flows) -> Values:
+    """Return the queueing delay: percentiles of the one-way delay without that of the empty path, mean over flows."""
+    found: Values = {}
+    for name in ("p50", "p95", "p99"):
+        waits = [
+            max(0.0, flow[f"delay_{name}_s"] - built.base_delay_s[flow["flow"]])
+            for flow in flows if flow[f"delay_{name}_s"] is not None and flow["flow"] in built.base_delay_s
+        ]  # fmt: skip
+        if waits:
+            found[f"qdelay_{name}_s"] = float(np.mean(waits))
+    return found
+
+
+def between(first: Flows, second: Flows) -> Values:
+    """Return how two groups share."""
+    mine, theirs = (sum(flow["goodput_bps"] or 0.0 for flow in flows) for flows in (first, second))
+    total = mine + theirs
+    each, other = mine / len(first), theirs / len(second)
+    ratio = {"each_ratio": each / other} if other > 0 and each > 0 else {}
+    fair = total / (len(first) + len(second))
+    return ratio | {"x_share": mine / total if total else 0.5, "x_fair_share": each / fair if fair else 1.0}
+
+
+def within(flows: Flows) -> Values:
+    """Return how the flows of one group share."""
+    rates = [flow["goodput_bps"] or 0.0 for flow in flows]
+    if len(rates) < 2:
+        return {}
+    index = jain(rates)
+    ratio = {"flow_ratio": rates[-1] / rates[0]} if rates[0] > 0 else {}
+    return ratio | {"jain": 0.0 if math.isnan(index) else index, "maxmin": min(rates) / max(rates) if max(rates) > 0 else 0.0}
+
+
+def starved(built: Built, first: Flows, second: Flows, values: Values) -> Values:
+    """Return 1 for a group that has a flow that starves, else 0."""
+    least = STARVED_SHARE * built.rate_bps / (len(first) + len(second))
+    found: Values = {}
+    for prefix, flows, silence in (("x", first, "silence_s"), ("y", second, "silence_others_s")):
+        if flows:
+            below = any((flow["goodput_bps"] or 0.0) < least for flow in flows)
+            found[f"{prefix}_starved"] = float(below or values.get(silence, 0.0) >= SILENCE_S)
+    return found
+
+
+def media(flow: Mapping[str, Any]) -> Values:
+    """Return what a flow of datagrams meets: delay, loss, jitter, and the quality of speech that they allow."""
+    delay, loss, jitter = flow["delay_p95_s"], flow["loss_ratio"], flow["jitter_rfc3550_s"]
+    found = {"loss": loss, "delay_p95_s": delay, "jitter_s": jitter, "goodput_bps": flow["goodput_bps"]}
+    if delay is not None and loss is not None:
+        found["mos"] = opinion_score(1000 * delay, 100 * loss)
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def opinion_score(delay_ms: float, loss_percent: float) -> float:
+    """Return the mean opinion score of speech by the E-model, G.711 with loss concealment (ITU-T G.107).
+
+    Parameters
+    ----------
+    delay_ms : float
+        One-way delay.
+    loss_percent : float
+        Packet loss.
+    """
+    late = 0.024 * delay_ms + 0.11 * max(0.0, delay_ms - 177.3)
+    rating = 93.2 - late - 95.0 * loss_percent / (loss_percent + 25.1)
+    if rating < 0:
+        return 1.0
+    return 4.5 if rating > 100 else 1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6
+
+
+def energy(summary: Mapping[str, Any]) -> Values:
+    """Return the energy per byte of radios."""
+    used = summary["network"]["energy_per_byte_j"]
+    return {} if used is None else {"energy_j_per_byte": used}
+
+
+def completions(built: Built, flows: Flows, warmup_s: float, duration_s: float) -> Values:
+    """Return completion times of connections with an end, divided by that over the empty path; by size as well."""
+    times: dict[str, list[float]] = {"S": [], "M": [], "L": [], "all": []}
+    last: dict[float, float] = {}
+    for number, ideal_s in built.ideal_s.items():
+        flow = flows[number]
+        start_s, took = flow["start_s"], flow["completion_s"]
+        took = duration_s - start_s if took is None else took
+        last[round(start_s, 3)] = max(last.get(round(start_s, 3), 0.0), took)
+        if warmup_s <= start_s <= LAST_STARTS * duration_s:
+            size = built.bytes_of.get(number, 0)
+            kind = "S" if size < SHORT_BYTES else "M" if size <= MEDIUM_BYTES else "L"
+            times[kind].append(took / ideal_s)
+            times["all"].append(took / ideal_s)
+    found: Values = {}
+    for kind, values in times.items():
+        for share in (50, 99) if values else ():
+            found[f"slowdown_{kind}_p{share}"] = float(np.percentile(values, share, method="inverted_cdf"))
+    return found | {"last_completion_s": float(np.mean(list(last.values())))}

@@ -1,0 +1,116 @@
+"""The runs of an evaluation: each experiment at its points, for every arm and replicate.
+
+Replicate k has seed k and draws of its own, which all arms of a point share. A run's id does not depend on who is the subject,
+so that the runs of the baselines serve every report that uses the same folder, and equal arms are run once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tonopah.errors import InputError, relay
+from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, Point, points
+from tonopah.evaluate.draws import Draws
+from tonopah.evaluate.subjects import Cast
+from tonopah.evaluate.traces import traces_of
+from tonopah.evaluate.worlds import Built, build, seconds
+from tonopah.scenario.document import to_toml
+from tonopah.spec.plan import Plan, Run, check_point, runs_of
+from tonopah.spec.schema import Variant
+
+REPLICATES = {"quick": 5, "full": 10}
+NOT_IN_DRAWS = ("flows", "other")
+"""Axes that do not change the draws: the first flow of a world has the same whoever is beside it."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run in its place: which point of which experiment, which arm, which replicate."""
+
+    point: Point
+    arm: str
+    replicate: int
+    run: str
+    built: Built
+
+    @property
+    def experiment(self) -> str:
+        """Id of its experiment."""
+        return self.point.experiment.id
+
+
+@dataclass
+class EvaluationPlan:
+    """All runs of an evaluation, and the cells that they fill."""
+
+    runs: Plan
+    cells: list[Cell] = field(default_factory=list)
+    example: dict[str, str] = field(default_factory=dict)
+    """Scenario of one run of each experiment, as TOML."""
+
+
+def make_plan(
+    cast: Cast,
+    experiments: Sequence[Experiment],
+    mode: Mode,
+    replicates: int,
+    folder: str | Path = ".",
+    on_experiment: Callable[[], None] = lambda: None,
+    apart: int = 0,
+) -> EvaluationPlan:
+    """Return the runs of experiments; the subject has seeds of its own if it is to be `apart`, so far from those of the others.
+
+    Raises InputError when the engine refuses one of their scenarios.
+    """
+    plan = EvaluationPlan(Plan())
+    for experiment in experiments:
+        for point in points(experiment, mode):
+            for arm in experiment.arms:
+                for replicate in range(1, replicates + 1):
+                    add(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
+        on_experiment()
+    # Two replicates of everything come first, so that a broken algorithm is seen soon.
+    order = {cell.run: cell.replicate > 2 for cell in reversed(plan.cells)}
+    plan.runs.runs = dict(sorted(plan.runs.runs.items(), key=lambda item: order[item[0]]))
+    return plan
+
+
+def add(plan: EvaluationPlan, cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path, apart: int) -> None:
+    """Add one run; one that is there already is shared."""
+    run, built = make_run(cast, point, arm, replicate + apart, folder)
+    known = plan.runs.runs.get(run.id)
+    plan.runs.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
+    plan.cells.append(Cell(point, arm, replicate, run.id, built))
+    if point.experiment.id not in plan.example:
+        plan.example[point.experiment.id] = to_toml(built.scenario)
+
+
+def make_run(cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path) -> tuple[Run, Built]:
+    """Return a run and what is known of its world."""
+    experiment = point.experiment
+    axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
+    draws = Draws(f"{experiment.draws or experiment.id}/{axes}/{replicate}")
+    built = build(point.world, cast.algorithms(arm, point.world.other), draws)
+    traces = traces_of(point.world, built)
+    series = sorted({name for trace in traces for name in trace.needs} | set(experiment.series))
+    if series:
+        built.scenario["record"] = {"series": series, "every": point.world.sample}
+    try:
+        checked = check_point(built.scenario, Variant(label=arm, set={}), {}, folder, tuple(traces))
+    except InputError as error:
+        raise relay(error, suffix=f" [experiment {experiment.id}, {point.label}, {arm}]") from None
+    run = next(iter(runs_of(checked, {}, range(replicate, replicate + 1))))
+    values = {"experiment": experiment.id, "point": point.label, "arm": arm}
+    shown = bool(experiment.series) and replicate == 1
+    return replace(run, algorithm=arm, values=values, representative=shown), built
+
+
+def needed(definitions: Definitions, criteria: Sequence[Criterion]) -> list[Experiment]:
+    """Return the experiments that are run in the simulator for some criteria."""
+    return [one for one in definitions.experiments_of(list(criteria)) if not one.harness and not one.gap]
+
+
+def length_s(plan: EvaluationPlan) -> float:
+    """Return the simulated time of all runs in seconds."""
+    worlds = {cell.run: cell.point.world for cell in plan.cells}
+    return sum(seconds(world.duration) for world in worlds.values())

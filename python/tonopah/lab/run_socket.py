@@ -1,0 +1,126 @@
+"""The socket of a run: control messages as JSON, series as binary columns.
+
+The page asks for series when it has drawn the last ones, so that neither side fills the other's buffers.
+"""
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from tonopah.errors import LimitError, ScenarioError
+from tonopah.lab.messages import MOST_BYTES, Attach, Message, MessageError, Pace, Show, Start, parse
+from tonopah.lab.runs import Runs
+from tonopah.lab.session import Session, error_facts, read_document
+from tonopah.lab.tracks import Shown
+
+BAD_MESSAGE = 1008
+TOO_LARGE = 1009
+MOST_REASON = 120
+"""Bytes of the reason with which a socket is closed (RFC 6455 §5.5)."""
+
+
+class RunSocket:
+    """One connection and the run that it watches."""
+
+    def __init__(self, socket: WebSocket, runs: Runs):
+        self.socket, self.runs = socket, runs
+        self.session: Session | None = None
+
+    async def serve(self) -> None:
+        """Answer until the page goes or says something wrong."""
+        await self.socket.accept()
+        try:
+            while True:
+                text = await self.socket.receive_text()
+                if len(text.encode()) > MOST_BYTES:
+                    await self.close(TOO_LARGE, f"a message of more than {MOST_BYTES:,} bytes")
+                    return
+                await self.handle(parse(text))
+        except MessageError as error:
+            await self.close(BAD_MESSAGE, str(error))
+        except (KeyError, WebSocketDisconnect):
+            # A binary message has no text.
+            pass
+        finally:
+            if self.session:
+                self.runs.leave(self.session)
+
+    async def close(self, code: int, reason: str) -> None:
+        """Close the connection with a reason."""
+        await self.socket.close(code, reason.encode()[:MOST_REASON].decode(errors="ignore"))
+
+    async def handle(self, message: Message) -> None:
+        """Do what the page asks for. Raises MessageError."""
+        if isinstance(message, Start):
+            await self.start(message)
+        elif isinstance(message, Attach):
+            await self.attach(message)
+        elif self.session is None:
+            raise MessageError("there is no run yet")
+        elif isinstance(message, Show):
+            await self.show(self.session, message)
+        elif isinstance(message, Pace):
+            self.session.pace = message.factor
+        elif message.kind == "pause":  # type: ignore[attr-defined]
+            self.session.going.clear()
+        elif message.kind == "continue":  # type: ignore[attr-defined]
+            self.session.going.set()
+        else:
+            self.session.stop()
+
+    async def start(self, message: Start) -> None:
+        """Begin a run instead of the one before."""
+        if self.session:
+            self.runs.leave(self.session, at_once=True)
+            self.session = None
+        try:
+            document = read_document(message.toml, message.scenario)
+            session = await self.runs.start(document, message.seed, message.pace)
+        except (ScenarioError, LimitError) as error:
+            await self.say("refused", error=error_facts(error))
+            return
+        self.watch(session)
+        await self.say("started", **session.started())
+        session.start()
+
+    async def attach(self, message: Attach) -> None:
+        """Take up a run again."""
+        session = self.runs.attach(message.run)
+        if session is None:
+            await self.say("gone")
+            return
+        self.watch(session)
+        await self.say("started", **session.started())
+        if session.state in ("done", "stopped", "failed"):
+            await self.ended(session)
+
+    def watch(self, session: Session) -> None:
+        """Hear of the end of a run."""
+        self.session, loop, before = session, asyncio.get_running_loop(), session.on_end
+
+        def on_end() -> None:
+            before()
+            if not loop.is_closed():
+                asyncio.run_coroutine_threadsafe(self.ended(session), loop)
+
+        session.on_end = on_end
+
+    async def ended(self, session: Session) -> None:
+        """Tell the page that its run is over."""
+        if session is self.session:
+            await self.say("ended", **session.facts(), summary=session.summary)
+
+    async def show(self, session: Session, message: Show) -> None:
+        """Send series."""
+        if message.until_s <= message.from_s:
+            raise MessageError(f"until_s: {message.until_s:g} is not after {message.from_s:g}")
+        shown = Shown(message.from_s, message.until_s, message.columns, message.names)
+        await self.socket.send_bytes(await asyncio.to_thread(session.shown, shown))
+
+    async def say(self, kind: str, **facts: Any) -> None:
+        """Send a message; who has gone hears nothing."""
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await self.socket.send_text(json.dumps({"kind": kind, **facts}))

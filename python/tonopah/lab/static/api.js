@@ -1,0 +1,111 @@
+// What the server knows, and the socket of a run.
+export { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "/vendor/standalone.module.js";
+
+// A mistake of the user, with the path of the key at fault, what is wrong and what is allowed.
+export class Refused extends Error {
+  constructor({ path, message, hint }) {
+    super(message);
+    Object.assign(this, { path, hint });
+  }
+}
+
+export async function ask(name, body = {}) {
+  const answer = await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const type = answer.headers.get("content-type") ?? "";
+  if (!type.includes("json")) {
+    if (!answer.ok) throw new Refused({ path: "", message: await answer.text(), hint: null });
+    return answer.blob();
+  }
+  const found = await answer.json();
+  if (found.error) throw new Refused(found.error);
+  return found;
+}
+
+export const asRefused = (error) => (error instanceof Refused ? error : { path: "", message: String(error?.message ?? error), hint: null });
+
+// Columns of float32 behind a head of JSON; times count from the head's from_s.
+export function readColumns(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let at = 4 + length;
+  const take = (count) => {
+    const found = new Float32Array(buffer, at, count);
+    at += 4 * count;
+    return found;
+  };
+  const tracks = head.columns.map(({ name, id, count, of }) => ({ name, id, of, t: Float64Array.from(take(count), (v) => v + head.from_s), v: take(count) }));
+  return { ...head, tracks };
+}
+
+const RETRIES_MS = [250, 1000, 2000, 4000, 8000, 12000];
+
+// One run: commands go out, events come in. A lost connection takes the run up again while the server remembers it.
+export class Run {
+  constructor(listener) {
+    Object.assign(this, { listener, socket: null, id: null, last: null, waiting: null, retries: 0, closed: false });
+  }
+
+  open() {
+    const socket = new WebSocket(`ws://${location.host}/api/run`);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => {
+      this.retries = 0;
+      if (this.id) this.send({ kind: "attach", version: 1, run: this.id });
+      else if (this.last) this.send(this.last);
+    };
+    socket.onmessage = ({ data }) => this.receive(data);
+    socket.onclose = ({ code, reason }) => {
+      if (this.closed || socket !== this.socket) return;
+      // 1008 and 1009: the server did not accept what was said.
+      if (code === 1008 || code === 1009) this.listener({ kind: "refused", error: { path: "", message: reason, hint: null } });
+      else if (this.retries < RETRIES_MS.length) setTimeout(() => !this.closed && this.open(), RETRIES_MS[this.retries++]);
+      else this.listener({ kind: "refused", error: { path: "", message: "the connection to the lab is lost", hint: "is `tonopah serve` still running? Then reload" } });
+    };
+  }
+
+  receive(data) {
+    if (typeof data !== "string") {
+      this.waiting = null;
+      this.listener({ kind: "series", ...readColumns(data) });
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.kind === "started") this.id = message.run;
+    if (message.kind === "gone") {
+      // The server has forgotten it: the same scenario and seed give the same run again.
+      this.id = null;
+      if (this.last) this.send(this.last);
+      else this.listener(message);
+      return;
+    }
+    this.listener(message);
+  }
+
+  send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    else if (!this.socket || this.socket.readyState > WebSocket.OPEN) this.open();
+  }
+
+  start(scenario, seed, pace = null) {
+    this.id = null;
+    this.waiting = null;
+    this.last = { kind: "run", version: 1, scenario, seed, pace };
+    this.send(this.last);
+  }
+
+  attach(id) {
+    this.id = id;
+    this.open();
+  }
+
+  show(from_s, until_s, columns) {
+    this.waiting = { kind: "show", from_s, until_s, columns: Math.max(1, Math.min(4000, Math.round(columns))) };
+    this.send(this.waiting);
+  }
+
+  close() {
+    this.closed = true;
+    this.socket?.close();
+  }
+}

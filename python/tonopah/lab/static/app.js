@@ -1,0 +1,42 @@
+// The page: one view at a time, by the fragment of the address.
+import { ask, asRefused, html, render, useEffect, useState } from "./api.js";
+import { Bench } from "./bench.js";
+import { readAddress } from "./share.js";
+
+const VIEWS = { bench: { title: "Bench", load: async () => ({ default: Bench }) } };
+
+const place = () => {
+  const [view, ...rest] = location.hash.replace(/^#/, "").split("/");
+  return { view: VIEWS[view] ? view : "bench", rest: rest.map(decodeURIComponent) };
+};
+
+function Lab({ facts }) {
+  const [at, go] = useState(place()), [view, setView] = useState(null), [error, setError] = useState(null);
+  useEffect(() => {
+    const moved = () => go(place());
+    addEventListener("hashchange", moved);
+    return () => removeEventListener("hashchange", moved);
+  }, []);
+  useEffect(() => {
+    let stale = false;
+    document.title = `${VIEWS[at.view].title}: Tonopah lab`;
+    const given = at.view === "bench" && at.rest[0] ? readAddress(at.rest[0]) : null;
+    Promise.all([VIEWS[at.view].load(), given]).then(
+      ([module, read]) => stale || (setError(null), setView({ name: at.view, rest: at.rest, Shown: module.default, given: read })),
+      (failed) => stale || (setView(null), setError(asRefused(failed))),
+    );
+    return () => {
+      stale = true;
+    };
+  }, [at.view, at.rest.join("/")]);
+  return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.querySelector("main")?.focus(); }}>to the content</a>
+    <header class="top"><span class="brand">Tonopah lab</span><nav aria-label="views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#${name}`} aria-current=${at.view === name ? "page" : null}>${title}</a>`)}</nav><span class="meta">${facts.version}</span></header>
+    ${error && html`<main><p class="mistake" role="alert">${error.message}</p></main>`}
+    ${view && html`<${view.Shown} key=${`${view.name}/${view.rest.join("/")}`} facts=${facts} given=${view.given} rest=${view.rest} />`}`;
+}
+
+const host = document.getElementById("lab");
+ask("start").then(
+  (facts) => { host.replaceChildren(); render(html`<${Lab} facts=${facts} />`, host); },
+  (error) => { host.textContent = `The lab cannot be loaded: ${asRefused(error).message}`; },
+);

@@ -1,0 +1,201 @@
+// Series over time: panels on one axis with one cursor. Colours, dashes and numbers are those of the reports (page/*.js).
+/* global uPlot, fromStyle, lineDash, lastSample, show, known */
+import { html, useEffect, useRef, useState } from "./api.js";
+
+const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["goodput", "throughput", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
+const TITLES = { cwnd: "Window", goodput: "Rate", rtt: "Round-trip time", queue: "Queue" };
+const ELSEWHERE = ["state", "drops", "marks", "position_x", "position_y", "position_z"];
+export const STATES = [
+  { name: "slow start", style: "--state-start" }, { name: "disorder", style: "--state-disorder" }, { name: "CWR", style: "--state-cwr" },
+  { name: "recovery", style: "--state-recovery" }, { name: "loss", style: "--state-loss" },
+];
+
+// Which series stand in which panel: those that belong together, then every other one that was recorded.
+export function panelsOf(tracks) {
+  const names = [...new Set(tracks.map((track) => track.name))].filter((name) => !ELSEWHERE.includes(name));
+  const grouped = TOGETHER.map((group) => group.filter((name) => names.includes(name))).filter((group) => group.length);
+  const rest = names.filter((name) => !TOGETHER.flat().includes(name)).map((name) => [name]);
+  return [...grouped, ...rest];
+}
+
+// The state of a sender over time; slow start is open and below ssthresh (RFC 5681).
+export function bandsOf(tracks, flow, until) {
+  const of = (name) => tracks.find((track) => track.name === name && track.id === flow);
+  const [state, cwnd, ssthresh] = ["state", "cwnd", "ssthresh"].map(of);
+  if (!state || !cwnd) return [];
+  const times = [...new Set([...state.t, ...cwnd.t, ...(ssthresh?.t ?? [])])].sort((a, b) => a - b), at = [-1, -1, -1], found = [];
+  const value = (track, i, time) => {
+    while (track && at[i] + 1 < track.t.length && track.t[at[i] + 1] <= time) at[i] += 1;
+    return track && at[i] >= 0 ? track.v[at[i]] : NaN;
+  };
+  for (const time of times) {
+    const [s, w, limit] = [value(state, 0, time), value(cwnd, 1, time), value(ssthresh, 2, time)];
+    const now = s > 0 ? s : Number.isNaN(s) || w >= limit ? -1 : 0;
+    if (found.at(-1)?.state !== now) found.push({ from: time, state: now });
+  }
+  return found.map((band, i) => ({ ...band, until: found[i + 1]?.from ?? until })).filter((band) => band.state >= 0);
+}
+
+function paintBands(bands) {
+  return (plot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    for (const band of bands()) {
+      const [from, until] = [band.from, band.until].map((t) => Math.min(Math.max(plot.valToPos(t, "x", true), bbox.left), bbox.left + bbox.width));
+      ctx.fillStyle = fromStyle(STATES[band.state].style);
+      ctx.fillRect(from, bbox.top, Math.max(1, until - from), bbox.height);
+    }
+    ctx.restore();
+  };
+}
+
+// Drops and marks as ticks at the top: where the count of a link has grown.
+function paintTicks(ticks) {
+  return (plot) => {
+    const { ctx, bbox } = plot, ratio = devicePixelRatio;
+    ctx.save();
+    for (const { name, t } of ticks()) {
+      ctx.strokeStyle = fromStyle(name === "drops" ? "--tick-drop" : "--tick-mark");
+      ctx.lineWidth = 1.5 * ratio;
+      const [top, bottom] = name === "drops" ? [0, 9] : [11, 18];
+      ctx.beginPath();
+      for (const time of t) {
+        const x = plot.valToPos(time, "x", true);
+        if (x < bbox.left || x > bbox.left + bbox.width) continue;
+        ctx.moveTo(x, bbox.top + top * ratio);
+        ctx.lineTo(x, bbox.top + bottom * ratio);
+      }
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
+function paintLevels(levels) {
+  return (plot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const { value, owner } of levels()) {
+      const y = plot.valToPos(value, "y", true);
+      ctx.strokeStyle = fromStyle(`--s${owner % 7}`);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
+const BINNED = ["goodput", "throughput", "capacity"];
+
+function optionsOf(panel, live, width, height) {
+  const ink = fromStyle("--ink"), line = fromStyle("--line"), font = "11px Inter, Arial, sans-serif";
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font, labelFont: font, labelSize: 18 };
+  const unit = panel.facts.unit ? ` ${panel.facts.unit}` : "";
+  return {
+    width, height,
+    scales: {
+      x: { time: false, range: () => [live().view.from_s, live().view.until_s] },
+      y: { range: (u, low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), high || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]) },
+    },
+    axes: [
+      { ...axis, size: 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
+      { ...axis, size: 58, label: panel.facts.unit, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
+    ],
+    cursor: {
+      drag: { x: true, y: false, dist: 4, setScale: false }, dataIdx: lastSample, points: { size: 6 }, sync: { key: "lab" },
+      bind: { dblclick: () => () => live().zoom(null) },
+    },
+    legend: { show: panel.lines.length <= 8, live: true },
+    hooks: {
+      drawClear: panel.names.includes("cwnd") ? [paintBands(() => live().bands)] : [],
+      draw: [...(panel.names.includes("queue") ? [paintTicks(() => live().ticks)] : []), ...(panel.names.includes("rtt") ? [paintLevels(() => live().levels)] : [])],
+      setSelect: [(u) => {
+        if (u.select.width < 4) return;
+        const [from_s, until_s] = [u.select.left, u.select.left + u.select.width].map((x) => u.posToVal(x, "x"));
+        u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        live().zoom({ from_s, until_s });
+      }],
+      setCursor: [(u) => u.cursor.left >= 0 && u.cursor.event && live().point(u.posToVal(u.cursor.left, "x"))],
+    },
+    series: [
+      { label: "Time (s)", value: (u, v) => show(v, 6) },
+      ...panel.lines.map((one) => ({
+        label: one.label, stroke: fromStyle(`--s${one.owner % 7}`), width: one.rank ? 1 : Math.max(1.2, 2 - 0.2 * one.owner),
+        dash: one.rank ? [2, 3] : lineDash(one.owner), points: { show: false },
+        paths: uPlot.paths.stepped({ align: BINNED.includes(one.name) ? -1 : 1 }),
+        value: (u, v) => (known(v) ? `${show(v)}${unit}` : "–"),
+      })),
+    ],
+  };
+}
+
+function dataOf(panel) {
+  const tables = panel.lines.map((one) => [one.track.t, Array.from(one.track.v, (v) => (Number.isNaN(v) ? null : v * panel.facts.factor))]);
+  return tables.length ? uPlot.join(tables) : [[]];
+}
+
+export function Panel({ panel, live, dark }) {
+  const host = useRef(null), plot = useRef(null), [width, setWidth] = useState(0);
+  const shape = JSON.stringify([panel.lines.map((one) => one.label), width, dark]);
+  useEffect(() => {
+    const watcher = new ResizeObserver(() => setWidth(Math.floor(host.current?.clientWidth ?? 0)));
+    watcher.observe(host.current);
+    return () => watcher.disconnect();
+  }, []);
+  useEffect(() => {
+    if (!width) return undefined;
+    plot.current = new uPlot(optionsOf(panel, live, width, width < 500 ? 150 : 170), dataOf(panel), host.current);
+    host.current.plot = plot.current;
+    return () => {
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+  useEffect(() => {
+    plot.current?.setData(dataOf(panel), true);
+  }, [panel.version]);
+  const names = panel.lines.map((one) => one.label).join(", ");
+  return html`<figure class="series" data-series=${panel.names.join(" ")}><figcaption>${panel.title}${panel.facts.unit ? ` (${panel.facts.unit})` : ""}</figcaption>
+    <div class="plot" ref=${host} role="img" aria-label=${`${panel.title} over time: ${names}`}></div></figure>`;
+}
+
+const OWNER = { flow: "flow", link: "link", node: "node" };
+
+// All panels of a run. `off` has the flows that are switched off; `focus` is the flow whose state is shown as bands.
+export function Panels({ tracks, version, facts, view, whole, zoom, point, summary, off, focus, most = 99, links }) {
+  const [dark, setDark] = useState(matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const query = matchMedia("(prefers-color-scheme: dark)"), change = () => setDark(query.matches);
+    query.addEventListener("change", change);
+    return () => query.removeEventListener("change", change);
+  }, []);
+  const now = useRef(null);
+  now.current = {
+    view, zoom, point,
+    bands: bandsOf(tracks, focus, view.until_s),
+    ticks: tracks.filter((track) => track.name === "drops" || track.name === "marks"),
+    levels: (summary?.flows ?? []).filter((flow) => known(flow.min_rtt_s) && !off.has(flow.flow)).map((flow) => ({ value: flow.min_rtt_s * 1e3, owner: flow.flow })),
+  };
+  const panels = panelsOf(tracks).slice(0, most).map((names) => {
+    const first = facts[names[0]];
+    const shown = tracks.filter((track) => names.includes(track.name) && !(first.of === "flow" && off.has(track.id)));
+    const busiest = first.of === "flow" ? shown : keepBusiest(shown, 4);
+    const lines = busiest.map((track) => ({ track, name: track.name, owner: first.of === "flow" ? track.id : busiest.filter((o) => o.name === track.name).indexOf(track), rank: names.indexOf(track.name), label: `${names.length > 1 || first.of !== "flow" ? `${facts[track.name].label}, ` : ""}${nameOf(OWNER[first.of], track.id, links)}` }));
+    return { names, title: TITLES[names[0]] ?? first.label, facts: first, lines, version: `${version} ${view.from_s} ${view.until_s} ${focus}` };
+  });
+  return html`<div class="stack">${panels.map((panel) => html`<${Panel} key=${panel.names[0]} panel=${panel} live=${() => now.current} dark=${dark} />`)}</div>`;
+}
+
+const nameOf = (owner, id, links) => (owner === "link" && links?.[id] ? `${links[id].from} → ${links[id].to}` : `${owner} ${id}`);
+
+// Of many links those whose queues were the longest.
+function keepBusiest(tracks, most) {
+  const size = (track) => track.v.reduce((sum, v) => (v > sum ? v : sum), 0);
+  const ids = [...new Set(tracks.map((track) => track.id))];
+  const peak = new Map(ids.map((id) => [id, Math.max(...tracks.filter((track) => track.id === id).map(size))]));
+  const kept = ids.sort((a, b) => peak.get(b) - peak.get(a)).slice(0, most);
+  return tracks.filter((track) => kept.includes(track.id));
+}

@@ -1,0 +1,58 @@
+// What leaves the bench: an address that holds the scenario, and files.
+import { ask, asRefused, html, useState } from "./api.js";
+
+const FORMS = [["CSV of the series", "csv"], ["Parquet", "parquet"], ["SVG of the plots", "svg"], ["pcapng of the hosts", "pcapng"]];
+
+const letters = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+const bytesOfLetters = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+
+async function through(stream, bytes) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+// The fragment of an address is never sent to a server.
+export async function addressOf(document, seed) {
+  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed })));
+  return `#bench/${letters(packed)}`;
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export async function readAddress(text) {
+  const unpacked = await through(new DecompressionStream("deflate-raw"), bytesOfLetters(text));
+  if (unpacked.length > MOST_BYTES) throw new Error("the address holds more than 4 MiB of scenario");
+  const { document, seed } = JSON.parse(new TextDecoder().decode(unpacked));
+  if (document === null || typeof document !== "object" || Array.isArray(document)) throw new Error("the address holds no scenario");
+  return { document, seed: Number.isInteger(seed) && seed >= 0 ? seed : 1 };
+}
+
+export function save(blob, name) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+export function Share({ scenario, seed }) {
+  const [told, tell] = useState("");
+  const share = async () => {
+    const address = await addressOf(scenario.document, seed);
+    history.replaceState(null, "", address);
+    await navigator.clipboard?.writeText(location.href).catch(() => {});
+    tell("the address of this page now holds the scenario");
+  };
+  const download = async (form) => {
+    tell("the run is repeated for its file …");
+    try {
+      const blob = await ask("export", { document: scenario.document, seed, form });
+      save(blob, `run.${form === "svg" ? "svg" : "zip"}`);
+      tell("");
+    } catch (error) {
+      tell(asRefused(error).message);
+    }
+  };
+  return html`<details class="share"><summary>Share</summary><div class="tools">
+    <button type="button" class="switch" id="share" onClick=${share}>address with the scenario</button>
+    <button type="button" class="switch" onClick=${() => save(new Blob([scenario.toml], { type: "application/toml" }), "scenario.toml")}>TOML</button>
+    ${FORMS.map(([text, form]) => html`<button type="button" class="switch" data-form=${form} onClick=${() => download(form)}>${text}</button>`)}</div>
+    <p class="meta" role="status">${told}</p></details>`;
+}

@@ -1,0 +1,105 @@
+"""The samples of a run as the page asks for them: one track for each series and flow, link or node.
+
+A track keeps what the engine gave: times as float64, values as float32, which is what a screen needs and the page receives.
+"""
+
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tonopah.report.embed import extremes
+
+MOST_COLUMNS = 4000
+"""Pixels of the widest screen that is served."""
+FIRST_ROOM = 1024
+
+
+class Track:
+    """Samples in the order of time; room for more is doubled when it is needed."""
+
+    def __init__(self) -> None:
+        self.t_s: NDArray[np.float64] = np.empty(FIRST_ROOM)
+        self.values: NDArray[np.float32] = np.empty(FIRST_ROOM, np.float32)
+        self.count = 0
+
+    def extend(self, t_s: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Add samples."""
+        end = self.count + len(t_s)
+        if end > len(self.t_s):
+            room = max(end, 2 * len(self.t_s))
+            # In place: the old and the new block need not exist together.
+            self.t_s.resize(room, refcheck=False)
+            self.values.resize(room, refcheck=False)
+        self.t_s[self.count : end], self.values[self.count : end] = t_s, values
+        self.count = end
+
+    def between(self, from_s: float, until_s: float) -> "tuple[NDArray[np.float64], NDArray[np.float32]]":
+        """Return the samples of an interval, with the last before it, which holds at its start, and the first after it."""
+        t_s = self.t_s[: self.count]
+        first = max(int(np.searchsorted(t_s, from_s, "right")) - 1, 0)
+        end = min(int(np.searchsorted(t_s, until_s, "right")) + 1, self.count)
+        return t_s[first:end], self.values[first:end]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page wants to see: from and to which second, in how many columns of pixels, and which series (all if none)."""
+
+    from_s: float
+    until_s: float
+    columns: int
+    names: tuple[str, ...] = ()
+
+
+class Tracks:
+    """All series of a run."""
+
+    def __init__(self) -> None:
+        self.tracks: dict[tuple[str, int], Track] = {}
+        self.samples = 0
+
+    def extend(self, series: Mapping[str, Mapping[str, Any]]) -> None:
+        """Add what the engine has recorded since the last time."""
+        for name, columns in series.items():
+            owners, t_s, values = columns["id"], columns["t_s"], columns["value"]
+            self.samples += len(owners)
+            for owner in np.unique(owners):
+                own = owners == owner
+                self.tracks.setdefault((name, int(owner)), Track()).extend(t_s[own], values[own])
+
+    def value_of(self, name: str) -> "Iterable[tuple[int, Track]]":
+        """Return the tracks of a series by flow, link or node."""
+        return ((owner, track) for (series, owner), track in self.tracks.items() if series == name)
+
+    def message(self, shown: Shown, facts: Mapping[str, Any]) -> bytes:
+        """Return what the page wants to see: length of the head, the head as JSON, and columns of float32 (little endian).
+
+        Times count from `from_s` of the head, so that float32 is fine enough for them.
+        """
+        columns, blocks = [], []
+        for (name, owner), track in sorted(self.tracks.items()):
+            if shown.names and name not in shown.names:
+                continue
+            t_s, values = reduce(*track.between(shown.from_s, shown.until_s), shown)
+            columns.append({"name": name, "id": owner, "count": len(t_s), "of": track.count})
+            blocks += [(t_s - shown.from_s).astype("<f4").tobytes(), values.astype("<f4").tobytes()]
+        head = json.dumps({**facts, "from_s": shown.from_s, "until_s": shown.until_s, "columns": columns}).encode()
+        # The columns begin at a multiple of four, where a Float32Array can.
+        head += b" " * (-len(head) % 4)
+        return b"".join([struct.pack("<I", len(head)), head, *blocks])
+
+
+def reduce(
+    t_s: NDArray[np.float64], values: NDArray[np.float32], shown: Shown
+) -> "tuple[NDArray[np.float64], NDArray[np.float32]]":
+    """Return the smallest and the largest sample of each column of pixels; everything if there is not more than that."""
+    if len(t_s) <= 2 * shown.columns:
+        return t_s, values
+    column = np.clip((t_s - shown.from_s) / (shown.until_s - shown.from_s) * shown.columns, -1, shown.columns).astype(np.int32)
+    kept = extremes(column, values)
+    return t_s[kept], values[kept]
