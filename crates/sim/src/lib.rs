@@ -53,7 +53,7 @@ pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{Datagram, DropReason, Packet, Payload};
-pub use qdisc::{BandReport, DualPi2Report, QueueReport};
+pub use qdisc::{BandReport, DualPi2Report, QueueReport, TinReport};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};

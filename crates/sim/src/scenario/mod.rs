@@ -19,6 +19,7 @@ mod link;
 mod loss;
 mod lrwpan;
 mod media;
+mod medium;
 mod mobility;
 mod near;
 mod network;
