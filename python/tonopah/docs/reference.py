@@ -82,7 +82,9 @@ def profiles_text(schema: dict[str, Any]) -> str:
     """Return the settings of TCP as each profile has them, one row for each."""
     names = [variant["const"] for variant in schema["$defs"]["ProfileName"]["oneOf"]]
     profiles = [resolved_tcp(name) for name in names]
-    keys = [key for key in schema["$defs"]["TcpOptions"]["properties"] if key != "profile"]
+    properties = schema["$defs"]["TcpOptions"]["properties"]
+    # `receiver` is in none.
+    keys = [key for key in properties if key != "profile" and key in profiles[0]]
     rows = [[f"`{key}`", *(setting(profile[key]) for profile in profiles)] for key in keys]
     return (
         "### The profiles of TCP\n\n"

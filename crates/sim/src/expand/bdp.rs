@@ -8,7 +8,9 @@ use tcp::units::{Bytes, Rate, Span};
 use super::graph::{forward_options, reverse_options};
 use crate::ids::{LinkId, NodeId};
 use crate::routing::{Edge, Routes};
-use crate::scenario::{Amount, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
+use crate::scenario::{
+    Amount, LinkOptions, Network, PolicerDef, Queue, Scenario, ScenarioError, ServiceDef, TbfDef, join,
+};
 
 /// Longest round trips by direction of each link: forward, reverse.
 type RoundTrips = Vec<[Span; 2]>;
@@ -49,12 +51,30 @@ pub(super) fn fill(graph: &mut Scenario) -> Result<(), ScenarioError> {
 
 /// True if a limit of a queue is in BDP.
 fn in_bdp(options: &LinkOptions) -> bool {
-    let is_bdp = |queue: &Queue| queue.clone().limits_mut().iter().any(|limit| matches!(limit, Amount::Bdp { .. }));
+    let is_bdp = |queue: &Queue| limits(&mut queue.clone()).iter().any(|limit| matches!(limit, Amount::Bdp { .. }));
     options.queue.as_ref().is_some_and(is_bdp) || options.reverse.as_deref().is_some_and(in_bdp)
 }
 
+/// All limits of a queue and of those inside it.
+fn limits(queue: &mut Queue) -> Vec<&mut Amount> {
+    match queue {
+        Queue::DropTail(def) => vec![&mut def.limit],
+        Queue::Red(def) => def.limit.iter_mut().collect(),
+        Queue::Codel(def) => vec![&mut def.limit],
+        Queue::FqCodel(def) => std::iter::once(&mut def.limit).chain(&mut def.device).collect(),
+        Queue::Pie(def) => vec![&mut def.limit],
+        Queue::Drr(def) => vec![&mut def.limit],
+        Queue::Sfq(def) => vec![&mut def.limit],
+        Queue::Fq(def) => vec![&mut def.limit],
+        Queue::DualPi2(def) => def.limit.iter_mut().collect(),
+        Queue::Cake(_) => Vec::new(),
+        Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => limits(queue),
+        Queue::Priority(def) => def.bands.iter_mut().flat_map(limits).collect(),
+    }
+}
+
 fn set(queue: Option<&mut Queue>, rate: Option<Rate>, trip: Span, path: &str) -> Result<(), ScenarioError> {
-    for limit in queue.map_or(Vec::new(), Queue::limits_mut) {
+    for limit in queue.map_or(Vec::new(), limits) {
         if let Amount::Bdp { millionths } = *limit {
             if trip == Span::ZERO {
                 let message = format!("{limit} means a round trip, and no flow has one: give packets or bytes");
