@@ -24,8 +24,6 @@ pub(crate) struct FqCodel {
     settings: Settings,
     /// What CoDel's guard for short queues counts.
     guarded: Backlog,
-    /// A new queue that is empty is not made old where there is no old one.
-    forget_lone: bool,
     /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
@@ -79,7 +77,6 @@ impl FqCodel {
                 inverse_sqrt: def.inverse_sqrt,
             },
             guarded: def.guarded,
-            forget_lone: def.forget_lone,
             salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
@@ -174,10 +171,10 @@ impl FqCodel {
                     return Some(head);
                 }
                 // A new queue has to pass through the old ones first, or it would be new again at its next packet.
-                None if list == List::New && !(self.forget_lone && self.old.is_empty()) => self.retire(list),
+                None if list == List::New => self.retire(list),
                 None => {
                     queue.active = false;
-                    self.pop(list);
+                    self.old.pop_front();
                 }
             }
         }
@@ -193,12 +190,8 @@ impl FqCodel {
 
     /// The head of `list` goes to the end of the old queues.
     fn retire(&mut self, list: List) {
-        let head = self.pop(list);
+        let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
         self.old.extend(head);
-    }
-
-    fn pop(&mut self, list: List) -> Option<u32> {
-        if list == List::New { self.new.pop_front() } else { self.old.pop_front() }
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.
