@@ -230,6 +230,7 @@ METRICS = {
     "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
     "rtt": Metric("RTT", *MS, "Newest RTT sample of the sender"),
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
+    "queue_delay": Metric("Queueing delay", *MS, "Mean wait of the packets whose transmission began since the last sample"),
     "aqm_p": Metric("Probability of the AQM", "", 1.0, "Probability of the controller of a queue (RFC 8033, RFC 9332)"),
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),

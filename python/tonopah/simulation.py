@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
     "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
-    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity",
+    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
     "alive", "arrivals", "offered", "carried",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 OWNERS = (
-    dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link")
+    dict.fromkeys(("queue", "queue_delay", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link")
     | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
     | dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload")
 )

@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Span, Time};
 use crate::engine::context::Context;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::LinkMetrics;
+use crate::metrics::{LinkMetrics, Waited};
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::qdisc::QueueSample;
@@ -47,6 +47,8 @@ pub(crate) struct Series {
     /// By series and workload: what it has counted until the last sample.
     totals: Vec<Vec<u64>>,
     has_queued: Vec<bool>,
+    /// By link: what had waited at the last sample.
+    waited: Vec<Waited>,
     /// By series and link: the last count.
     counts: Vec<Vec<u64>>,
     /// Time of the next sample.
@@ -88,6 +90,7 @@ impl Series {
             received: vec![Bytes::ZERO; flows],
             read: vec![0; flows],
             has_queued: vec![false; network.links.len()],
+            waited: vec![Waited::default(); network.links.len()],
             next: None,
             on_flow_change: false,
         };
@@ -140,6 +143,7 @@ impl Series {
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::QueueDelay => self.sample_waits(ctx.now, network, index),
                 SeriesName::AqmP => self.sample_disciplines(ctx.now, network, index, |sample| sample.p),
                 SeriesName::AqmPL => self.sample_disciplines(ctx.now, network, index, |sample| sample.p_low),
                 SeriesName::QueueL => {
@@ -187,6 +191,18 @@ impl Series {
         }
     }
 
+    fn sample_waits(&mut self, now: Time, network: &Network, index: usize) {
+        for (id, link) in network.links.iter().enumerate() {
+            let waited = link.waited();
+            let last = std::mem::replace(&mut self.waited[id], waited);
+            let packets = waited.packets - last.packets;
+            if packets > 0 {
+                let sum = waited.sum.saturating_sub(last.sum);
+                self.columns[index].push(now, id, sum.as_secs_f64() / packets as f64);
+            }
+        }
+    }
+
     fn sample_counts(&mut self, now: Time, network: &Network, index: usize, count: fn(&LinkMetrics) -> u64) {
         for (id, link) in network.links.iter().enumerate() {
             let (count, last) = (count(&link.metrics), &mut self.counts[index][id]);
@@ -195,6 +211,11 @@ impl Series {
                 self.columns[index].push(now, id, count as f64);
             }
         }
+    }
+
+    /// The measurement interval begins: links count anew.
+    pub(crate) fn on_warmup_end(&mut self) {
+        self.waited.fill(Waited::default());
     }
 
     fn sample_capacity(&mut self, now: Time, network: &mut Network, index: usize) {
@@ -241,14 +262,14 @@ impl Series {
 
     fn sample_route_hops(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let hops = network.route_hops(now, flow.source, flow.sink);
+            let hops = network.route_hops(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, hops.map_or(f64::NAN, f64::from));
         }
     }
 
     fn sample_path_delay(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let delay = network.path_delay(now, flow.source, flow.sink);
+            let delay = network.path_delay(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, delay.map_or(f64::NAN, Span::as_secs_f64));
         }
     }
@@ -330,6 +351,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
         SeriesName::Queue
+        | SeriesName::QueueDelay
         | SeriesName::Throughput
         | SeriesName::Goodput
         | SeriesName::Energy

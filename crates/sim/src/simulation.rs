@@ -103,7 +103,11 @@ impl Simulation {
         let mut simulation = Simulation { world, watches_flows, recorded: BTreeMap::new() };
         let World { network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
         if mode == EventMode::Coalesced && constellation.is_none() {
-            let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
+            let link_of = |change: &Change| match change {
+                Change::Link { link, .. } => Some(*link),
+                Change::Path { .. } => None,
+            };
+            let mut changing: Vec<LinkId> = changes.iter().filter_map(link_of).collect();
             changing.sort_unstable();
             changing.dedup();
             let ends = workloads.all_ends(hosts.ends());
@@ -226,13 +230,15 @@ impl Simulation {
         let World { ctx, network, hosts, changes, series, constellation, workloads, .. } = &mut self.world;
         match event {
             Event::Arrival { workload } => self.on_arrival(workload as usize),
-            Event::Change { index } => {
-                let Change { link, change, repeat } = changes[index as usize];
-                network.on_change(ctx, link, change);
-                if let Some(period) = repeat {
-                    ctx.schedule(ctx.now + period, event);
+            Event::Change { index } => match &changes[index as usize] {
+                Change::Path { flow, stops } => network.pin(*flow, stops.clone()),
+                Change::Link { link, change, repeat } => {
+                    network.on_change(ctx, *link, *change);
+                    if let Some(period) = repeat {
+                        ctx.schedule(ctx.now + *period, event);
+                    }
                 }
-            }
+            },
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
                 let next = dynamics.step(ctx, network);
@@ -332,7 +338,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let World { ctx, network, hosts, workloads, .. } = &mut self.world;
+        let World { ctx, network, hosts, series, workloads, .. } = &mut self.world;
         let now = ctx.now;
         workloads.on_warmup_end(now);
         network.advance_to(ctx.key());
@@ -343,6 +349,7 @@ impl Simulation {
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        series.on_warmup_end();
         self.plan_observation();
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
 const LAYERS: [&[&str]; 16] = [
-    &["ids", "scenario", "algorithms"],
+    &["ids", "scenario", "algorithms", "hash"],
     &["earth"],
     &["packet", "mobility", "orbit"],
     &["routing", "metrics"],

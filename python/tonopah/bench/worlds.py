@@ -182,6 +182,23 @@ def ground(count: int) -> list[tuple[float, float]]:
     return [(math.degrees(math.asin(z)), math.degrees(math.atan2(y, x))) for x, y, z in found.tolist()]
 
 
+def fat_tree(ports: int, seconds: float) -> dict[str, Any]:
+    """Return a fat tree of switches with so many ports, and a bulk flow from each host to one in another pod.
+
+    Links of 10 Gb/s that mark from 65 packets on, for DCTCP; each flow on one of the equal paths.
+    """
+    queue = {"kind": "drop_tail", "limit": "250p", "mark_threshold": 65}
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {
+            "kind": "fat_tree", "k": ports, "flows": ports**3 // 4,
+            "link": {"rate": "10Gbps", "delay": "1us", "queue": queue},
+        },
+        "tcp": {"cc": "dctcp", "mss": "1448B", "rto_min": "10ms"},
+        "traffic": {"app": {"kind": "bulk"}, "start_jitter": f"{seconds / 20:g}s"},
+    }  # fmt: skip
+
+
 RENO = {"peer_window": 10_000, "peer_tcp": "TCP/Newreno", "peer_sink": "TCPSink/DelAck"}
 SACK = {"peer_window": 100_000, "peer_tcp": "TCP/Sack1", "peer_sink": "TCPSink/Sack1/DelAck"}
 """What ns-2 runs against our full endpoint. Without SACK it would take minutes to repair the first overflow of a long path."""
@@ -220,6 +237,7 @@ WORLDS = (
         peers=(),
         radio=True,
     ),
+    World("fattree8", "fat tree, 128 hosts, 128 flows, 10 Gb/s", 0.02, partial(fat_tree, 8), "6 links", peers=()),
     World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
     World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
     *(

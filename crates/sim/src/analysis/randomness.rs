@@ -7,8 +7,8 @@ use tcp::units::Span;
 use crate::expand::transport_of;
 use crate::scenario::{
     AppDef, ArrivalsDef, Draws, EcnRewrite, EndsDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel,
-    MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SizeDef, StartJitter, TcpOptions,
-    TransportDef, WorkloadDef,
+    MobilityDef, Network, PathRouting, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SizeDef, SpreadBy,
+    StartJitter, TcpOptions, TransportDef, WorkloadDef,
 };
 use crate::simulation::Simulation;
 
@@ -23,6 +23,7 @@ impl Simulation {
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
         parts.extend(apps.then(|| "times of applications".to_owned()));
         parts.extend(parts_of_algorithms(graph));
+        parts.extend(is_random_routing(graph.network.routing()).then(|| "choices among equal paths".to_owned()));
         parts.extend(parts_of_links(graph));
         if graph.node.iter().any(|node| node.mobility.as_ref().is_some_and(is_random_mobility)) {
             parts.push("movement of nodes".to_owned());
@@ -48,7 +49,16 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
             let jitter = network.handover_jitter.is_some_and(|jitter| jitter > Span::ZERO);
             more = jitter.then_some("handover times");
         }
-        Network::Dumbbell(_) | Network::Star(_) | Network::Lan(_) | Network::Graph(_) => {}
+        Network::Dumbbell(_)
+        | Network::Star(_)
+        | Network::Lan(_)
+        | Network::ParkingLot(_)
+        | Network::LeafSpine(_)
+        | Network::FatTree(_)
+        | Network::Access(_)
+        | Network::Home(_)
+        | Network::Multihomed(_)
+        | Network::Graph(_) => {}
     }
     let named = [more, placed.then_some("placement"), ends.then_some("ends of flows")];
     named.into_iter().flatten().map(str::to_owned).collect()
@@ -71,6 +81,11 @@ fn is_random_workload(def: &WorkloadDef) -> bool {
     let names_one = |names: &[String]| matches!(names, [name] if !name.contains(['*', '?']));
     let draws_ends = def.ends != EndsDef::AllToAll && !(names_one(&def.from) && names_one(&def.to));
     draws_times || draws_sizes || draws_ends
+}
+
+/// True if salts or flowlets are drawn. (Packets in turn draw nothing.)
+fn is_random_routing(routing: Option<&PathRouting>) -> bool {
+    matches!(routing, Some(PathRouting::Ecmp(ecmp)) if !matches!(ecmp.by, SpreadBy::Packet(_)))
 }
 
 fn is_random_app(app: &AppDef) -> bool {

@@ -13,7 +13,7 @@ use crate::engine::context::FlowEnds;
 use crate::expand::transport_of;
 use crate::host::app::App;
 use crate::host::conversation::Member;
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::{Flow, SinkAgent, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
@@ -64,7 +64,7 @@ pub(super) fn build_flow(
     };
     Ok(Flow {
         headers,
-        receiver: (!def.silent).then_some(id),
+        sink_agent: if def.silent { SinkAgent::Silent } else { SinkAgent::Own },
         datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
             DatagramEcn::Off => Ecn::NotEct,
             DatagramEcn::Ect0 => Ecn::Ect0,
@@ -76,13 +76,19 @@ pub(super) fn build_flow(
     })
 }
 
-pub(super) fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+pub(super) fn check_path(
+    network: &Network,
+    flow: &Flow,
+    id: FlowId,
+    def: &FlowDef,
+    path: &str,
+) -> Result<(), ScenarioError> {
     let (source, sink) = (flow.source, flow.sink);
     // With radio a flow without a path is a result, not an error.
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
-    if !network.has_path(source, sink) || !network.has_path(sink, source) {
+    if !network.has_path(source, sink, id.sink()) || !network.has_path(sink, source, id.source()) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")

@@ -4,6 +4,7 @@ mod applications;
 mod constellation;
 mod flows;
 mod names;
+mod paths;
 mod sink_agents;
 mod starts;
 mod wireless;
@@ -32,8 +33,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
-    ScenarioError, ServiceDef,
+    GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario, ScenarioError,
+    ServiceDef,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -56,6 +57,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
             (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
         }
     };
+    let moves = paths::build(&graph, &names, seed, &mut network)?;
     // Errors of generated flows name the path of their template.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
@@ -87,10 +89,10 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let flow = build_flow(&graph, def, parts, &common, &path, &names)?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
-            check_path(&network, &flow, def, &path)?;
+            check_path(&network, &flow, id, def, &path)?;
         }
         ctx.ends.push(ends_of(def, &flow, id));
-        let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
+        let start = starts::draw(&graph, def, &network, (id, &flow), || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
             ctx.schedule(at, Event::App { flow: id });
@@ -103,7 +105,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let app = member_of(&def.app, session, number);
         let flow = build_flow(&graph, def, FlowParts { id, source, app, rng }, &common, &path, &names)?;
         if dynamics.is_none() {
-            check_path(&network, &flow, def, &path)?;
+            check_path(&network, &flow, id, def, &path)?;
         }
         ctx.ends.push(ends_of(def, &flow, id));
         sessions[session].flows.push(id);
@@ -116,7 +118,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
     ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
     starts::set(&mut graph, drawn);
-    let changes = build_changes(&graph);
+    let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     for (index, (at, _)) in changes.iter().enumerate() {
         ctx.schedule(*at, Event::Change { index: index as u32 });
     }
@@ -152,8 +154,8 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
             return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
         }
         for (from, to, options, ends) in [
-            (from, to, forward_options(def), [&def.from, &def.to]),
-            (to, from, reverse_options(def), [&def.to, &def.from]),
+            (from, to, expand::forward_options(def), [&def.from, &def.to]),
+            (to, from, expand::reverse_options(def), [&def.to, &def.from]),
         ] {
             let number = parallel.entry((from, to)).or_default();
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
@@ -163,25 +165,6 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         }
     }
     Ok(links)
-}
-
-/// The direction of the data.
-fn forward_options(def: &LinkDef) -> LinkOptions {
-    LinkOptions { reverse: None, ..def.options() }
-}
-
-/// The reverse direction: the same but for the loss and the overrides of `reverse`.
-fn reverse_options(def: &LinkDef) -> LinkOptions {
-    let own = def.reverse.as_deref().cloned().unwrap_or_default();
-    LinkOptions {
-        rate: own.rate.or(def.rate),
-        delay: own.delay.or(def.delay),
-        queue: own.queue.or(def.queue.clone()),
-        overhead: own.overhead.or(def.overhead),
-        service: def.options().reverse_service(),
-        changes: def.changes.clone(),
-        ..own
-    }
 }
 
 /// The parts of a link; `rng` makes the random stream of each.
@@ -249,7 +232,7 @@ fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change { link, change, repeat: def.repeat }));
+                    changes.push((at, Change::Link { link, change, repeat: def.repeat }));
                 }
             }
         }

@@ -9,7 +9,7 @@ use tcp::units::{Span, Time};
 use super::applications::period_of;
 use super::names::{find_node, matching};
 use crate::host::header_of;
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
 use crate::link::Link;
 use crate::network::{IdealTransfer, Network};
 use crate::scenario::{
@@ -188,9 +188,11 @@ fn rows(
 /// Refuses nodes between which no packet would find its way. Over the air that is a result, not an error.
 fn check_paths(graph: &Scenario, network: &Network, pairs: &[[NodeId; 2]], path: &str) -> Result<(), ScenarioError> {
     let is_wired = |node: &NodeId| !network.has_radio(*node);
+    // Whether there is a path is the same for all of its flows: none of them is pinned.
+    let flow = FlowId(graph.flow.len() as u32);
     let has_fixed_links = !matches!(graph.network, crate::scenario::Network::Constellation(_));
     for [from, to] in pairs.iter().copied() {
-        let leads = || network.has_path(from, to) && network.has_path(to, from);
+        let leads = || network.has_path(from, to, flow.sink()) && network.has_path(to, from, flow.source());
         if has_fixed_links && [from, to].iter().all(is_wired) && !leads() {
             let [from, to] = [from, to].map(|node| &graph.node[node.index()].name);
             let message = format!("no path from {from:?} to {to:?} and back");

@@ -55,6 +55,7 @@ fn with_settings(
     // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
     let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
     let template = FlowDef {
+        name: None,
         from: String::new(),
         to: String::new(),
         cc: def.cc.clone(),

@@ -3,15 +3,19 @@
 //! Random topologies are drawn here, each from a stream of its own; start times when the network is there (`assemble`), since
 //! their jitter may be a base RTT.
 
+mod access;
 mod adhoc;
+mod bdp;
 mod bounds;
 mod check;
 mod check_app;
 mod check_effects;
+mod check_paths;
 mod check_queue;
 mod check_service;
 mod check_workload;
 mod constellation;
+mod datacenter;
 mod dispatch;
 mod dumbbell;
 mod extent;
@@ -23,7 +27,9 @@ mod limits;
 mod listed;
 mod lrwpan;
 mod mobility;
+mod parking_lot;
 mod placement;
+mod presets;
 mod random_wired;
 mod star;
 mod stations;
@@ -40,6 +46,7 @@ use graph::FlowEnds;
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
+pub(crate) use graph::{forward_options, reverse_options};
 
 /// A world as an explicit graph.
 #[derive(Debug)]
@@ -81,7 +88,7 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
         let hint = "add [[flow]] with from and to, [[workload]], or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
-    let graph = Scenario {
+    let mut graph = Scenario {
         network: topology.network,
         node: topology.nodes,
         link: topology.links,
@@ -92,6 +99,8 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
         traffic: Default::default(),
         ..scenario.clone()
     };
+    check_paths::check_paths(&graph)?;
+    bdp::fill(&mut graph)?;
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
 }
 
@@ -194,6 +203,7 @@ fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &s
 fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
     let traffic = &scenario.traffic;
     FlowDef {
+        name: None,
         from: ends.from.clone(),
         to: ends.to.clone(),
         cc: None,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use tcp::units::{Bytes, Span, Time};
 
 use super::Network;
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
 use crate::link::Link;
 
 /// What of a transfer does not depend on its path and size.
@@ -26,6 +26,7 @@ impl Network {
     pub(crate) fn ideal_completion(
         &self,
         now: Time,
+        flow: FlowId,
         [from, to]: [NodeId; 2],
         size: Bytes,
         transfer: &IdealTransfer,
@@ -33,15 +34,19 @@ impl Network {
         let IdealTransfer { mss, header, handshake } = *transfer;
         let packets = size.0.div_ceil(mss.0).max(1);
         let first = size.min(mss);
-        let rest = size.saturating_sub(first) + header * (packets - 1);
+        let last = size.saturating_sub(mss * (packets - 1)) + header;
         let slowest = Cell::new(Span::ZERO);
         let first_passes = |link: &Link| {
-            slowest.set(slowest.get().max(link.train_time(rest, packets - 1)));
+            if packets > 1 {
+                slowest.set(slowest.get().max(link.train_time((mss + header, packets - 2), last)));
+            }
             link.delay(now, to) + link.transmission_time(first + header)
         };
-        let first_time = self.sum_over_path(from, to, first_passes)?;
-        let opens =
-            if handshake { self.path_delay(now, from, to)? + self.path_delay(now, to, from)? } else { Span::ZERO };
+        let first_time = self.sum_over_path(from, to, flow.sink(), first_passes)?;
+        if !handshake {
+            return Some(first_time + slowest.get());
+        }
+        let opens = self.path_delay(now, from, to, flow.sink())? + self.path_delay(now, to, from, flow.source())?;
         Some(opens + first_time + slowest.get())
     }
 }
@@ -58,7 +63,7 @@ mod tests {
         let run = Simulation::new(&Scenario::from_json(&text).unwrap(), 1).unwrap();
         let (from, to) = run.ends()[0];
         let transfer = IdealTransfer { mss: Bytes(1460), header: Bytes(40), handshake };
-        let time = run.world.network.ideal_completion(Time::ZERO, [from, to], Bytes(size), &transfer);
+        let time = run.world.network.ideal_completion(Time::ZERO, FlowId(0), [from, to], Bytes(size), &transfer);
         time.map(|time| time.as_nanos() as f64 / 1e6)
     }
 

@@ -1,6 +1,7 @@
 //! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
 //! (`docs/scenario.md` is generated from here).
 
+mod access;
 mod area;
 mod arrivals;
 mod cake;
@@ -18,17 +19,21 @@ mod link;
 mod loss;
 mod lrwpan;
 mod media;
+mod medium;
 mod mobility;
 mod near;
 mod network;
 mod parse;
+mod paths;
 mod quantity;
 mod queue;
 mod radio;
+mod receiver;
 mod record;
 mod renamed;
 mod service;
 mod shaper;
+mod shapes;
 mod sizes;
 mod tagged;
 mod tcp_options;
@@ -44,6 +49,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::Span;
 
+pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
@@ -76,6 +82,7 @@ pub use mobility::{
 pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
+pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
@@ -87,12 +94,14 @@ pub use radio::{
     FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
 };
+pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, RecordedFlows, SampleDef, SeriesName};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
+pub use shapes::{FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
     UniformSize, WebSearchSize,
@@ -133,6 +142,9 @@ pub struct Scenario {
     /// Flows that come and go; with any of them the default of `network.flows` is 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload: Vec<WorkloadDef>,
+    /// Flows that take another path from some time on.
+    #[serde(default, rename = "move", skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<MoveDef>,
     /// Nodes, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeDef>,

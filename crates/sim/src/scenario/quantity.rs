@@ -141,14 +141,25 @@ const EVENT_RATE: QuantityKind = QuantityKind {
     base_per_si: 1.0,
 };
 
+/// Multiples of the bandwidth-delay product.
+pub(super) const BDP: QuantityKind = QuantityKind {
+    name: "bdp",
+    noun: "a multiple of the bandwidth-delay product",
+    example: "1bdp",
+    units: &[Unit::new("bdp", 1.0)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
 /// All kinds of quantities that have a text form. No unit is in two of them, but for those of `consumption`, which come last.
-pub const KINDS: [&QuantityKind; 14] = [
+pub const KINDS: [&QuantityKind; 15] = [
     &DURATION,
     &RATE,
     &SIZE,
     &PACKETS,
     &PACKET_RATE,
     &EVENT_RATE,
+    &BDP,
     &LENGTH,
     &SPEED,
     &POWER,

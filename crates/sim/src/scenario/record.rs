@@ -90,6 +90,9 @@ pub enum SeriesName {
     Rtt,
     /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
+    /// Mean queueing delay of the packets whose transmission began since the last sample, seconds, per link; no value where none
+    /// did.
+    QueueDelay,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
     /// Payload read in order per bin, bits per second, per flow.
@@ -142,13 +145,14 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 30] = [
+    pub const ALL: [SeriesName; 31] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
         SeriesName::Rtt,
         SeriesName::Queue,
+        SeriesName::QueueDelay,
         SeriesName::Throughput,
         SeriesName::Goodput,
         SeriesName::State,
@@ -184,6 +188,7 @@ impl SeriesName {
             SeriesName::Srtt => "srtt",
             SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
+            SeriesName::QueueDelay => "queue_delay",
             SeriesName::Throughput => "throughput",
             SeriesName::Goodput => "goodput",
             SeriesName::State => "state",

@@ -230,9 +230,9 @@ impl Workloads {
             return self.stop(ctx, format!("too_many_flows: {MOST_FLOWS} flows have arrived"));
         }
         let (ends, size) = workload.draw();
-        let ideal = network.ideal_completion(ctx.now, ends, size, &workload.transfer);
-        let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         let serial = FlowId(self.next_serial);
+        let ideal = network.ideal_completion(ctx.now, serial, ends, size, &workload.transfer);
+        let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         self.next_serial += 1;
         let [source, sink] = ends;
         let (priority, dscp) = (workload.priority, workload.dscp);
