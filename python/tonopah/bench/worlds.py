@@ -182,20 +182,23 @@ def ground(count: int) -> list[tuple[float, float]]:
     return [(math.degrees(math.asin(z)), math.degrees(math.atan2(y, x))) for x, y, z in found.tolist()]
 
 
-def fat_tree(ports: int, seconds: float) -> dict[str, Any]:
-    """Return a fat tree of switches with so many ports, and a bulk flow from each host to one in another pod.
+def fat_tree(ports: int, flows_per_s: int, seconds: float) -> dict[str, Any]:
+    """Return a fat tree of switches with so many ports, and the flows of a web search among all its hosts.
 
     Links of 10 Gb/s that mark from 65 packets on, for DCTCP; each flow on one of the equal paths.
     """
     queue = {"kind": "drop_tail", "limit": "250p", "mark_threshold": 65}
     return {
         "duration": f"{seconds:g}s",
-        "network": {
-            "kind": "fat_tree", "k": ports, "flows": ports**3 // 4,
-            "link": {"rate": "10Gbps", "delay": "1us", "queue": queue},
-        },
+        "network": {"kind": "fat_tree", "k": ports, "link": {"rate": "10Gbps", "delay": "1us", "queue": queue}},
         "tcp": {"cc": "dctcp", "mss": "1448B", "rto_min": "10ms"},
-        "traffic": {"app": {"kind": "bulk"}, "start_jitter": f"{seconds / 20:g}s"},
+        "record": {"flows": "none"},
+        "workload": [
+            {
+                "name": "search", "from": ["h*"], "to": ["h*"], "size": {"kind": "web_search"},
+                "arrivals": {"kind": "poisson", "rate": f"{flows_per_s}/s"},
+            }
+        ],
     }  # fmt: skip
 
 
@@ -237,7 +240,15 @@ WORLDS = (
         peers=(),
         radio=True,
     ),
-    World("fattree8", "fat tree, 128 hosts, 128 flows, 10 Gb/s", 0.02, partial(fat_tree, 8), "6 links", peers=()),
+    # 56,000 flows/s of 1,711,250 B are 0.6 of 128 links of 10 Gb/s.
+    World(
+        "fattree8",
+        "fat tree, 128 hosts, web search at load 0.6, 2,240 flows",
+        0.04,
+        partial(fat_tree, 8, 56_000),
+        "2 to 6 links",
+        peers=(),
+    ),
     World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
     World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
     *(
