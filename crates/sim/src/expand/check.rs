@@ -7,7 +7,7 @@ use super::check_app::{
     check_incast, check_page, check_request_response, check_rtc, check_transfer, check_video, check_voice,
 };
 use super::check_effects::check_effects;
-use super::check_queue::check_queue;
+use super::check_queue::{check_framing, check_queue};
 use super::check_service::{check_changes, check_service};
 use crate::scenario::{
     AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, ScenarioError,
@@ -32,10 +32,19 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
     if options.overhead.is_some_and(|overhead| overhead > Bytes(1000)) {
         return fail("overhead", "is not a framing of up to 1000B".into());
     }
+    if let Some(framing) = &options.framing {
+        check_framing(framing, &join(path, "framing"))?;
+        if options.overhead.is_some() {
+            return fail("framing", "stands beside overhead; give one of them".into());
+        }
+    }
     check_changes(options, path)?;
     check_service(options, path)?;
     check_effects(options, path)?;
     match &options.reverse {
+        Some(reverse) if reverse.preset.is_some() => {
+            fail("reverse.preset", "a preset has both directions; give it to the link".into())
+        }
         Some(reverse) if reverse.reverse.is_some() => fail("reverse.reverse", "a link has two directions only".into()),
         Some(reverse) if !reverse.changes.is_empty() || reverse.repeat.is_some() => {
             fail("reverse.changes", "changes act on both directions; give them to the link".into())

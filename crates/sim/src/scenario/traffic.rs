@@ -39,6 +39,9 @@ impl Traffic {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowDef {
+    /// Its name, for `pins` of a routing and `move`; unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The node that sends the data.
     pub from: String,
     /// The node that receives it.

@@ -72,7 +72,7 @@ impl Ticks {
 }
 
 impl Period {
-    pub(super) fn sample(self, rng: &mut Rng) -> Span {
+    pub(crate) fn sample(self, rng: &mut Rng) -> Span {
         match self {
             Period::Constant(span) => span,
             Period::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs_f64())),
