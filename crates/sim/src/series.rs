@@ -140,7 +140,7 @@ impl Series {
         workloads: &Workloads,
     ) -> Time {
         // The others come and go.
-        let flows = &hosts.flows[..self.received.len()];
+        let (all_flows, flows) = (&hosts.flows[..], &hosts.flows[..self.received.len()]);
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
@@ -163,7 +163,7 @@ impl Series {
                 SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),
                 SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
                 SeriesName::Alive | SeriesName::Arrivals | SeriesName::Offered | SeriesName::Carried => {
-                    self.sample_workloads(ctx.now, workloads, &hosts.flows, index);
+                    self.sample_workloads(ctx.now, workloads, all_flows, index);
                 }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
