@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
     "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
-    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity",
-    "alive", "arrivals", "offered", "carried",
+    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
+    "alive", "arrivals", "offered", "carried", "buffer", "level",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 OWNERS = (
-    dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link")
+    dict.fromkeys(("queue", "queue_delay", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link")
     | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
     | dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload")
 )
@@ -231,16 +232,30 @@ def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Re
     return Result(summary, series)
 
 
-def algorithms() -> list[dict[str, Any]]:
+class AlgorithmList(list[dict[str, Any]]):
+    """Descriptions of algorithms, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("name", "title", "reference", "profiles", "parameters"))
+        rows = []
+        for one in self:
+            names = (", ".join(entry["name"] for entry in one[key]) for key in ("profiles", "params"))
+            rows.append("".join(f"<td>{escape(text)}</td>" for text in (one["name"], one["title"], one["reference"], *names)))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def algorithms() -> AlgorithmList:
     """Return the congestion-control algorithms.
 
     Returns
     -------
-    list of dict
-        For each algorithm its name, title, reference, requirements, parameters with sources, and profiles. Those of the engine
-        come first, then those of installed packages (entry points `tonopah.algorithms`).
+    AlgorithmList
+        A list of dictionaries, which a notebook shows as a table. For each algorithm its name, title, reference, requirements,
+        parameters with sources, and profiles. Those of the engine come first, then those of installed packages (entry points
+        `tonopah.algorithms`).
     """
-    return [*json.loads(engine_algorithms()), *list_installed()]
+    return AlgorithmList([*json.loads(engine_algorithms()), *list_installed()])
 
 
 def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> BoundScenario:

@@ -107,7 +107,10 @@ class LinkSummary:
     marked_packets: int
     queue_mean_packets: float | None
     queue_max_packets: int | None
-    queue_mean_s: float | None
+    delay_queue_mean_s: float | None
+    delay_queue_p50_s: float | None
+    delay_queue_p99_s: float | None
+    delay_queue_max_s: float | None
 
 
 def flow_summary(values: Mapping[str, Any]) -> FlowSummary:

@@ -5,9 +5,10 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
+use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::LinkMetrics;
+use crate::metrics::{LinkMetrics, Waited};
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::qdisc::QueueSample;
@@ -47,6 +48,8 @@ pub(crate) struct Series {
     /// By series and workload: what it has counted until the last sample.
     totals: Vec<Vec<u64>>,
     has_queued: Vec<bool>,
+    /// By link: what had waited at the last sample.
+    waited: Vec<Waited>,
     /// By series and link: the last count.
     counts: Vec<Vec<u64>>,
     /// Time of the next sample.
@@ -88,6 +91,7 @@ impl Series {
             received: vec![Bytes::ZERO; flows],
             read: vec![0; flows],
             has_queued: vec![false; network.links.len()],
+            waited: vec![Waited::default(); network.links.len()],
             next: None,
             on_flow_change: false,
         };
@@ -132,14 +136,15 @@ impl Series {
         &mut self,
         ctx: &Context,
         network: &mut Network,
-        flows: &[Flow],
+        hosts: &Hosts,
         workloads: &Workloads,
     ) -> Time {
         // The others come and go.
-        let (all_flows, flows) = (flows, &flows[..self.received.len()]);
+        let (all_flows, flows) = (&hosts.flows[..], &hosts.flows[..self.received.len()]);
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::QueueDelay => self.sample_waits(ctx.now, network, index),
                 SeriesName::AqmP => self.sample_disciplines(ctx.now, network, index, |sample| sample.p),
                 SeriesName::AqmPL => self.sample_disciplines(ctx.now, network, index, |sample| sample.p_low),
                 SeriesName::QueueL => {
@@ -162,6 +167,8 @@ impl Series {
                 }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
+                SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
+                SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -187,6 +194,18 @@ impl Series {
         }
     }
 
+    fn sample_waits(&mut self, now: Time, network: &Network, index: usize) {
+        for (id, link) in network.links.iter().enumerate() {
+            let waited = link.waited();
+            let last = std::mem::replace(&mut self.waited[id], waited);
+            let packets = waited.packets - last.packets;
+            if packets > 0 {
+                let sum = waited.sum.saturating_sub(last.sum);
+                self.columns[index].push(now, id, sum.as_secs_f64() / packets as f64);
+            }
+        }
+    }
+
     fn sample_counts(&mut self, now: Time, network: &Network, index: usize, count: fn(&LinkMetrics) -> u64) {
         for (id, link) in network.links.iter().enumerate() {
             let (count, last) = (count(&link.metrics), &mut self.counts[index][id]);
@@ -195,6 +214,11 @@ impl Series {
                 self.columns[index].push(now, id, count as f64);
             }
         }
+    }
+
+    /// The measurement interval begins: links count anew.
+    pub(crate) fn on_warmup_end(&mut self) {
+        self.waited.fill(Waited::default());
     }
 
     fn sample_capacity(&mut self, now: Time, network: &mut Network, index: usize) {
@@ -291,6 +315,15 @@ impl Series {
         }
     }
 
+    /// Samples the players that have asked for a chunk.
+    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize, value: fn(Span, usize) -> f64) {
+        for session in &hosts.sessions {
+            if let Some((buffer, level)) = session.conversation.player(now) {
+                self.columns[index].push(now, session.flows[0].index(), value(buffer, level));
+            }
+        }
+    }
+
     /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
         let Some(snapshot) = flow.snapshot() else { return };
@@ -330,6 +363,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
         SeriesName::Queue
+        | SeriesName::QueueDelay
         | SeriesName::Throughput
         | SeriesName::Goodput
         | SeriesName::Energy
@@ -348,7 +382,9 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::Alive
         | SeriesName::Arrivals
         | SeriesName::Offered
-        | SeriesName::Carried => unreachable!("not a sender's series"),
+        | SeriesName::Carried
+        | SeriesName::Buffer
+        | SeriesName::Level => unreachable!("not a sender's series"),
     }
 }
 

@@ -246,7 +246,7 @@ impl Simulation {
             }
             Event::Sample => {
                 network.advance_to(ctx.key());
-                let next = series.sample(ctx, network, &hosts.flows, workloads);
+                let next = series.sample(ctx, network, hosts, workloads);
                 ctx.schedule(next, Event::Sample);
                 self.plan_observation();
             }
@@ -338,7 +338,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let World { ctx, network, hosts, workloads, .. } = &mut self.world;
+        let World { ctx, network, hosts, series, workloads, .. } = &mut self.world;
         let now = ctx.now;
         workloads.on_warmup_end(now);
         network.advance_to(ctx.key());
@@ -349,6 +349,7 @@ impl Simulation {
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        series.on_warmup_end();
         self.plan_observation();
     }
 }

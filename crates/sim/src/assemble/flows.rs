@@ -13,7 +13,7 @@ use crate::engine::context::FlowEnds;
 use crate::expand::transport_of;
 use crate::host::app::App;
 use crate::host::conversation::Member;
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::{Flow, SinkAgent, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
@@ -64,7 +64,7 @@ pub(super) fn build_flow(
     };
     Ok(Flow {
         headers,
-        receiver: (!def.silent).then_some(id),
+        sink_agent: if def.silent { SinkAgent::Silent } else { SinkAgent::Own },
         datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
             DatagramEcn::Off => Ecn::NotEct,
             DatagramEcn::Ect0 => Ecn::Ect0,

@@ -144,17 +144,29 @@ impl Context {
         self.admitted(header, datagram.bytes, id)
     }
 
-    #[inline]
+    #[inline(always)]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
-        if let Some(order) = &mut self.order {
-            order.on_sent(header.to.flow(), id, payload > Bytes::ZERO && !header.to.is_source());
-        }
-        if self.sink.is_some() {
-            let packet = self.packets.get(id);
-            self.record(&Record::Sent { packet: &packet });
+        if self.is_watched() {
+            self.watch_sent(id);
         }
         id
+    }
+
+    /// True if somebody wants to know of each packet.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.order.is_some() || self.sink.is_some()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn watch_sent(&mut self, id: PacketId) {
+        let packet = self.packets.get(id);
+        if let Some(order) = &mut self.order {
+            order.on_sent(packet.to.flow(), id, packet.has_data() && !packet.to.is_source());
+        }
+        self.record(&Record::Sent { packet: &packet });
     }
 
     /// Removes a packet that has reached its destination.
@@ -162,11 +174,19 @@ impl Context {
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        if self.is_watched() {
+            self.watch_received(id, &packet);
+        }
+        packet
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn watch_received(&mut self, id: PacketId, packet: &Packet) {
         if let Some(order) = &mut self.order {
             order.on_received(self.now, packet.to.flow(), id);
         }
-        self.record(&Record::Delivered { packet: &packet });
-        packet
+        self.record(&Record::Delivered { packet });
     }
 
     /// Drops a packet now; `link` is the one that it is on, if any.

@@ -48,6 +48,17 @@ pub(crate) enum OnFull {
     Drop,
 }
 
+/// Who takes the packets at the sink of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SinkAgent {
+    /// Its own receiver.
+    Own,
+    /// The receiver of another flow.
+    Of(FlowId),
+    /// Nobody.
+    Silent,
+}
+
 /// A flow. What each packet touches comes first: three cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -65,8 +76,7 @@ pub(crate) struct Flow {
     pub(crate) finished: bool,
     pub(crate) on_full: OnFull,
     pub(crate) headers: Headers,
-    /// The flow whose receiver takes its packets: its own, unless several have one sink agent; `None` if nobody answers.
-    pub(crate) receiver: Option<FlowId>,
+    pub(crate) sink_agent: SinkAgent,
     /// The rest of a write that did not fit.
     pub(crate) blocked: Bytes,
     /// Stream offset after the last message accepted.
@@ -140,7 +150,7 @@ impl Flow {
             app,
             transport,
             headers: Headers::Options,
-            receiver: None,
+            sink_agent: SinkAgent::Own,
             datagram_ecn: Ecn::NotEct,
             on_full: OnFull::Block,
             stop: None,
@@ -165,7 +175,7 @@ impl Flow {
     pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId) -> Flow {
         let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
         let headers = config.headers;
-        Flow { headers, receiver: Some(id), ..Flow::new(ends, app, Transport::connection(config, End::Source), id) }
+        Flow { headers, ..Flow::new(ends, app, Transport::connection(config, End::Source), id) }
     }
 
     /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.

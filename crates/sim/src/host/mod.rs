@@ -15,7 +15,7 @@ use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
 use crate::host::conversation::Session;
-use crate::host::flow::{Flow, OnFull, Transport};
+use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
@@ -87,17 +87,18 @@ impl Hosts {
 
     /// Handles the arrival of a packet at its endpoint.
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
-        let receiver = self.flows[packet.to.flow().index()].receiver;
-        let to = if packet.to.is_source() { Some(packet.to) } else { receiver.map(FlowId::sink) };
-        let Some(to) = to else { return };
+        let to = packet.to;
         let flow = &mut self.flows[to.flow().index()];
+        if flow.sink_agent != SinkAgent::Own && !to.is_source() {
+            return self.redirect(ctx, network, packet);
+        }
         match &packet.payload {
             Payload::Udp(Datagram { number, .. }) if matches!(flow.app, App::Conversation(_)) => {
                 self.on_member_datagram(ctx, network, packet, *number);
             }
             Payload::Udp(Datagram { bytes, .. }) => {
                 flow.read += bytes.0;
-                let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
+                let metrics = &mut ctx.flows[to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
                 metrics.on_message(ctx.now.since(packet.sent_at));
             }
@@ -112,6 +113,15 @@ impl Hosts {
                 }
                 self.drain_connection(ctx, network, to);
             }
+        }
+    }
+
+    /// A packet whose own receiver takes none: another flow's does, or nobody.
+    #[cold]
+    #[inline(never)]
+    fn redirect(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
+        if let SinkAgent::Of(flow) = self.flows[packet.to.flow().index()].sink_agent {
+            self.on_packet(ctx, network, &Packet { to: flow.sink(), ..*packet });
         }
     }
 
@@ -167,12 +177,18 @@ impl Hosts {
 /// The length of the packet that carries a segment.
 #[inline]
 fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
-    let payload = Bytes(u64::from(segment.len));
     match headers {
-        Headers::Options => IP_HEADER + segment.header() + payload,
-        Headers::Acks if segment.len > 0 => payload,
-        Headers::Plain | Headers::Acks => IP_HEADER + Segment::BARE_HEADER + payload,
+        Headers::Options => IP_HEADER + segment.header() + Bytes(u64::from(segment.len)),
+        headers => plain_size(headers, segment),
     }
+}
+
+/// The same where options take no room.
+#[cold]
+#[inline(never)]
+fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
+    let payload = Bytes(u64::from(segment.len));
+    if headers == Headers::Acks && segment.len > 0 { payload } else { IP_HEADER + Segment::BARE_HEADER + payload }
 }
 
 /// Bytes of headers of a segment with data.

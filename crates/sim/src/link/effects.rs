@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::acks::AckDecimator;
+use super::acks::{AckDecimator, AckReplacer};
 use super::draw::Draw;
 use crate::ids::PacketId;
 use crate::scenario::{
@@ -26,6 +26,7 @@ pub(crate) struct Effects {
     corrupt: Option<(CorruptDef, Rng)>,
     harq: Option<(Harq, Rng)>,
     pub(super) acks: Option<AckDecimator>,
+    pub(super) newest: Option<AckReplacer>,
     /// In place of the overhead of the link.
     pub(super) framing: Option<FramingDef>,
     pub(super) in_flight: InFlight,
@@ -130,7 +131,11 @@ impl Effects {
             duplicate: duplicate.as_ref().map(|def| (def.clone(), rng("duplicate"))),
             corrupt: corrupt.as_ref().map(|def| (def.clone(), rng("corrupt"))),
             harq: harq.as_ref().map(|def| (Harq::of(def), rng("harq"))),
-            acks: acks.as_ref().map(|AcksDef::Decimate(def)| AckDecimator::new(def)),
+            acks: match acks {
+                Some(AcksDef::Decimate(def)) => Some(AckDecimator::new(def)),
+                _ => None,
+            },
+            newest: matches!(acks, Some(AcksDef::Newest(_))).then(AckReplacer::default),
             framing: framing.and_then(|framing| match framing {
                 Overhead::Raw => None,
                 Overhead::Framed(framing) => Some(framing),
@@ -143,7 +148,7 @@ impl Effects {
             || effects.duplicate.is_some()
             || effects.corrupt.is_some()
             || effects.harq.is_some()
-            || effects.acks.is_some()
+            || acks.is_some()
             || effects.framing.is_some();
         any.then(|| Box::new(effects))
     }

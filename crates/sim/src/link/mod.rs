@@ -200,6 +200,9 @@ impl Link {
             terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
         let gone = self.queue.take(&wanted);
+        if let Some(newest) = self.newest_acks() {
+            newest.forget();
+        }
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
         let held = self.service.as_mut().filter(|_| terminal.is_none()).and_then(|service| service.interrupt());
         held.into_iter().chain(gone.into_iter().map(|waiting| waiting.packet)).collect()

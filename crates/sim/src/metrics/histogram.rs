@@ -32,8 +32,19 @@ fn middle_of(bucket: usize) -> f64 {
 }
 
 impl Histogram {
+    #[inline]
     pub(super) fn add(&mut self, value: u64, count: u32) {
         let bucket = bucket_of(value);
+        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(counted) => *counted += count,
+            None => self.widen(bucket, count),
+        }
+    }
+
+    /// Adds to a bucket outside the range.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, bucket: usize, count: u32) {
         if self.counts.is_empty() {
             self.first = bucket;
         }
@@ -49,6 +60,11 @@ impl Histogram {
         self.counts[index] += count;
     }
 
+    /// Takes back a value that was added.
+    pub(super) fn remove(&mut self, value: u64) {
+        self.counts[bucket_of(value) - self.first] -= 1;
+    }
+
     /// Number of values.
     pub(super) fn total(&self) -> u64 {
         self.counts.iter().map(|c| u64::from(*c)).sum()
@@ -56,7 +72,11 @@ impl Histogram {
 
     /// The value below which the share `q` lies.
     pub(super) fn quantile(&self, q: f64) -> Option<f64> {
-        let rank = libm::ceil(q * self.total() as f64) as u64;
+        self.ranked(libm::ceil(q * self.total() as f64) as u64)
+    }
+
+    /// The value of this rank, the least being 1.
+    pub(super) fn ranked(&self, rank: u64) -> Option<f64> {
         let mut seen = 0;
         for (index, count) in self.counts.iter().enumerate() {
             seen += u64::from(*count);

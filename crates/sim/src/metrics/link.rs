@@ -2,6 +2,8 @@
 
 use tcp::units::{Bytes, Span, Time};
 
+use super::histogram::Histogram;
+use super::report_defs::ratio;
 use crate::packet::DropReason;
 
 /// Metrics of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the measurement
@@ -17,6 +19,8 @@ pub(crate) struct LinkMetrics {
     /// Sum of the waiting times of transmitted packets.
     pub(crate) waited: Span,
     pub(crate) max_queue: u64,
+    /// The waiting times of those that waited; absent before the first.
+    waits: Option<Box<Histogram>>,
     queue_length: u64,
     queue_since: Time,
     /// Integral of the queue length over time, packet-nanoseconds.
@@ -27,11 +31,24 @@ pub(crate) struct LinkMetrics {
 }
 
 impl LinkMetrics {
+    #[inline]
     pub(crate) fn on_transmission(&mut self, size: Bytes, transmission: Span, waited: Span) {
         self.transmitted += 1;
         self.transmitted_bytes += size;
         self.busy += transmission;
-        self.waited += waited;
+        if waited > Span::ZERO {
+            self.waited += waited;
+            match &mut self.waits {
+                Some(waits) => waits.add(waited.as_nanos(), 1),
+                None => self.first_wait(waited),
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_wait(&mut self, waited: Span) {
+        self.waits.get_or_insert_default().add(waited.as_nanos(), 1);
     }
 
     /// Uncounts a transmission that was counted in advance and does not begin before the end of the run.
@@ -40,6 +57,25 @@ impl LinkMetrics {
         self.transmitted_bytes -= size;
         self.busy = self.busy.saturating_sub(transmission);
         self.waited = self.waited.saturating_sub(waited);
+        if let Some(waits) = self.waits.as_mut().filter(|_| waited > Span::ZERO) {
+            waits.remove(waited.as_nanos());
+        }
+    }
+
+    /// Mean waiting time of transmitted packets.
+    pub(crate) fn mean_wait_s(&self) -> Option<f64> {
+        ratio(self.waited.as_secs_f64(), self.transmitted as f64)
+    }
+
+    /// A quantile of the waiting times of transmitted packets, exact to 1 %; the greatest for 1.
+    pub(crate) fn wait_quantile_s(&self, q: f64) -> Option<f64> {
+        let counted = self.waits.as_ref().map_or(0, |waits| waits.total());
+        let at_once = self.transmitted - counted;
+        let rank = libm::ceil(q * self.transmitted as f64) as u64;
+        match &self.waits {
+            Some(waits) if rank > at_once => waits.ranked(rank - at_once).map(|nanos| nanos / 1e9),
+            _ => (self.transmitted > 0).then_some(0.0),
+        }
     }
 
     /// Corrects the integral of the queue length, which is the sum of the waiting times of packets: the time that those queued
@@ -91,6 +127,13 @@ impl LinkMetrics {
     }
 }
 
+/// Transmissions that have begun, and the sum of their waiting times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Waited {
+    pub(crate) packets: u64,
+    pub(crate) sum: Span,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +148,23 @@ mod tests {
         // 10 ms at 1, 20 ms at 2, 60 ms at 1, of 100 ms
         assert!((link.mean_queue(at(100), Span::from_millis(100)) - 1.1).abs() < 1e-12);
         assert_eq!(link.max_queue, 2);
+    }
+
+    #[test]
+    fn quantiles_count_packets_that_did_not_wait() {
+        let mut link = LinkMetrics::default();
+        assert_eq!(link.wait_quantile_s(0.5), None);
+        let transmit = |link: &mut LinkMetrics, ms| {
+            link.on_transmission(Bytes(1000), Span::from_millis(1), Span::from_millis(ms));
+        };
+        (0..60).for_each(|_| transmit(&mut link, 0));
+        (1..=40).for_each(|ms| transmit(&mut link, ms));
+        assert_eq!(link.wait_quantile_s(0.5), Some(0.0));
+        for (q, ms) in [(0.61, 1.0), (0.8, 20.0), (0.99, 39.0), (1.0, 40.0)] {
+            let measured = 1e3 * link.wait_quantile_s(q).unwrap();
+            assert!((measured - ms).abs() < 0.01 * ms, "{q}: {measured}");
+        }
+        link.uncount(Bytes(1000), Span::from_millis(1), Span::from_millis(40));
+        assert!(link.wait_quantile_s(1.0).unwrap() < 0.0395);
     }
 }

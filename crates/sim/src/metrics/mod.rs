@@ -15,7 +15,7 @@ use tcp::units::{Bytes, Span, Time};
 pub(crate) use delay::{Delays, RttSamples};
 pub(crate) use gauge::Gauge;
 pub(crate) use histogram::Distribution;
-pub(crate) use link::LinkMetrics;
+pub(crate) use link::{LinkMetrics, Waited};
 pub(crate) use order::{OrderCounts, OrderMetrics};
 
 use crate::ids::EndpointId;
@@ -252,6 +252,7 @@ impl IntervalMetrics {
     }
 
     /// The sender has measured an RTT.
+    #[inline]
     pub(crate) fn on_rtt(&mut self, rtt: Span) {
         self.rtts.get_or_insert_default().add(rtt);
     }

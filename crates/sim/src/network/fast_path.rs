@@ -70,7 +70,7 @@ impl Network {
 
     /// Forwards a packet over `link`, and over the links of which only that one is upstream.
     pub(super) fn forward(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, header: ForwardingHeader) {
-        let ForwardingHeader { destination, size, mut ttl } = header;
+        let ForwardingHeader { destination, size, mut ttl, .. } = header;
         let mut now = ctx.key();
         let pending = &mut self.links[link.index()].upstream.pending_arrivals;
         *pending = pending.saturating_sub(1);

@@ -304,6 +304,7 @@ impl Network {
     }
 
     /// Receives a packet at a node: returns it if this is its destination, else forwards it.
+    #[inline]
     fn receive(
         &mut self,
         ctx: &mut Context,
@@ -311,21 +312,34 @@ impl Network {
         id: PacketId,
         previous: Option<StationId>,
     ) -> Option<PacketId> {
-        if ctx.packets.forwarding_header(id).destination == node {
-            if ctx.packets.is_damaged(id) {
-                ctx.drop(id, DropReason::Corrupt, None);
+        let header = ctx.packets.forwarding_header(id);
+        if header.destination == node {
+            if header.damaged {
+                Network::drop_damaged(ctx, id);
                 return None;
             }
             self.nodes[node.index()].received += 1;
             return Some(id);
         }
+        self.pass_on(ctx, node, id, previous);
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_damaged(ctx: &mut Context, id: PacketId) {
+        ctx.drop(id, DropReason::Corrupt, None);
+    }
+
+    /// Forwards a packet from a node on its way.
+    #[inline(never)]
+    fn pass_on(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
         self.nodes[node.index()].forwarded += 1;
         if ctx.packets.decrement_ttl(id) {
             self.send(ctx, node, id, previous);
         } else {
             ctx.drop(id, DropReason::Ttl, None);
         }
-        None
     }
 
     /// Handles the arrival of a packet over a link; true if it has reached its destination.

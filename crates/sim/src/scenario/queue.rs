@@ -316,6 +316,9 @@ pub struct FqCodelDef {
     pub inverse_sqrt: InverseSqrt,
     /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
     pub guarded: Backlog,
+    /// A new queue that is found empty is forgotten if there is no old one, as in Linux: its next packet makes it new again. RFC 8290
+    /// (§4.2) makes it an old one always.
+    pub forget_lone: bool,
 }
 
 impl Default for FqCodelDef {
@@ -332,6 +335,7 @@ impl Default for FqCodelDef {
             ce_threshold,
             inverse_sqrt,
             guarded: Backlog::Own,
+            forget_lone: false,
             device: None,
         }
     }

@@ -90,6 +90,9 @@ pub enum SeriesName {
     Rtt,
     /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
+    /// Mean queueing delay of the packets whose transmission began since the last sample, seconds, per link; no value where none
+    /// did.
+    QueueDelay,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
     /// Payload read in order per bin, bits per second, per flow.
@@ -138,17 +141,22 @@ pub enum SeriesName {
     Offered,
     /// Bytes read in order per bin, bits per second, per workload.
     Carried,
+    /// Video in the buffer of the player, seconds, per flow of `video`.
+    Buffer,
+    /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
+    Level,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 30] = [
+    pub const ALL: [SeriesName; 33] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
         SeriesName::Rtt,
         SeriesName::Queue,
+        SeriesName::QueueDelay,
         SeriesName::Throughput,
         SeriesName::Goodput,
         SeriesName::State,
@@ -173,6 +181,8 @@ impl SeriesName {
         SeriesName::Arrivals,
         SeriesName::Offered,
         SeriesName::Carried,
+        SeriesName::Buffer,
+        SeriesName::Level,
     ];
 
     /// As written in a scenario.
@@ -184,6 +194,7 @@ impl SeriesName {
             SeriesName::Srtt => "srtt",
             SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
+            SeriesName::QueueDelay => "queue_delay",
             SeriesName::Throughput => "throughput",
             SeriesName::Goodput => "goodput",
             SeriesName::State => "state",
@@ -208,6 +219,8 @@ impl SeriesName {
             SeriesName::Arrivals => "arrivals",
             SeriesName::Offered => "offered",
             SeriesName::Carried => "carried",
+            SeriesName::Buffer => "buffer",
+            SeriesName::Level => "level",
         }
     }
 }
