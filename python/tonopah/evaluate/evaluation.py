@@ -85,7 +85,7 @@ def begin(
         raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
     subject = read_subject(algorithm)
     references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
-    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name)}"
+    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name.lower())}"
     definitions().chosen(list(criteria))
     count = replicates or REPLICATES[mode]
     return Evaluation(Cast(subject, *references), mode, tuple(criteria), count, folder, Path(store) if store else folder)
