@@ -21,7 +21,7 @@ def number(value: float) -> float | None:
 
 def scoreboard(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the scoreboard for programs."""
-    return {"format": FORMAT, **facts(evaluation, rows), "criteria": [row_facts(row) for row in rows], "harm": harm_facts(rows)}
+    return {"format": FORMAT, **facts(evaluation), "criteria": [row_facts(row) for row in rows], "harm": harm_facts(rows)}
 
 
 def row_facts(row: Row) -> dict[str, Any]:

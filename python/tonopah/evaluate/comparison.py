@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -102,7 +102,6 @@ class Comparison(Evaluation):
     """Whether what is not shown to be the same is a regression."""
     apart: int = 0
     """Added to the seeds of the candidate: draws of its own, to see how often nothing is found to differ."""
-    rows_found: list[ComparedRow] = field(default_factory=list)
 
     @property
     def experiments(self) -> list[Experiment]:
@@ -231,8 +230,7 @@ def begin(
     for name in experiments:
         if name not in known or not compared_arms(known[name]):
             raise InputError("--experiments", f"{name!r} cannot be compared", list_allowed(known, value=name))
-    runnable = [one.id for one in known.values() if not one.gap and not one.harness]
-    names = list(experiments) or (runnable if mode == "full" else plans[mode])
+    names = list(experiments) or (list(known) if mode == "full" else plans[mode])
     cast = Cast(read_subject(candidate, "B"), read_subject(reference, "A"), make_subject(BESIDE))
     folder = Path(out) if out else Path("results") / "compare"
     count = replicates or (SMOKE_REPLICATES if mode == "smoke" else REPLICATES)

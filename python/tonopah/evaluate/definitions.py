@@ -129,10 +129,6 @@ class Experiment(Model):
     full: list[Points] = Field(default_factory=list)
     series: list[str] = Field(default_factory=list)
     """Recorded of replicate 1, for figures."""
-    gap: str = ""
-    """Why it cannot be run; such an experiment has no points."""
-    harness: Literal["", "receivers"] = ""
-    """What runs it instead of the simulator."""
 
 
 class Term(Model):

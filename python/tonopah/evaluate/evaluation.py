@@ -8,7 +8,7 @@ from tonopah._core import engine_build, engine_version
 from tonopah.errors import InputError
 from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions
 from tonopah.evaluate.measured import Measured, collect
-from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, count_missing, make_plan, needed
+from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, count_missing, make_plan
 from tonopah.evaluate.scoreboard import Row, judge
 from tonopah.evaluate.subjects import REFERENCES, Cast, read_subject
 from tonopah.execution import runner
@@ -40,7 +40,7 @@ class Evaluation:
     @property
     def experiments(self) -> list[Experiment]:
         """The experiments that they need."""
-        return needed(self.definitions, self.criteria)
+        return self.definitions.experiments_of(self.criteria)
 
     def plan(self, quiet: bool = True) -> EvaluationPlan:
         """Return all runs, checked by the engine. Raises InputError."""
@@ -68,7 +68,7 @@ class Evaluation:
 
     def rows(self, measured: Measured) -> list[Row]:
         """Return the scoreboard."""
-        return judge(self.criteria, list(self.definitions.experiments.values()), measured, self.cast)
+        return judge(self.criteria, measured, self.cast)
 
 
 def begin(
@@ -85,13 +85,13 @@ def begin(
         raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
     subject = read_subject(algorithm)
     references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
-    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name)}"
+    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name.lower())}"
     definitions().chosen(list(criteria))
     count = replicates or REPLICATES[mode]
     return Evaluation(Cast(subject, *references), mode, tuple(criteria), count, folder, Path(store) if store else folder)
 
 
-def facts(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, object]:
+def facts(evaluation: Evaluation) -> dict[str, object]:
     """Return what the page and the JSON say of an evaluation as a whole."""
     cast = evaluation.cast
     return {

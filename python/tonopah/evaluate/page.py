@@ -15,6 +15,7 @@ from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.figure_model import FigureData
 from tonopah.errors import RunFailedError
 from tonopah.evaluate import board, sentences
+from tonopah.evaluate.definitions import Experiment
 from tonopah.evaluate.evaluation import Evaluation, facts
 from tonopah.evaluate.figures import criterion_figures, sparkline
 from tonopah.evaluate.labels import label
@@ -47,8 +48,8 @@ class Section:
     against_second: str
     bar: tuple[float, float, float] | None
     """Effect and ends of its interval, as share of the axis from left to right."""
-    experiments: list[tuple[str, str, str]] = field(default_factory=list)
-    """Id, title and scenario of the experiments."""
+    experiments: list[tuple[str, Experiment, str]] = field(default_factory=list)
+    """Id, definition, and scenario of a run of the experiments."""
 
 
 def write(evaluation: Evaluation, measured: Measured, rows: Sequence[Row], statement: Statement | None = None) -> Path:
@@ -57,7 +58,7 @@ def write(evaluation: Evaluation, measured: Measured, rows: Sequence[Row], state
     figures = {row.criterion.id: criterion_figures(row.criterion, measured, evaluation.cast) for row in rows}
     try:
         (out / "tables").mkdir(parents=True, exist_ok=True)
-        write_table(evaluation, measured, out / "tables")
+        write_table(measured, out / "tables")
         write_figures((figure for found in figures.values() for figure in found), out / "figures")
         replace_file(out / "scoreboard.json", json.dumps(board.scoreboard(evaluation, rows), indent=1, allow_nan=False) + "\n")
         replace_file(out / "scoreboard.md", board.markdown(evaluation, rows))
@@ -67,7 +68,7 @@ def write(evaluation: Evaluation, measured: Measured, rows: Sequence[Row], state
     return out / "report.html"
 
 
-def write_table(evaluation: Evaluation, measured: Measured, folder: Path) -> None:
+def write_table(measured: Measured, folder: Path) -> None:
     """Write all metrics: a row for each point, arm and replicate."""
     import pandas as pd
 
@@ -97,7 +98,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
     }
     return environment.get_template("evaluation.html.j2").render(
         cast=cast,
-        facts=facts(evaluation, rows),
+        facts=facts(evaluation),
         sections=sections,
         summary=sentences.summary(rows),
         foot=sentences.foot(cast),
@@ -119,7 +120,7 @@ def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> Sect
     """Return a criterion as the page shows it."""
     plan, cast = evaluation.plan(), evaluation.cast
     definitions = evaluation.definitions.experiments
-    shown = [(name, definitions[name].title, plan.example[name]) for name in row.criterion.experiments if name in plan.example]
+    shown = [(name, definitions[name], plan.example[name]) for name in row.criterion.experiments if name in plan.example]
     second = row.against_second
     kind = row.primary.kind if row.primary else ""
     return Section(

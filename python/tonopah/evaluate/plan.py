@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tonopah.errors import InputError, relay
-from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, Point, points
+from tonopah.evaluate.definitions import Experiment, Mode, Point, points
 from tonopah.evaluate.draws import Draws
 from tonopah.evaluate.subjects import Cast, Casting
 from tonopah.evaluate.traces import traces_of
@@ -111,11 +111,6 @@ def make_run(casting: Casting, point: Point, arm: str, replicate: int, folder: s
     values = {"experiment": experiment.id, "point": point.label, "arm": arm}
     shown = bool(experiment.series) and replicate == 1
     return replace(run, algorithm=arm, values=values, representative=shown), built
-
-
-def needed(definitions: Definitions, criteria: Sequence[Criterion]) -> list[Experiment]:
-    """Return the experiments that are run in the simulator for some criteria."""
-    return [one for one in definitions.experiments_of(list(criteria)) if not one.harness and not one.gap]
 
 
 def count_missing(plan: EvaluationPlan, folder: Path) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tonopah.evaluate import bounds
-from tonopah.evaluate.definitions import Criterion, Experiment, Term
+from tonopah.evaluate.definitions import Criterion, Term
 from tonopah.evaluate.harm import EXCESS, HarmPoint
 from tonopah.evaluate.harm_points import harm_points
 from tonopah.evaluate.measured import Measured, PointValues, mean_of_terms
@@ -86,10 +86,9 @@ class Row:
         return self.primary.effect.estimate.n if self.primary else 0
 
 
-def judge(criteria: Sequence[Criterion], experiments: Sequence[Experiment], measured: Measured, cast: Cast) -> list[Row]:
+def judge(criteria: Sequence[Criterion], measured: Measured, cast: Cast) -> list[Row]:
     """Return the rows of the scoreboard, in the order of the criteria."""
-    gaps = {one.id: one.gap for one in experiments if one.gap}
-    rows = [read_row(criterion, gaps, measured, cast) for criterion in criteria]
+    rows = [read_row(criterion, measured, cast) for criterion in criteria]
     with_effect = [row for row in rows if row.primary]
     adjusted = holm([row.primary.effect.p for row in with_effect if row.primary])
     for row, p in zip(with_effect, adjusted, strict=True):
@@ -105,7 +104,7 @@ def judge(criteria: Sequence[Criterion], experiments: Sequence[Experiment], meas
     return rows
 
 
-def read_row(criterion: Criterion, gaps: dict[str, str], measured: Measured, cast: Cast) -> Row:
+def read_row(criterion: Criterion, measured: Measured, cast: Cast) -> Row:
     """Return a row with its effects, before the words."""
     row = Row(criterion, reason=criterion.gap)
     row.runs = sum(

@@ -1,6 +1,6 @@
 """Workload G: connections of pages, interactive use and bulk transfers, in place of traces that are no longer at their address.
 
-Until workloads of scenarios arrive, a connection is one transfer, of the sum of its responses, at its arrival: an open loop.
+A connection is one listed flow, a transfer of the sum of its responses at its arrival: an open loop.
 The page model is that of 3GPP2 for HTTP, the tail of bulk transfers that of SURGE (Barford, Crovella, SIGMETRICS 1998).
 """
 
