@@ -61,10 +61,13 @@ def test_the_command_writes_the_map(iridium, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["at_s"] == 0
 
 
-def test_a_network_on_the_ground_has_no_map(dumbbell, tmp_path, capsys):
-    scenario = tmp_path / "wired.toml"
+def test_the_map_of_a_network_on_the_ground_is_its_picture(dumbbell, tmp_path, capsys):
+    scenario, out = tmp_path / "wired.toml", tmp_path / "wired.svg"
     scenario.write_text(to_toml(dumbbell))
-    assert main(["map", str(scenario)]) == 2
+    assert main(["map", str(scenario), "--out", str(out)]) == 0
+    assert "nodes" in capsys.readouterr().out
+    assert ET.fromstring(out.read_text()).tag == SVG
+    assert main(["map", str(scenario), "--at", "10min", "--out", str(out)]) == 2
     assert "constellation" in capsys.readouterr().err
 
 

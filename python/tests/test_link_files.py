@@ -114,7 +114,7 @@ def test_what_is_no_such_file_is_refused_with_its_key(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"network\.bottleneck\.service\.file: .*cell\.down cannot be read"):
         tp.check(path)
     (tmp_path / "cell.down").mkdir()
-    with pytest.raises(InputError, match="is a folder, not a file of a link"):
+    with pytest.raises(InputError, match="is a folder, not a file of a scenario"):
         tp.check(path)
     (tmp_path / "cell.down").rmdir()
     (tmp_path / "cell.down").write_text("7\n6\n")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import tonopah as tp
-from tonopah.plot.network import draw
+from tonopah.plot.network import describe, draw
 from tonopah.plot.sketch import Sketch
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -128,3 +128,26 @@ def test_pictures_of_matplotlib_follow_the_reader_and_have_no_background(network
     assert not re.search(r"(?:fill|stroke): #(?:ffffff|222222|333333|000000)", text)
     assert "prefers-color-scheme:dark" in text and "var(--ink, #333333)" in text
     assert all("var(--ink" in one.get("style", "") for one in root.iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize(
+    ("network", "names"),
+    [
+        ({"kind": "parking_lot", "hops": 2}, {"r0", "r2", "long_src0", "long_dst0", "cross1_src0", "cross1_dst0"}),
+        ({"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts": 2, "flows": 1}, {"leaf0", "spine1", "h3"}),
+        ({"kind": "fat_tree", "flows": 1}, {"edge3_1", "agg0_1", "core3", "h15"}),
+        ({"kind": "home", "flows": 1, "shaper": {}}, {"srv0", "core", "isp0", "modem0", "gw0", "home0_3"}),
+        ({"kind": "multihomed", "flows": 1}, {"c", "path1", "m", "s0"}),
+    ],
+)
+def test_networks_of_several_paths_have_their_nodes_apart(network, names):
+    found = texts(picture(network))
+    assert names <= set(found)
+    assert len(set(found.values())) == len(found)
+
+
+def test_the_oversubscription_of_switches_is_told():
+    fabric = {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts": 4, "flows": 1}
+    graph = tp.check({"duration": "1s", "network": fabric | {"fabric": {"rate": "10Gbps"}}})["graph"]
+    assert describe(graph).endswith("12 links, 1 flow, oversubscription 2")
+    assert "oversubscription" not in describe(tp.check({"duration": "1s", "network": {"kind": "lan", "flows": 1}})["graph"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tonopah.segment import Segment
     from tonopah.simulation import Result, algorithms, check, run
     from tonopah.study import Study
-    from tonopah.summary import FlowSummary, LinkSummary
+    from tonopah.summary import FlowSummary, LinkSummary, WorkloadSummary
     from tonopah.sweeping import sweep
 
     __version__: str
@@ -50,6 +50,7 @@ __all__ = [
     "Setup",
     "Study",
     "View",
+    "WorkloadSummary",
     "__version__",
     "algorithms",
     "check",
@@ -69,7 +70,7 @@ _NAMES = {
     "segment": ("Segment",),
     "simulation": ("Result", "algorithms", "check", "run"),
     "study": ("Study",),
-    "summary": ("FlowSummary", "LinkSummary"),
+    "summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
     "sweeping": ("sweep",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -11,6 +11,7 @@ from typing import Any
 from tonopah.application_metrics import APPLICATIONS
 from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
 from tonopah.script_metrics import OWN, SCRIPTS
+from tonopah.workload_metrics import WORKLOADS, size_class
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
@@ -229,12 +230,17 @@ METRICS = {
     "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
     "rtt": Metric("RTT", *MS, "Newest RTT sample of the sender"),
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
+    "queue_delay": Metric("Queueing delay", *MS, "Mean wait of the packets whose transmission began since the last sample"),
     "aqm_p": Metric("Probability of the AQM", "", 1.0, "Probability of the controller of a queue (RFC 8033, RFC 9332)"),
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
     "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
     "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
+    "buffer": Metric("Video in the buffer", "s", 1.0, "Video that the player of `video` holds and has not played"),
+    "level": Metric(
+        "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
+    ),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
@@ -257,7 +263,7 @@ STUDENT = {
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 
-METRICS |= APPLICATIONS
+METRICS |= APPLICATIONS | WORKLOADS
 
 SHARES = (
     "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
@@ -286,11 +292,24 @@ def metric(name: str) -> Metric:
         whose = "script" if profile in SCRIPTS else profile
         shown = label if rest in OWN else f"{label} [{whose}]"
         return Metric(shown, unit, factor, text, name, bounds)
+    if rest and profile == "workload":
+        return of_workload(name, rest)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
     # Nothing is known of it: neither its unit nor its bounds.
     return Metric(readable(name), "", 1.0, "", name, (-math.inf, math.inf))
+
+
+def of_workload(name: str, rest: str) -> Metric:
+    """Return the metric `workload.NAME.KEY`, or `workload.NAME.class.CLASS.KEY`: what is after `workload.` is `rest`."""
+    workload, _, key = rest.partition(".")
+    group, found, below = key.partition(".")
+    label, key = (below.rpartition(".")[0], below.rpartition(".")[2]) if found and group == "class" else ("", key)
+    known = metric(key)
+    where = f"{workload}, {size_class(label)}" if label else workload
+    text = f"{known.definition}; flows of the workload {where}" if known.definition else ""
+    return Metric(f"{known.label} [{where}]", known.unit, known.factor, text, name, known.bounds)
 
 
 def readable(name: str) -> str:

@@ -14,7 +14,16 @@ from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario.document import prepare
-from tonopah.summary import FlowSummary, LinkSummary, flow_summary, link_summary, table
+from tonopah.summary import (
+    FlowSummary,
+    LinkSummary,
+    WorkloadSummary,
+    flow_summary,
+    link_summary,
+    table,
+    workload_rows,
+    workload_summary,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +33,14 @@ if TYPE_CHECKING:
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
     "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
-    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity",
+    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
+    "alive", "arrivals", "offered", "carried", "buffer", "level",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
-OWNERS = dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link") | dict.fromkeys(
-    ("energy", "position_x", "position_y", "position_z"), "node"
+OWNERS = (
+    dict.fromkeys(("queue", "queue_delay", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link")
+    | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
+    | dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload")
 )
 """Series that do not belong to flows, and what they belong to."""
 
@@ -91,7 +103,7 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            One row for each sample: `t_s` in seconds, `flow` (or `link`, or `node`) by number, and `value` in bytes, s,
+            One row for each sample: `t_s` in seconds, `flow` (or `link`, `node`, `workload`) by number, and `value` in bytes, s,
             bit/s, J or m.
 
         Raises
@@ -118,6 +130,20 @@ class Result:
     def nodes(self) -> "pd.DataFrame":
         """One row for each node, as `flows`."""
         return table(self.summary["nodes"])
+
+    @property
+    def workloads(self) -> "pd.DataFrame":
+        """One row for each workload (class `all`) and each of its classes of sizes, as `flows`; empty without workloads."""
+        return table(workload_rows(self.summary))
+
+    def workload(self, name: str, size_class: str = "all") -> WorkloadSummary:
+        """Return what the flows of a workload did, all or those of a class. Raises InputError if there is none."""
+        rows = workload_rows(self.summary)
+        for row in rows:
+            if (row["workload"], row["class"]) == (name, size_class):
+                return workload_summary(row)
+        known = ", ".join(f"{row['workload']} {row['class']}" for row in rows)
+        raise InputError("workload", f"there is no class {size_class!r} of a workload {name!r}", known or "there are none")
 
     def flow(self, number: int) -> FlowSummary:
         """Return what a flow did. Raises InputError if there is no such flow."""

@@ -48,6 +48,48 @@ class FlowSummary:
     recovery_count: int | None
     completion_s: float | None
     """From the start to the acknowledgment of the last byte, if it has one."""
+    workload: str | None = None
+    """The workload that it is of; what follows is None of a flow that the scenario lists."""
+    class_: str | None = None
+    size_bytes: int | None = None
+    fct_s: float | None = None
+    """From its arrival to the last byte read in order."""
+    ideal_fct_s: float | None = None
+    slowdown: float | None = None
+    """`fct_s / ideal_fct_s`."""
+    handshake_s: float | None = None
+    first_byte_s: float | None = None
+
+
+@dataclass(frozen=True)
+class WorkloadSummary:
+    """Flows of a workload that arrived in the measurement interval: all of them, or those of one class of sizes."""
+
+    workload: str
+    class_: str
+    """Upper edge of the sizes, `larger` or `all`."""
+    started: int
+    bytes: int
+    finished: int
+    aborted: int
+    unfinished: int
+    fct_s: float | None
+    """From the arrival of a flow to the last byte read in order; mean over flows."""
+    fct_p50_s: float | None
+    fct_p95_s: float | None
+    fct_p99_s: float | None
+    fct_p999_s: float | None
+    fct_max_s: float | None
+    slowdown: float | None
+    """Completion time divided by what it would be alone and without slow start; mean over flows."""
+    slowdown_p50: float | None
+    slowdown_p95: float | None
+    slowdown_p99: float | None
+    slowdown_p999: float | None
+    slowdown_max: float | None
+    goodput_mean_bps: float | None
+    handshake_s: float | None
+    first_byte_s: float | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +107,10 @@ class LinkSummary:
     marked_packets: int
     queue_mean_packets: float | None
     queue_max_packets: int | None
-    queue_mean_s: float | None
+    delay_queue_mean_s: float | None
+    delay_queue_p50_s: float | None
+    delay_queue_p99_s: float | None
+    delay_queue_max_s: float | None
 
 
 def flow_summary(values: Mapping[str, Any]) -> FlowSummary:
@@ -73,12 +118,41 @@ def flow_summary(values: Mapping[str, Any]) -> FlowSummary:
     return FlowSummary(**chosen(FlowSummary, values))
 
 
+EDGES = ("above_bytes", "upto_bytes")
+"""What says which flows are in a class of sizes."""
+
+
+def workload_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each workload of a summary and for each of its classes; that of the class `all` comes first."""
+    rows = []
+    for workload in summary.get("workloads", []):
+        own = {key: value for key, value in workload.items() if key not in ("name", "classes")}
+        rows += [{"workload": workload["name"], **row} for row in (own, *workload["classes"])]
+    return rows
+
+
+def workload_columns(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what workloads measured by the names of metrics: `workload.NAME.KEY` and `workload.NAME.class.CLASS.KEY`."""
+    found: dict[str, Any] = {}
+    for row in workload_rows(summary):
+        name, of_class = row["workload"], row["class"]
+        prefix = f"workload.{name}." if of_class == "all" else f"workload.{name}.class.{of_class}."
+        measured = {key: value for key, value in flatten(row).items() if not isinstance(value, str) and key not in EDGES}
+        found |= {f"{prefix}{key}": value for key, value in measured.items()}
+    return found
+
+
+def workload_summary(values: Mapping[str, Any]) -> WorkloadSummary:
+    """Return a row of `workload_rows`."""
+    return WorkloadSummary(**chosen(WorkloadSummary, values))
+
+
 def link_summary(values: Mapping[str, Any]) -> LinkSummary:
     """Return a link of a summary."""
     return LinkSummary(**chosen(LinkSummary, values))
 
 
-def chosen(kind: type[FlowSummary] | type[LinkSummary], values: Mapping[str, Any]) -> dict[str, Any]:
+def chosen(kind: type[FlowSummary] | type[LinkSummary] | type[WorkloadSummary], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a dataclass from a summary; `from` is no name in Python."""
     return {field.name: values.get(field.name.rstrip("_")) for field in fields(kind)}
 

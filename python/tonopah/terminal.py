@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
-from tonopah.metrics import parameter, parameter_range, readable, show
+from tonopah.metrics import count_text, parameter, parameter_range, readable, show
+from tonopah.workload_metrics import CLASS_COLUMNS
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -72,7 +73,7 @@ def fit(grid: Grid, width: int) -> list["RenderableType"]:
             pieces.append([0] if grid.keys else [])
         pieces[-1].append(i)
     tables: list[RenderableType] = [Text(grid.title, style="bold")]
-    for piece in pieces:
+    for piece in pieces if grid.rows else []:
         table = plain_table()
         for i in piece:
             is_text = i < grid.keys and not all(row[i].isdigit() for row in grid.rows)
@@ -103,11 +104,14 @@ WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 
 
 def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int | None = None) -> list["RenderableType"]:
-    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links.
+    """Return the tables of a run, at most this wide: its flows, its workloads, the network as a whole, its busiest links.
 
     Of the `flows` of the summary the first MAX_READ are enough.
     """
-    grids = [flow_grid(summary, flows or len(summary["flows"])), *application_grids(summary), network_grid(summary)]
+    listed = flows or len(summary["flows"])
+    if summary.get("workloads"):
+        listed = summary["network"]["flows"] - sum(workload["arrived"] for workload in summary["workloads"])
+    grids = [flow_grid(summary, listed), *application_grids(summary), *workload_grids(summary), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:
         grids.extend(radio_grids(summary))
     if summary.get("links") or summary["network"].get("mac_data_frames") is None:
@@ -120,7 +124,8 @@ def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
     start, end = summary["window_s"]
     seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
     title = f"{seconds}, seed {summary['seed']}, {summary['events']:,} events"
-    flows = summary["flows"][:MAX_ROWS]
+    # Those of workloads follow the others.
+    flows = [flow for flow in summary["flows"][:MAX_ROWS] if "workload" not in flow]
     complete = any(flow.get("completion_s") is not None for flow in flows)
     columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
     columns += [MARKED] if has_marks(summary) else []
@@ -129,6 +134,24 @@ def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
     return Grid(
         title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""
     )
+
+
+def workload_grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """Return a table for each workload: all of its flows, then those of each class of sizes that has any."""
+    grids = []
+    for workload in summary.get("workloads", []):
+        rows = [
+            (workload, "all"),
+            *((row, f"≤ {row['class']}" if row["upto_bytes"] else row["class"]) for row in workload["classes"] if row["started"]),
+        ]
+        loads = [("load offered", "load_offered"), ("carried", "load_carried")]
+        facts = [f"{name} {show(workload[key], 3)}" for name, key in loads if workload[key] is not None]
+        facts += [f"alive {show(workload['alive_mean'], 3)} (at most {workload['alive_max']:,})"]
+        facts += [f"{workload['aborted']:,} aborted"] if workload["aborted"] else []
+        title = f"Workload {workload['name']}, {count_text(workload['arrived'], 'flow')}"
+        cells_of = [[label, *cells(row, CLASS_COLUMNS)] for row, label in rows]
+        grids.append(Grid(title, ("size", *headings(CLASS_COLUMNS)), cells_of, 1, ", ".join(facts)))
+    return grids
 
 
 def has_marks(summary: Mapping[str, Any]) -> bool:
@@ -195,7 +218,7 @@ def network_grid(summary: Mapping[str, Any]) -> Grid:
     columns += [column for column in COMPLETION_COLUMNS if network.get(column[1]) is not None]
     columns += [MARKED] if has_marks(summary) else []
     columns += [WITHOUT_PATH] if network.get("flows_without_path") else []
-    return row_grid(f"Network, {len(summary['flows'])} flows", network, columns)
+    return row_grid(f"Network, {count_text(network['flows'], 'flow')}", network, columns)
 
 
 RADIO_COLUMNS = (
@@ -272,6 +295,8 @@ def metric_tables(metrics: Sequence[Mapping[str, Any]]) -> list["RenderableType"
 
     groups = (
         ("Of runs and of flows", {"run", "flow"}), ("Of runs", {"run"}), ("Of flows", {"flow"}),
+        ("Of workloads, as workload.NAME.METRIC; of a class of sizes, as workload.NAME.class.CLASS.METRIC", {"workload"}),
+        ("Of workloads: workload.NAME.METRIC, and workload.NAME.class.CLASS.METRIC of a class of sizes", {"workload"}),
         ("Time series: record.series, figures of the kind series", {"series"}),
     )  # fmt: skip
     tables: list[RenderableType] = []
@@ -280,7 +305,7 @@ def metric_tables(metrics: Sequence[Mapping[str, Any]]) -> list["RenderableType"
         for name in ("metric", "unit"):
             table.add_column(name, no_wrap=True)
         table.add_column("definition", overflow="fold")
-        for entry in (entry for entry in metrics if set(entry["of"]) == owners):
+        for entry in (entry for entry in metrics if owners in (set(entry["of"]), set(entry["of"]) - {"workload"})):
             table.add_row(entry["name"], entry["unit"], entry["definition"] or entry["label"])
         if table.row_count:
             tables += [Text(title, style="bold"), table]
@@ -294,7 +319,12 @@ def metric_facts(entry: Mapping[str, Any]) -> list["RenderableType"]:
     table = Table(
         title=f"{entry['name']}: {entry['label']}", title_justify="left", title_style="bold", box=None, show_header=False
     )
-    owners = {"run": "runs", "flow": "flows", "series": "time series (record.series)"}
+    owners = {
+        "run": "runs",
+        "flow": "flows",
+        "workload": "workloads (workload.NAME.METRIC)",
+        "series": "time series (record.series)",
+    }
     table.add_row("unit", f"{entry['unit']}; reports show {entry['shown_in'] or '1'}")
     table.add_row("of", ", ".join(owners[owner] for owner in entry["of"]))
     table.add_row("definition", entry["definition"])

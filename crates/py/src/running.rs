@@ -78,6 +78,9 @@ pub(crate) fn run(mut run: Simulation, limits: Limits, stopper: Stopper<'_>) -> 
     loop {
         let step = limits.events.map_or(STEP, |most| most.saturating_sub(run.events()).clamp(1, STEP));
         if run.advance(step) {
+            if let Some(message) = run.exceeded() {
+                return Err(Failure::Limit(message.to_owned()));
+            }
             return Ok(run.finish());
         }
         if let Some(message) = limits.exceeded(&run, world_bytes) {

@@ -12,6 +12,7 @@ mod constellation;
 mod earth;
 mod engine;
 mod expand;
+mod hash;
 mod host;
 mod ids;
 mod invariants;
@@ -30,6 +31,7 @@ mod series;
 mod simulation;
 mod summary;
 mod wireless;
+mod workload;
 mod world;
 
 pub use algorithms::algorithms;
@@ -44,20 +46,24 @@ pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::resolve;
 pub use host::app::conversation::AppSummary;
 pub use host::app::incast::IncastSummary;
+pub use host::app::page::PageSummary;
 pub use host::app::request_response::RequestSummary;
+pub use host::app::rtc::{BreakerRule, RtcSummary};
 pub use host::app::transfer::TransferSummary;
+pub use host::app::video::VideoSummary;
 pub use host::app::voice::VoiceSummary;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{Datagram, DropReason, Packet, Payload};
-pub use qdisc::{BandReport, DualPi2Report, QueueReport};
+pub use qdisc::{BandReport, DualPi2Report, QueueReport, TinReport};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
-    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
+    LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
+    Summary, TerminalSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
 
 /// Version of the engine; results of different versions are not mixed.

@@ -13,6 +13,8 @@ use crate::world::World;
 
 /// A flow with both its endpoints, and its part of the summary.
 const FLOW_BYTES: u64 = 7_500;
+/// The summary of a flow of a workload that is over.
+const SUMMARY_BYTES: u64 = 1_500;
 /// What a flow takes besides if the scenario lists it.
 const LISTED_FLOW_BYTES: u64 = 1_800;
 /// A node with its place in the summary.
@@ -58,11 +60,12 @@ impl Simulation {
 
     /// Memory that grows during a run: packets, future events, series, lists of listeners, and the scoreboards of senders.
     pub fn held_bytes(&self) -> u64 {
-        let World { ctx, network, hosts, series, .. } = &self.world;
+        let World { ctx, network, hosts, series, workloads, .. } = &self.world;
         let scoreboard = |s: Snapshot| s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES;
         let scoreboards: u64 = hosts.flows.iter().flat_map(Flow::snapshots).map(scoreboard).sum();
         let channels: u64 = network.channels.iter().map(|channel| channel.mac.held_bytes()).sum();
         let records: u64 = hosts.sessions.iter().map(|session| session.held_bytes()).sum();
-        ctx.held_bytes() + series.held_bytes() + channels + records + scoreboards
+        let transfers = workloads.slots.len() as u64 * FLOW_BYTES + self.recorded.len() as u64 * SUMMARY_BYTES;
+        transfers + ctx.held_bytes() + series.held_bytes() + channels + records + scoreboards
     }
 }

@@ -5,20 +5,22 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
+use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::LinkMetrics;
+use crate::metrics::{LinkMetrics, Waited};
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::qdisc::QueueSample;
 use crate::scenario::{Every, RecordDef, SeriesName};
+use crate::workload::Workloads;
 
 /// A series: parallel columns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Column {
     /// Time in seconds.
     pub t_s: Vec<f64>,
-    /// Flow; link for queues; node for energy and positions.
+    /// Flow; link for queues; node for energy and positions; workload.
     pub id: Vec<u32>,
     /// Value: bytes, seconds, bits per second, or a number.
     pub value: Vec<f64>,
@@ -43,7 +45,11 @@ pub(crate) struct Series {
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
     read: Vec<u64>,
+    /// By series and workload: what it has counted until the last sample.
+    totals: Vec<Vec<u64>>,
     has_queued: Vec<bool>,
+    /// By link: what had waited at the last sample.
+    waited: Vec<Waited>,
     /// By series and link: the last count.
     counts: Vec<Vec<u64>>,
     /// Time of the next sample.
@@ -78,12 +84,14 @@ impl Series {
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
             counts: vec![vec![0; network.links.len()]; wanted.len()],
             positions: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
+            totals: vec![Vec::new(); wanted.len()],
             wanted,
             every: record.every,
             bin: record.bin,
             received: vec![Bytes::ZERO; flows],
             read: vec![0; flows],
             has_queued: vec![false; network.links.len()],
+            waited: vec![Waited::default(); network.links.len()],
             next: None,
             on_flow_change: false,
         };
@@ -124,10 +132,19 @@ impl Series {
     }
 
     /// Takes all samples of this instant; returns the time of the next.
-    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, flows: &[Flow]) -> Time {
+    pub(crate) fn sample(
+        &mut self,
+        ctx: &Context,
+        network: &mut Network,
+        hosts: &Hosts,
+        workloads: &Workloads,
+    ) -> Time {
+        // The others come and go.
+        let (all_flows, flows) = (&hosts.flows[..], &hosts.flows[..self.received.len()]);
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::QueueDelay => self.sample_waits(ctx.now, network, index),
                 SeriesName::AqmP => self.sample_disciplines(ctx.now, network, index, |sample| sample.p),
                 SeriesName::AqmPL => self.sample_disciplines(ctx.now, network, index, |sample| sample.p_low),
                 SeriesName::QueueL => {
@@ -145,8 +162,13 @@ impl Series {
                 SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
                 SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),
                 SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
+                SeriesName::Alive | SeriesName::Arrivals | SeriesName::Offered | SeriesName::Carried => {
+                    self.sample_workloads(ctx.now, workloads, all_flows, index);
+                }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
+                SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
+                SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -172,6 +194,18 @@ impl Series {
         }
     }
 
+    fn sample_waits(&mut self, now: Time, network: &Network, index: usize) {
+        for (id, link) in network.links.iter().enumerate() {
+            let waited = link.waited();
+            let last = std::mem::replace(&mut self.waited[id], waited);
+            let packets = waited.packets - last.packets;
+            if packets > 0 {
+                let sum = waited.sum.saturating_sub(last.sum);
+                self.columns[index].push(now, id, sum.as_secs_f64() / packets as f64);
+            }
+        }
+    }
+
     fn sample_counts(&mut self, now: Time, network: &Network, index: usize, count: fn(&LinkMetrics) -> u64) {
         for (id, link) in network.links.iter().enumerate() {
             let (count, last) = (count(&link.metrics), &mut self.counts[index][id]);
@@ -180,6 +214,11 @@ impl Series {
                 self.columns[index].push(now, id, count as f64);
             }
         }
+    }
+
+    /// The measurement interval begins: links count anew.
+    pub(crate) fn on_warmup_end(&mut self) {
+        self.waited.fill(Waited::default());
     }
 
     fn sample_capacity(&mut self, now: Time, network: &mut Network, index: usize) {
@@ -226,21 +265,40 @@ impl Series {
 
     fn sample_route_hops(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let hops = network.route_hops(now, flow.source, flow.sink);
+            let hops = network.route_hops(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, hops.map_or(f64::NAN, f64::from));
         }
     }
 
     fn sample_path_delay(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let delay = network.path_delay(now, flow.source, flow.sink);
+            let delay = network.path_delay(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, delay.map_or(f64::NAN, Span::as_secs_f64));
+        }
+    }
+
+    fn sample_workloads(&mut self, now: Time, workloads: &Workloads, flows: &[Flow], index: usize) {
+        let seconds = self.interval().as_secs_f64();
+        let read = if self.wanted[index] == SeriesName::Carried { workloads.read(flows) } else { Vec::new() };
+        self.totals[index].resize(workloads.all.len(), 0);
+        for (id, workload) in workloads.all.iter().enumerate() {
+            let (total, factor) = match self.wanted[index] {
+                SeriesName::Arrivals => (workload.state.arrived, 1.0),
+                SeriesName::Offered => (workload.state.arrived_bytes.0, 8.0),
+                SeriesName::Carried => (read[id], 8.0),
+                _ => {
+                    self.columns[index].push(now, id, workload.state.alive.value() as f64);
+                    continue;
+                }
+            };
+            let before = std::mem::replace(&mut self.totals[index][id], total);
+            self.columns[index].push(now, id, factor * (total - before) as f64 / seconds);
         }
     }
 
     fn sample_throughput(&mut self, ctx: &Context, index: usize) {
         let seconds = self.interval().as_secs_f64();
-        for (id, metrics) in ctx.flows.iter().enumerate() {
+        for (id, metrics) in ctx.flows.iter().take(self.received.len()).enumerate() {
             let total = metrics.total_received_bytes;
             let bits = 8.0 * (total - self.received[id]).as_f64();
             self.received[id] = total;
@@ -254,6 +312,15 @@ impl Series {
             let bits = 8.0 * (flow.read - self.read[id]) as f64;
             self.read[id] = flow.read;
             self.columns[index].push(now, id, bits / seconds);
+        }
+    }
+
+    /// Samples the players that have asked for a chunk.
+    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize, value: fn(Span, usize) -> f64) {
+        for session in &hosts.sessions {
+            if let Some((buffer, level)) = session.conversation.player(now) {
+                self.columns[index].push(now, session.flows[0].index(), value(buffer, level));
+            }
         }
     }
 
@@ -296,6 +363,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
         SeriesName::Queue
+        | SeriesName::QueueDelay
         | SeriesName::Throughput
         | SeriesName::Goodput
         | SeriesName::Energy
@@ -310,7 +378,13 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::QueueL
         | SeriesName::QueueC
         | SeriesName::Drops
-        | SeriesName::Marks => unreachable!("not a sender's series"),
+        | SeriesName::Marks
+        | SeriesName::Alive
+        | SeriesName::Arrivals
+        | SeriesName::Offered
+        | SeriesName::Carried
+        | SeriesName::Buffer
+        | SeriesName::Level => unreachable!("not a sender's series"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The loop: takes the next event and calls the component that handles it.
 
+use std::collections::BTreeMap;
+
 use tcp::units::Time;
 
 use crate::assemble::assemble;
@@ -9,7 +11,7 @@ use crate::ids::{FlowId, LinkId, NodeId};
 use crate::invariants;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::Column;
-use crate::summary::{self, Summary};
+use crate::summary::{self, FlowSummary, Summary};
 use crate::world::{Change, World};
 
 /// How the hops of a packet over links become events. Results are the same but for the count of events.
@@ -40,6 +42,10 @@ pub enum EventMode {
 #[derive(Debug)]
 pub struct Simulation {
     pub(crate) world: World,
+    /// Flows are looked at after each input: for a series, or because they come and go.
+    watches_flows: bool,
+    /// Flows of workloads that are over and will be listed, by serial number.
+    pub(crate) recorded: BTreeMap<FlowId, FlowSummary>,
 }
 
 /// The results of a run.
@@ -92,13 +98,20 @@ impl Simulation {
         sink: Option<Box<dyn Sink>>,
         mode: EventMode,
     ) -> Result<Simulation, ScenarioError> {
-        let mut simulation = Simulation { world: assemble(scenario, seed, sink)? };
-        let World { network, hosts, changes, constellation, .. } = &mut simulation.world;
+        let world = assemble(scenario, seed, sink)?;
+        let watches_flows = world.series.samples_flow_changes() || !world.workloads.all.is_empty();
+        let mut simulation = Simulation { world, watches_flows, recorded: BTreeMap::new() };
+        let World { network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
         if mode == EventMode::Coalesced && constellation.is_none() {
-            let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
+            let link_of = |change: &Change| match change {
+                Change::Link { link, .. } => Some(*link),
+                Change::Path { .. } => None,
+            };
+            let mut changing: Vec<LinkId> = changes.iter().filter_map(link_of).collect();
             changing.sort_unstable();
             changing.dedup();
-            network.enable_fast_path(&changing, &hosts.ends());
+            let ends = workloads.all_ends(hosts.ends());
+            network.enable_fast_path(&changing, ends.as_deref());
             simulation.plan_observation();
         }
         Ok(simulation)
@@ -175,7 +188,7 @@ impl Simulation {
         world.network.advance_to(world.ctx.key());
         world.network.links.iter_mut().for_each(|link| link.finalize(world.ctx.now));
         invariants::check(&world);
-        let summary = summary::of(&mut world);
+        let summary = summary::of(&mut world, self.recorded);
         let trace = world.ctx.sink.take().map(Sink::finish);
         Outcome { summary, series: world.series.finish(), trace }
     }
@@ -214,15 +227,18 @@ impl Simulation {
     /// Handles every event but those of packets on links and at their ends, which stay short without it.
     #[inline(never)]
     fn handle_other(&mut self, event: Event) {
-        let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
+        let World { ctx, network, hosts, changes, series, constellation, workloads, .. } = &mut self.world;
         match event {
-            Event::Change { index } => {
-                let Change { link, change, repeat } = changes[index as usize];
-                network.on_change(ctx, link, change);
-                if let Some(period) = repeat {
-                    ctx.schedule(ctx.now + period, event);
+            Event::Arrival { workload } => self.on_arrival(workload as usize),
+            Event::Change { index } => match &changes[index as usize] {
+                Change::Path { flow, stops } => network.pin(*flow, stops.clone()),
+                Change::Link { link, change, repeat } => {
+                    network.on_change(ctx, *link, *change);
+                    if let Some(period) = repeat {
+                        ctx.schedule(ctx.now + *period, event);
+                    }
                 }
-            }
+            },
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
                 let next = dynamics.step(ctx, network);
@@ -230,7 +246,7 @@ impl Simulation {
             }
             Event::Sample => {
                 network.advance_to(ctx.key());
-                let next = series.sample(ctx, network, &hosts.flows);
+                let next = series.sample(ctx, network, hosts, workloads);
                 ctx.schedule(next, Event::Sample);
                 self.plan_observation();
             }
@@ -275,22 +291,56 @@ impl Simulation {
     /// Samples a flow after an input, if the scenario asks for it.
     #[inline]
     fn on_flow_change(&mut self, id: FlowId) {
-        if self.world.series.samples_flow_changes() {
-            self.record_change(id);
+        if self.watches_flows {
+            self.after_change(id);
         }
     }
 
     #[inline(never)]
-    fn record_change(&mut self, id: FlowId) {
-        let World { ctx, hosts, series, .. } = &mut self.world;
-        series.on_change(ctx.now, id, &hosts.flows[id.index()]);
+    fn after_change(&mut self, id: FlowId) {
+        let World { ctx, hosts, series, workloads, .. } = &mut self.world;
+        if workloads.is_listed(id) {
+            if series.samples_flow_changes() {
+                series.on_change(ctx.now, id, &hosts.flows[id.index()]);
+            }
+        } else if workloads.follow(ctx, hosts, id) {
+            self.release(id);
+        }
+    }
+
+    /// A flow of a workload arrives.
+    #[inline(never)]
+    fn on_arrival(&mut self, index: usize) {
+        while let Some(id) = self.world.workloads.next_vanished(&self.world.ctx) {
+            self.release(id);
+        }
+        let World { ctx, network, hosts, workloads, .. } = &mut self.world;
+        if workloads.on_arrival(ctx, network, hosts, index) {
+            self.recorded.retain(|serial, _| workloads.recorder.has(*serial));
+        }
+    }
+
+    /// Nothing of a flow of a workload exists any more.
+    fn release(&mut self, id: FlowId) {
+        let serial = self.world.workloads.slot(id).serial;
+        if self.world.workloads.recorder.has(serial) {
+            self.recorded.insert(serial, summary::of_transfer(&mut self.world, id, 0));
+        }
+        let World { ctx, hosts, workloads, .. } = &mut self.world;
+        workloads.release(ctx, hosts, id);
+    }
+
+    /// Why the run has ended before its time, if it has: more flows exist than may.
+    pub fn exceeded(&self) -> Option<&str> {
+        self.world.workloads.exceeded.as_deref()
     }
 
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let World { ctx, network, hosts, .. } = &mut self.world;
+        let World { ctx, network, hosts, series, workloads, .. } = &mut self.world;
         let now = ctx.now;
+        workloads.on_warmup_end(now);
         network.advance_to(ctx.key());
         ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
         if let Some(order) = &mut ctx.order {
@@ -299,6 +349,7 @@ impl Simulation {
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        series.on_warmup_end();
         self.plan_observation();
     }
 }

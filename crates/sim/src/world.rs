@@ -6,19 +6,20 @@ use crate::connectivity::Reachability;
 use crate::constellation::ConstellationDynamics;
 use crate::engine::context::Context;
 use crate::host::Hosts;
-use crate::ids::LinkId;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::LinkChange;
 use crate::network::Network;
 use crate::scenario::Scenario;
 use crate::series::Series;
+use crate::workload::Workloads;
 
-/// A scheduled change of a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
-    pub(crate) link: LinkId,
-    pub(crate) change: LinkChange,
-    /// It happens again after this time.
-    pub(crate) repeat: Option<Span>,
+/// A scheduled change of the network.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// Of a link; it happens again after the time `repeat`.
+    Link { link: LinkId, change: LinkChange, repeat: Option<Span> },
+    /// Of the path of a flow: its source, the nodes that it passes from now on, its sink.
+    Path { flow: FlowId, stops: Vec<NodeId> },
 }
 
 /// The state of a run.
@@ -27,6 +28,7 @@ pub(crate) struct World {
     pub(crate) ctx: Context,
     pub(crate) network: Network,
     pub(crate) hosts: Hosts,
+    pub(crate) workloads: Workloads,
     /// By the index in `Event::Change`.
     pub(crate) changes: Vec<Change>,
     pub(crate) series: Series,

@@ -107,6 +107,6 @@ fn poisson_like_arrivals_wait_as_in_an_m_d_1_queue() {
     assert!((rho - 0.5).abs() < 0.01, "load {rho}");
     let expected = rho / (2.0 * (1.0 - rho)) * 1e-3;
     // 195,000 waits, correlated over some ten packets: standard error about 0.6 ms / sqrt(19,500) = 1 %; five of them.
-    let wait = link.queue_mean_s.unwrap();
+    let wait = link.delay_queue_mean_s.unwrap();
     assert!((wait / expected - 1.0).abs() < 0.05, "{wait} {expected}");
 }

@@ -87,7 +87,7 @@ fn one_long_flow_waits_as_long_as_the_control_law_lets_it() {
     for (mbps, rtt_ms, wait_ms, utilisation) in cells {
         let queue = json!({"kind": "cake", "rate": format!("{mbps}Mbps")});
         let summary = run(&home(&queue, "1Gbps", rtt_ms, &[1], 60), 1);
-        let wait = 1e3 * summary.links[0].queue_mean_s.unwrap();
+        let wait = 1e3 * summary.links[0].delay_queue_mean_s.unwrap();
         assert!(wait < f64::max(1.5 * wait_ms, wait_ms + 2.0), "{mbps} {rtt_ms}: {wait} ms");
         let used = summary.flows[0].measures.goodput_bps * 1500.0 / 1448.0 / (f64::from(mbps) * 1e6);
         assert!((used - utilisation).abs() < 0.03, "{mbps} {rtt_ms}: {used}");

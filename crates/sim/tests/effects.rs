@@ -210,6 +210,28 @@ fn of_eight_acks_one_passes() {
     assert_eq!(back(&none).drops.ack_filter, 0);
 }
 
+#[test]
+fn a_newer_ack_takes_the_place_of_one_that_waits() {
+    let slow = |acks: Option<Value>| {
+        let mut reverse = json!({"rate": "500kbps", "queue": "100p"});
+        if let Some(acks) = acks {
+            reverse["acks"] = acks;
+        }
+        let bottleneck = json!({"rate": "50Mbps", "delay": "10ms", "queue": {"kind": "fq_codel"}, "reverse": reverse});
+        let world = json!({"duration": "5s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1, "bottleneck": bottleneck},
+                           "tcp": {"profile": "linux", "cc": "cubic"}});
+        let summary = run(&world, 1);
+        let back = summary.links.iter().find(|l| l.from == "r1" && l.to == "r0").unwrap().clone();
+        (summary.network.measures.goodput_bps, back)
+    };
+    let ((before, all), (after, newest)) = (slow(None), slow(Some(json!({"kind": "newest"}))));
+    assert_eq!(all.drops.ack_filter, 0);
+    assert!(newest.drops.ack_filter > 1000, "{}", newest.drops.ack_filter);
+    // One ACK waits at most, where a hundred did.
+    assert!(newest.queue_mean_packets < 2.0 && all.queue_mean_packets > 20.0, "{}", newest.queue_mean_packets);
+    assert!(after > before, "{after} {before}");
+}
+
 /// A value of `values`.
 fn pick(rng: &mut Rng, values: &[Value]) -> Value {
     values[rng.below(values.len() as u64) as usize].clone()
@@ -242,9 +264,21 @@ fn random_link(rng: &mut Rng) -> Value {
         ("corrupt", json!({"kind": "packet", "p": 0.02})),
         ("harq", json!({"p": [0.2, 0.5], "attempts": 2})),
         ("acks", json!({"kind": "decimate", "every": 4, "timeout": "10ms"})),
+        ("acks", json!({"kind": "newest"})),
+        ("marks", json!({"kind": "packet", "p": 0.05})),
+        ("ecn", json!({"kind": "bleach", "p": 0.5})),
         ("loss", json!({"kind": "packet", "p": 0.01})),
         ("queue", json!({"kind": "codel"})),
         ("queue", json!({"kind": "fq_codel"})),
+        ("queue", json!({"kind": "cake", "rate": "4Mbps", "ack_filter": "aggressive"})),
+        ("queue", json!({"kind": "dualpi2", "limit": "40p"})),
+        ("queue", json!({"kind": "sfq", "limit": "20p"})),
+        ("queue", json!({"kind": "fq", "flow_limit": 9})),
+        (
+            "queue",
+            json!({"kind": "tbf", "rate": "3Mbps", "queue": {"kind": "policer", "rate": "2Mbps", "queue": "20p"}}),
+        ),
+        ("queue", json!({"kind": "priority", "by": "ecn", "bands": ["5p", {"kind": "drr", "limit": "20p"}]})),
     ];
     let service = pick(rng, &services);
     let mut link = json!({"queue": "40p", "service": service});

@@ -112,3 +112,19 @@ fn other_topologies() {
         both_modes(world, seed as u64);
     }
 }
+
+#[test]
+fn equal_paths_pins_and_moves() {
+    for by in [json!("flow"), json!("packet"), json!({"kind": "flowlet", "gap": "50us"})] {
+        let world = json!({
+            "duration": "3ms",
+            "network": {"kind": "leaf_spine", "leaves": 2, "spines": 3, "hosts": 4, "flows": 8,
+                        "routing": {"kind": "ecmp", "by": by, "pins": [{"flow": "f", "via": "spine1"}]}},
+            "flow": [{"name": "f", "from": "h0", "to": "h7"}],
+            "move": [{"at": "1ms", "flow": "f", "via": "spine2"}],
+            "traffic": {"start_jitter": "100us"},
+            "record": {"series": ["throughput", "path_delay", "route_hops"], "every": "97us"},
+        });
+        both_modes(&world, 1);
+    }
+}

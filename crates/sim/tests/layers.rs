@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 15] = [
-    &["ids", "scenario", "algorithms"],
+const LAYERS: [&[&str]; 16] = [
+    &["ids", "scenario", "algorithms", "hash"],
     &["earth"],
     &["packet", "mobility", "orbit"],
     &["routing", "metrics"],
@@ -14,6 +14,7 @@ const LAYERS: [&[&str]; 15] = [
     &["link", "wireless"],
     &["network"],
     &["host", "constellation", "connectivity"],
+    &["workload"],
     &["expand", "series"],
     &["world"],
     &["assemble", "summary", "invariants"],

@@ -39,7 +39,7 @@ fn datagrams(pair: usize, bps: u64) -> Value {
 
 /// Mean wait at the bottleneck in milliseconds.
 fn wait_ms(summary: &Summary) -> f64 {
-    1e3 * summary.links[0].queue_mean_s.unwrap()
+    1e3 * summary.links[0].delay_queue_mean_s.unwrap()
 }
 
 fn disciplines() -> Vec<Value> {

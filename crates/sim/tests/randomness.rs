@@ -64,6 +64,8 @@ fn whatever_is_random_is_named_and_makes_seeds_differ() {
         assert_eq!(said, [named], "{world}");
         assert_ne!(fingerprint(&world, 1), fingerprint(&world, 2), "{named}");
     }
+    let fabric = json!({"duration": "1ms", "network": {"kind": "leaf_spine"}, "flow": [{"from": "h0", "to": "h63"}]});
+    assert_eq!(parts(&fabric), ["choices among equal paths"]);
     let drawn = json!({"duration": "1s", "network": {"kind": "random_wired", "nodes": 9, "flows": 3}});
     assert_eq!(parts(&drawn), ["topology", "placement", "ends of flows", "starts of flows"]);
 }

@@ -4,7 +4,8 @@
 
 use crate::cc::CcConfig;
 use crate::settings::{
-    CwndReductionKind, DelayedAck, EcnMode, Headers, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm, initial_window,
+    CwndReductionKind, DelayedAck, EcnMode, Headers, Misbehaviour, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm,
+    initial_window,
 };
 use crate::units::{Bytes, Span};
 
@@ -89,6 +90,8 @@ pub struct TcpConfig {
     pub recovery: RecoveryKind,
     /// How cwnd comes down to ssthresh.
     pub cwnd_reduction: CwndReductionKind,
+    /// What the receiver does against the rules, if anything.
+    pub misbehaviour: Option<Misbehaviour>,
     /// The congestion control and its parameters.
     pub cc: CcConfig,
     /// Seed of an algorithm's random numbers.
@@ -105,6 +108,11 @@ impl TcpConfig {
             ProfileName::Ns3 => TcpConfig::ns3(cc),
             ProfileName::Netsim12 => TcpConfig::netsim12(cc),
         }
+    }
+
+    /// Every write is filled up to a multiple of this.
+    pub fn write_unit(&self) -> Bytes {
+        if self.whole_segments { self.mss } else { Bytes(1) }
     }
 
     fn rfc(cc: CcConfig) -> TcpConfig {
@@ -150,6 +158,7 @@ impl TcpConfig {
             recovery,
             cwnd_reduction: CwndReductionKind::Prr,
             cc,
+            misbehaviour: None,
             seed: 0,
         }
     }

@@ -8,6 +8,7 @@
 //! connections take turns.
 
 mod exceptional;
+mod forger;
 mod give_up;
 mod handshake;
 mod make;
@@ -256,6 +257,9 @@ impl Connection {
         for timer in [Timer::DelayedAck, Timer::CompressedAck] {
             self.ack_pending |= self.timers.expire(timer, now);
         }
+        if self.exceptional.is_some() {
+            self.on_forgery_timer(now);
+        }
         if let Some(sender) = &mut self.sender {
             let before = sender.unanswered();
             if self.timers.expire(Timer::UserTimeout, now) && before != Unanswered::default() {
@@ -348,8 +352,8 @@ impl Connection {
 
     /// The next segment to send now; call until it returns `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if let Some(reset) = self.exceptional.as_mut().and_then(|exceptional| exceptional.reset.take()) {
-            return Some(reset);
+        if let Some(first) = self.exceptional.as_mut().and_then(|exceptional| exceptional.poll()) {
+            return Some(first);
         }
         if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) && !self.opens_without_syn(now) {
             return self.make_syn(now);
@@ -363,6 +367,9 @@ impl Connection {
         let next = if self.state == ConnectionState::Closed { None } else { sender.poll(now, &mut self.timers) };
         if next.is_none() && !self.ack_pending {
             return None;
+        }
+        if next.is_none() && self.exceptional.is_some() {
+            return Some(self.make_exceptional_ack(now));
         }
         Some(self.make_segment(now, next))
     }

@@ -46,6 +46,23 @@ pub enum CwndReductionKind {
     RateHalving,
 }
 
+/// How a receiver misleads the sender about what has arrived (Savage, Cardwell, Wetherall, Anderson 1999).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misbehaviour {
+    /// Each segment is acknowledged in so many ACKs, at equal steps of its bytes.
+    AckDivision {
+        /// ACKs for a segment.
+        parts: u32,
+    },
+    /// Duplicates of the last ACK, without SACK, although nothing more has arrived.
+    DupAckSpoofing {
+        /// Duplicates at a time.
+        copies: u32,
+        /// Time between.
+        every: Span,
+    },
+}
+
 /// Explicit congestion notification: what packets ask for and how marks are fed back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -25,11 +25,13 @@ pub(crate) enum Timer {
     Algorithm,
     /// The user time-out (RFC 9293 §3.8.3).
     UserTimeout,
+    /// Forged duplicate ACKs are due.
+    Forgery,
 }
 
 impl Timer {
     /// In the order of the variants, for traces.
-    const NAMES: [&'static str; 10] = [
+    const NAMES: [&'static str; 11] = [
         "rto",
         "tlp",
         "reorder",
@@ -40,16 +42,17 @@ impl Timer {
         "time_wait",
         "algorithm",
         "user_timeout",
+        "forgery",
     ];
 }
 
 /// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a plain minimum.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timers([Time; 10]);
+pub(crate) struct Timers([Time; 11]);
 
 impl Default for Timers {
     fn default() -> Timers {
-        Timers([Timers::NEVER; 10])
+        Timers([Timers::NEVER; 11])
     }
 }
 

@@ -18,6 +18,7 @@ from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method
+from tonopah.summary import workload_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +55,11 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
         of_run = [flatten(flow) for flow in summary["flows"]]
-        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, of_run)
+        listed = [flow for flow in of_run if "workload" not in flow]
+        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
         runs.append(
-            {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
-             **conserved, "events": summary.get("events")}
+            {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
+             "utilisation_max": busiest, **measured, **conserved, "events": summary.get("events")}
         )  # fmt: skip
         flows += [{**keys, **flow} for flow in of_run]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]

@@ -4,7 +4,7 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -127,12 +127,19 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
         "world": world.name,
         "title": world.title,
         "hops": world.hops,
-        "flows": len(scenario.get("flow", ())) or scenario["network"]["flows"],
+        "flows": flow_count(scenario),
         "seconds": number(scenario["duration"]),
         "radio": world.radio,
         "sides": sides,
         "ratios": [ratio(sides[0], other, world.radio) for other in sides[1:]],
     }
+
+
+def flow_count(scenario: Mapping[str, Any]) -> int:
+    """Return the number of flows of a world; of those that come and go, how many arrive in the mean."""
+    rates = [number(workload["arrivals"]["rate"]) for workload in scenario.get("workload", ())]
+    arriving = round(sum(rates) * number(scenario["duration"]))
+    return arriving + (len(scenario.get("flow", ())) or int(scenario["network"].get("flows", 0)))
 
 
 def side(name: str, outcomes: Sequence[Outcome | Stopped], frames: int | None) -> dict[str, Any]:

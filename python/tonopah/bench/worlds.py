@@ -82,6 +82,27 @@ def growing(flows: int, seconds: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def web(flows_per_s: int, seconds: float) -> dict[str, Any]:
+    """Return flows of 10 kB that come and go, about a thousand at a time: a handshake, seven segments, a close.
+
+    The endpoint as in `dumbbell`; 62 ms round trip, the link at 82 % of its rate.
+    """
+    access = {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"}
+    bottleneck = {"rate": f"{flows_per_s / 10_000:g}Gbps", "delay": "29ms", "queue": {"kind": "drop_tail", "limit": "5000p"}}
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {"kind": "dumbbell", "pairs": 50, "access": access, "bottleneck": bottleneck},
+        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
+        "record": {"flows": "none"},
+        "workload": [
+            {
+                "name": "web", "from": ["left*"], "to": ["right*"],
+                "arrivals": {"kind": "poisson", "rate": f"{flows_per_s}/s"}, "size": {"kind": "constant", "bytes": "10kB"},
+            }
+        ],
+    }  # fmt: skip
+
+
 def adhoc(stations: int, seconds: float) -> dict[str, Any]:
     """Return stations that walk over a square and pass packets on: 802.11b at 11 Mb/s, ns-2's radio, DSDV, no RTS.
 
@@ -161,6 +182,23 @@ def ground(count: int) -> list[tuple[float, float]]:
     return [(math.degrees(math.asin(z)), math.degrees(math.atan2(y, x))) for x, y, z in found.tolist()]
 
 
+def fat_tree(ports: int, seconds: float) -> dict[str, Any]:
+    """Return a fat tree of switches with so many ports, and a bulk flow from each host to one in another pod.
+
+    Links of 10 Gb/s that mark from 65 packets on, for DCTCP; each flow on one of the equal paths.
+    """
+    queue = {"kind": "drop_tail", "limit": "250p", "mark_threshold": 65}
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {
+            "kind": "fat_tree", "k": ports, "flows": ports**3 // 4,
+            "link": {"rate": "10Gbps", "delay": "1us", "queue": queue},
+        },
+        "tcp": {"cc": "dctcp", "mss": "1448B", "rto_min": "10ms"},
+        "traffic": {"app": {"kind": "bulk"}, "start_jitter": f"{seconds / 20:g}s"},
+    }  # fmt: skip
+
+
 RENO = {"peer_window": 10_000, "peer_tcp": "TCP/Newreno", "peer_sink": "TCPSink/DelAck"}
 SACK = {"peer_window": 100_000, "peer_tcp": "TCP/Sack1", "peer_sink": "TCPSink/Sack1/DelAck"}
 """What ns-2 runs against our full endpoint. Without SACK it would take minutes to repair the first overflow of a long path."""
@@ -185,6 +223,7 @@ WORLDS = (
     World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, WIRED, settings=RENO),
     World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, WIRED, settings=RENO),
     World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
+    World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=()),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
@@ -198,6 +237,7 @@ WORLDS = (
         peers=(),
         radio=True,
     ),
+    World("fattree8", "fat tree, 128 hosts, 128 flows, 10 Gb/s", 0.02, partial(fat_tree, 8), "6 links", peers=()),
     World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
     World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
     *(

@@ -36,7 +36,7 @@ COMMANDS = {
     "algorithms": "list congestion-control algorithms, or show one",
     "validate": "compare the engine with recordings of real stacks and with ns-2",
     "packetdrill": "run packetdrill scripts against the TCP endpoint",
-    "map": "draw the satellites of a scenario on a map, and the delay of its paths over a day",
+    "map": "draw a network; of satellites a map, and the delay of paths over a day",
     "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
     "doctor": "check this installation: versions, machine, optional programs, and a self-test of the engine",
     "bench": "measure speed, alone or beside ns-2 and ns-3",

@@ -29,7 +29,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
     )
     command.add_argument(
-        "--parquet", metavar="DIR", help="write tables of flows, links and nodes and the recorded series to DIR as Parquet"
+        "--parquet",
+        metavar="DIR",
+        help="write tables of flows, links, nodes and workloads and the recorded series to DIR as Parquet",
     )
     command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")
     command.add_argument(

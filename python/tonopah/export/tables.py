@@ -9,13 +9,14 @@ def write_tables(result: Result, folder: Path) -> None:
     """Write the tables and the series of a run as Parquet."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
+    tables |= {"workloads": result.workloads} if len(result.workloads) else {}
     for name, table in {**tables, **{name: result.series(name) for name in result.names}}.items():
         table.to_parquet(folder / f"{name}.parquet", index=False)
 
 
 def write_series(result: Result, folder: Path) -> list[str]:
-    """Write every series of a run as CSV and return their names; those of nodes only where there are radios."""
-    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
+    """Write every series of a run as CSV and return their names; those of nodes and workloads only where there are any."""
+    names = [name for name in result.names if OWNERS.get(name) not in ("node", "workload") or len(result.series(name))]
     for name in names:
         result.series(name).to_csv(folder / f"{name}.csv", index=False)
     return names

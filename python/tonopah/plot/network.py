@@ -55,7 +55,21 @@ def describe(graph: dict[str, Any]) -> str:
     wireless = f"{radios} of them with radio, " if radios else ""
     counted = ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))
     size = [count_text(n, what) for n, what in counted if n or what == "flow"]
+    if worst := oversubscription(graph):
+        size.append(f"oversubscription {worst:.3g}")
     return f"{len(graph.get('node', []))} nodes, {wireless}{', '.join(size)}"
+
+
+def oversubscription(graph: dict[str, Any]) -> float | None:
+    """Return the rate of a switch's hosts over that of its links to several other switches, where it is largest."""
+    roles = {node["name"]: node.get("role", "host") for node in graph.get("node", [])}
+    rates: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"host": [], "switch": []})
+    for link in graph.get("link", []):
+        for switch, other in ((link["from"], link["to"]), (link["to"], link["from"])):
+            if roles.get(switch) == "switch" and roles.get(other) in ("host", "switch"):
+                rates[switch][roles[other]].append(units.si(link["rate"]))
+    ratios = [sum(of["host"]) / sum(of["switch"]) for of in rates.values() if of["host"] and len(of["switch"]) > 1]
+    return max(ratios, default=None)
 
 
 def legend(graph: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Files that links name: traces of opportunities (mahimahi), rates over time, distributions of delays.
+"""Files that links and workloads name: traces of opportunities (mahimahi), rates over time, distributions, arrivals.
 
 The engine knows no files: `file` gets the contents beside it, as the engine takes them, and the SHA-256 of the file.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from tonopah.errors import InputError
 from tonopah.scenario.files import read_file
 from tonopah.scenario.setdest import named_by
+from tonopah.scenario.workload_files import read_arrivals, read_sizes
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Limit of the size of a file, also of what a compressed one stands for."""
@@ -40,13 +41,13 @@ class Table(NamedTuple):
 
 
 def inline_link_files(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
-    """Give each table of a link that names a file the contents of that file; names are relative to `folder`."""
+    """Give each table of a link or workload that names a file the contents of that file; names are relative to `folder`."""
     for table in named_tables(scenario, "", ""):
-        read = READERS.get((table.key, str(table.content.get("kind"))))
-        if read is None:
+        reader = READERS.get((table.key, str(table.content.get("kind"))))
+        if reader is None:
             continue
         try:
-            fill(table.content, folder / table.content["file"], read)
+            fill(table.content, folder / table.content["file"], reader)
         except InputError as error:
             raise named_by(error, f"{table.path}.file", source) from None
 
@@ -63,19 +64,19 @@ def named_tables(value: Any, path: str, key: str) -> Iterator[Table]:
             yield from named_tables(below, f"{path}[{index}]", key)
 
 
-def fill(table: dict[str, Any], path: Path, read: Callable[[bytes, str], Any]) -> None:
+def fill(table: dict[str, Any], path: Path, reader: "Reader") -> None:
     """Put the contents of the file at `path` into `table`."""
-    data = read_file(path, "a file of a link", MAX_FILE_BYTES)
+    data = read_file(path, "a file of a scenario", MAX_FILE_BYTES)
     digest = hashlib.sha256(data).hexdigest()
-    contents = read(decompressed(data, path), str(path))
+    contents = reader.read(decompressed(data, path), str(path))
     known = table.get("sha256", table.get("times"))
     if isinstance(known, str) and not known.removeprefix("sha256:").startswith(digest):
         message = f"is not the file that sha256 or times stands for: its SHA-256 is {digest}"
         raise InputError("", message, "remove what stands beside file", str(path))
-    if isinstance(contents, str):
+    if reader.key == "times":
         table["times"] = f"sha256:{digest} {contents}"
     else:
-        table["points"], table["sha256"] = contents, digest
+        table[reader.key], table["sha256"] = contents, digest
 
 
 def decompressed(data: bytes, path: Path) -> bytes:
@@ -166,10 +167,19 @@ def read_rows(data: bytes, columns: list[str], source: str) -> Iterator[tuple[in
         yield line, values
 
 
-READERS: dict[tuple[str, str], Callable[[bytes, str], Any]] = {
-    ("service", "trace"): read_trace,
-    ("service", "rate_trace"): read_rates,
-    ("jitter", "file"): read_quantiles,
-    ("by", "file"): read_quantiles,
+class Reader(NamedTuple):
+    """How a file is read, and the key that it stands for."""
+
+    read: Callable[[bytes, str], Any]
+    key: str
+
+
+READERS = {
+    ("service", "trace"): Reader(read_trace, "times"),
+    ("service", "rate_trace"): Reader(read_rates, "points"),
+    ("jitter", "file"): Reader(read_quantiles, "points"),
+    ("by", "file"): Reader(read_quantiles, "points"),
+    ("size", "cdf"): Reader(read_sizes, "points"),
+    ("arrivals", "list"): Reader(read_arrivals, "rows"),
 }
 """By key and kind of a table: how its file is read."""

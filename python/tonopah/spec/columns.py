@@ -1,10 +1,10 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
-The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios
-and one with every application, show every name that there is.
+The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios, one
+with every application and one with a workload, show every name that there is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,12 +13,16 @@ from tonopah.errors import InputError, near_names
 from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, readable
 from tonopah.simulation import SERIES, run
-from tonopah.summary import flatten
+from tonopah.summary import flatten, workload_columns
+from tonopah.units import si
 
 APPLICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "transfer", "size": "1B", "direction": "both"},
     {"kind": "request_response"},
     {"kind": "incast"},
+    {"kind": "page"},
+    {"kind": "video"},
+    {"kind": "rtc"},
     {"kind": "voice"},
 )
 """Applications with metrics of their own."""
@@ -37,9 +41,26 @@ WORLDS: tuple[dict[str, Any], ...] = (
         "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"delay": "0ms"}, "access": {"delay": "0ms"}},
         "flow": [{"from": "left0", "to": "right0", "app": app} for app in APPLICATIONS],
     },
+    {
+        "duration": "1ms",
+        "network": {"kind": "dumbbell", "pairs": 1},
+        "workload": [
+            {
+                "name": "web",
+                "from": ["left0"],
+                "to": ["right0"],
+                "classes": ["1kB"],
+                "arrivals": {"kind": "constant", "interval": "100us"},
+                "size": {"kind": "constant", "bytes": "1kB"},
+            }
+        ],
+    },
 )
 MADE_IN_TABLES = ("goodput_per_node_bps", "energy_power_w", "events")
 """Columns of runs that analysis/tables.py adds to those of the engine."""
+CLASSES = ("10kB", "100kB", "1MB", "10MB")
+"""Upper edges of the classes of sizes of a workload that gives none."""
+SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
 KEYS = ("flow", "connection_of")
 """Columns of numbers that say whose row it is."""
 FIGURES_OF_FLOWS = ("ecdf", "table")
@@ -54,16 +75,19 @@ class Columns:
 
     runs: tuple[str, ...]
     flows: tuple[str, ...]
+    workloads: tuple[str, ...]
+    """What a workload has; its classes of sizes have those after `classes`."""
+    classes: tuple[str, ...]
 
     def owners(self, name: str) -> tuple[str, ...]:
         """Return what has this metric: `run`, `flow`, both, or for a time series `series`."""
-        kinds = (("run", self.runs), ("flow", self.flows), ("series", SERIES))
+        kinds = (("run", self.runs), ("flow", self.flows), ("workload", self.workloads), ("series", SERIES))
         return tuple(owner for owner, names in kinds if name in names)
 
     @property
     def all(self) -> tuple[str, ...]:
         """All names, time series included; none twice."""
-        return tuple(dict.fromkeys((*self.runs, *self.flows, *SERIES)))
+        return tuple(dict.fromkeys((*self.runs, *self.flows, *self.workloads, *SERIES)))
 
 
 @cache
@@ -71,14 +95,41 @@ def columns() -> Columns:
     """Return the metrics that there are."""
     runs: dict[str, Any] = {}
     flows: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for world in WORLDS:
         summary = run(world).summary
         runs |= flatten(summary["network"]) | flatten({"conservation": summary["conservation"]})
         for flow in summary["flows"]:
             flows |= flatten(flow)
+        found |= workload_columns(summary)
     runs |= dict.fromkeys(MADE_IN_TABLES)
     numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
-    return Columns(in_order(runs), in_order(numbers))
+    of_class = [name.rpartition(".")[2] for name in found if name.startswith("workload.web.class.1kB.")]
+    of_all = [name.removeprefix("workload.web.") for name in found if not name.startswith("workload.web.class.")]
+    return Columns(in_order(runs), in_order(numbers), in_order(of_all), in_order(of_class))
+
+
+def of_workloads(scenario: Mapping[str, Any]) -> list[str]:
+    """Return the metrics that runs have by the workloads of their scenario."""
+    names = []
+    workloads = scenario.get("workload")
+    for workload in workloads if isinstance(workloads, list) else []:
+        prefix = f"workload.{workload.get('name')}." if isinstance(workload, Mapping) else ""
+        edges = workload.get("classes", CLASSES) if prefix else []
+        names += [f"{prefix}{key}" for key in columns().workloads] if prefix else []
+        for edge in [*map(edge_name, edges), "larger"] if isinstance(edges, list | tuple) and prefix else []:
+            names += [f"{prefix}class.{edge}.{key}" for key in columns().classes]
+    return names
+
+
+def edge_name(edge: Any) -> str:
+    """Return the upper edge of a class as the engine writes it, in the largest unit of which it is a whole number."""
+    try:
+        size = round(si(edge))
+    except ValueError:
+        return str(edge)
+    unit, factor = next((unit, factor) for unit, factor in SIZES if size % factor == 0)
+    return f"{size // factor}{unit}"
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.spec import scripts
-from tonopah.spec.columns import check_figure, check_metric
+from tonopah.spec.columns import check_figure, check_metric, of_workloads
 from tonopah.spec.derived import Average, Derived, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
@@ -62,7 +62,7 @@ def read_part(reader: PartReader) -> Part:
             check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
     if scripts.is_script(scenario):
         derived.append(scripts.counts(scenario))
-    own_columns = [column for metric in derived for column in metric.columns()]
+    own_columns = [*(column for metric in derived for column in metric.columns()), *of_workloads(scenario)]
     for i, table in enumerate(reader.get("figure")):
         check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)

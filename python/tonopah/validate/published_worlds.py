@@ -127,7 +127,7 @@ def goodput_percent(world: World, summary: Summary, series: Series) -> float:
 
 def queue_ms(world: World, summary: Summary, series: Series) -> float:
     """Mean wait in the queue."""
-    return 1e3 * float(summary["links"][0]["queue_mean_s"])
+    return 1e3 * float(summary["links"][0]["delay_queue_mean_s"])
 
 
 def queue_per_flow(world: World, summary: Summary, series: Series) -> float:
@@ -200,7 +200,7 @@ def block_gbps(world: World, summary: Summary, series: Series) -> float:
 
 def queue_rtts(world: World, summary: Summary, series: Series) -> float:
     """Mean wait in the queue / the base RTT."""
-    return float(summary["links"][0]["queue_mean_s"]) / (world.rtt_ms / 1e3)
+    return float(summary["links"][0]["delay_queue_mean_s"]) / (world.rtt_ms / 1e3)
 
 
 def second_share(world: World, summary: Summary, series: Series) -> float:
@@ -216,7 +216,7 @@ def law_drops(world: World, summary: Summary, series: Series) -> float:
 def marks_per_round(world: World, summary: Summary, series: Series) -> float:
     """Return p W, the marks for each flow and round trip: of the whole run, which has to be long beside its start."""
     link, flows = summary["links"][0], len(summary["flows"])
-    rtt_s = world.rtt_ms / 1e3 + float(link["queue_mean_s"])
+    rtt_s = world.rtt_ms / 1e3 + float(link["delay_queue_mean_s"])
     return float(link["marked_packets"]) * rtt_s / (world.seconds * flows)
 
 

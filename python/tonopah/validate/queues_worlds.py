@@ -18,6 +18,8 @@ TCP = {"profile": "linux", "recv_buffer": "16777216B", "initial_recv_window": "6
 
 How far the kernel's receive window opens shows in the samples of `delivered`: up to segment 5770 each changes its parity at
 random, an ACK for every segment, and then no longer. (2^24 - 65535) / 2896 is 5770."""
+CODEL_TICK_NS = 1024
+"""The unit of CoDel's clock in Linux: 5 ms are 4882 of them, so that a wait of exactly 5 ms is above target."""
 BOTTLENECK = 0
 """Number of the link with the queue."""
 
@@ -121,7 +123,7 @@ def codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 
 def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
     """Return FQ-CoDel."""
-    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all"} | control_law(options)
+    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all", "forget_lone": True} | control_law(options)
     made |= {"quantum": f"{options['quantum']}B"} if "quantum" in options else {}
     return made | ({"limit": f"{options['limit']}p"} if "limit" in options else {})
 
@@ -129,7 +131,14 @@ def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 def control_law(options: dict[str, str]) -> dict[str, Any]:
     """Return the settings of CoDel as Linux computes it."""
     made = {"mtu": f"{IP_BYTES + ETHERNET_BYTES}B", "inverse_sqrt": "newton"}
-    return made | {key: options[key] for key in ("target", "interval", "ce_threshold") if key in options}
+    times = {"target": "5ms", "interval": "100ms"} | options
+    return made | {key: in_ticks(times[key]) for key in ("target", "interval", "ce_threshold") if key in times}
+
+
+def in_ticks(time: str) -> str:
+    """Return a time in milliseconds as CoDel of Linux counts it: in whole units of 1024 ns."""
+    nanos = round(1e6 * float(time.removesuffix("ms")))
+    return f"{nanos // CODEL_TICK_NS * CODEL_TICK_NS}ns"
 
 
 def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
@@ -142,14 +151,18 @@ def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 
 
 def red(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass."""
+    """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass.
+
+    `adaptative` changes nothing: `tc` of today passes it in an attribute of its own (TCA_RED_FLAGS), and the kernel looks only at the field
+    of old when it starts the timer of the adaptation.
+    """
     average = int(options["avpkt"])
     low, high = int(options["min"]), int(options["max"])
     return {
         "kind": "red", "limit": f"{options['limit']}B", "mean_packet": f"{average}B", "queue_in_bytes": True,
         "min_threshold": low / average, "max_threshold": high / average, "max_p": float(options["probability"]),
         "weight": red_weight(low, int(options["burst"]), average), "gentle": False, "wait": False,
-        "adaptive": "adaptative" in flags, "ecn": "ecn" in flags, "hard_drop": False, "mark_p": 1.0,
+        "adaptive": False, "ecn": "ecn" in flags, "hard_drop": False, "mark_p": 1.0,
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use tcp::units::Time;
 
 use crate::engine::trace::{Record, Sink};
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
 use crate::packet::wire::{Socket, headers};
 use crate::packet::{Packet, Payload};
 
@@ -88,6 +88,10 @@ impl Sink for Capture {
             (CapturePoint::Links, Record::Transmitted { packet, link }) => self.packet(now, link.0, packet),
             _ => {}
         }
+    }
+
+    fn open(&mut self, flow: FlowId, [source, sink]: [NodeId; 2]) {
+        self.flows.push(Ends::new(flow.0, source, sink));
     }
 
     /// CSV: the node or the link, time, size of the datagram, headers as hexadecimal digits.

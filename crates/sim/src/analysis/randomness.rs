@@ -6,8 +6,9 @@ use tcp::units::Span;
 
 use crate::expand::transport_of;
 use crate::scenario::{
-    AppDef, Draws, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, MobilityDef, Network, PeriodDef,
-    PlacementDef, Queue, Scenario, ServiceDef, StartJitter, TcpOptions, TransportDef,
+    AppDef, ArrivalsDef, Draws, EcnRewrite, EndsDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel,
+    MobilityDef, Network, PathRouting, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SizeDef, SpreadBy,
+    StartJitter, TcpOptions, TransportDef, WorkloadDef,
 };
 use crate::simulation::Simulation;
 
@@ -18,9 +19,11 @@ impl Simulation {
         let graph = &self.world.graph;
         let mut parts = parts_of_network(self.resolved());
         parts.extend(parts_of_starts(self.resolved(), graph.flow.len()).map(str::to_owned));
+        parts.extend(graph.workload.iter().any(is_random_workload).then(|| "flows of workloads".to_owned()));
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
-        parts.extend(apps.then(|| "times of applications".to_owned()));
+        parts.extend(apps.then(|| "applications".to_owned()));
         parts.extend(parts_of_algorithms(graph));
+        parts.extend(is_random_routing(graph.network.routing()).then(|| "choices among equal paths".to_owned()));
         parts.extend(parts_of_links(graph));
         if graph.node.iter().any(|node| node.mobility.as_ref().is_some_and(is_random_mobility)) {
             parts.push("movement of nodes".to_owned());
@@ -46,7 +49,16 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
             let jitter = network.handover_jitter.is_some_and(|jitter| jitter > Span::ZERO);
             more = jitter.then_some("handover times");
         }
-        Network::Dumbbell(_) | Network::Star(_) | Network::Lan(_) | Network::Graph(_) => {}
+        Network::Dumbbell(_)
+        | Network::Star(_)
+        | Network::Lan(_)
+        | Network::ParkingLot(_)
+        | Network::LeafSpine(_)
+        | Network::FatTree(_)
+        | Network::Access(_)
+        | Network::Home(_)
+        | Network::Multihomed(_)
+        | Network::Graph(_) => {}
     }
     let named = [more, placed.then_some("placement"), ends.then_some("ends of flows")];
     named.into_iter().flatten().map(str::to_owned).collect()
@@ -58,13 +70,33 @@ fn parts_of_starts(resolved: &Scenario, flows: usize) -> Option<&'static str> {
     (generated || resolved.flow.iter().any(|flow| is_drawn(flow.start_jitter))).then_some("starts of flows")
 }
 
+/// True if arrivals, sizes or ends are drawn.
+fn is_random_workload(def: &WorkloadDef) -> bool {
+    let draws_times = match &def.arrivals {
+        ArrivalsDef::Constant(_) | ArrivalsDef::List(_) => false,
+        ArrivalsDef::Closed(closed) => !matches!(closed.think, PeriodDef::Constant(_)),
+        ArrivalsDef::Poisson(_) | ArrivalsDef::Weibull(_) | ArrivalsDef::Pareto(_) => true,
+    };
+    let draws_sizes = !matches!(def.size, None | Some(SizeDef::Constant(_) | SizeDef::List(_)));
+    let names_one = |names: &[String]| matches!(names, [name] if !name.contains(['*', '?']));
+    let draws_ends = def.ends != EndsDef::AllToAll && !(names_one(&def.from) && names_one(&def.to));
+    draws_times || draws_sizes || draws_ends
+}
+
+/// True if salts or flowlets are drawn. (Packets in turn draw nothing.)
+fn is_random_routing(routing: Option<&PathRouting>) -> bool {
+    matches!(routing, Some(PathRouting::Ecmp(ecmp)) if !matches!(ecmp.by, SpreadBy::Packet(_)))
+}
+
 fn is_random_app(app: &AppDef) -> bool {
     let is_drawn = |period: &PeriodDef| !matches!(period, PeriodDef::Constant(_));
     match app {
         AppDef::OnOff(on_off) => is_drawn(&on_off.on) || is_drawn(&on_off.off),
         AppDef::RequestResponse(def) => [&def.think, &def.server_time].into_iter().flatten().any(is_drawn),
         AppDef::Incast(def) => def.jitter > Span::ZERO,
-        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Voice(_) => false,
+        AppDef::Page(def) => def.object_size.is_none() && def.objects > 0,
+        AppDef::Rtc(_) => true,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Video(_) | AppDef::Voice(_) => false,
     }
 }
 
@@ -77,6 +109,10 @@ fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
     let algorithm_of = |options: &TcpOptions| options.resolve("tcp").expect("a world that was built").cc.algorithm;
     let common = algorithm_of(&graph.tcp);
     let mut names = BTreeSet::new();
+    for options in graph.workload.iter().map(|workload| &workload.tcp) {
+        let algorithm = algorithm_of(options);
+        names.extend(algorithm.requirements.random.then_some(algorithm.name));
+    }
     for flow in graph.flow.iter().filter(|flow| transport_of(&flow.app) == TransportDef::Tcp) {
         let algorithm = if flow.tcp.is_empty() { common } else { algorithm_of(&flow.tcp) };
         names.extend(algorithm.requirements.random.then_some(algorithm.name));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::{Flow, SinkAgent, Transport};
 use crate::ids::FlowId;
 use crate::scenario::{FlowDef, ScenarioError};
 
@@ -32,9 +32,10 @@ pub(super) fn join(defs: &[FlowDef], flows: &mut [Flow]) -> Result<(), ScenarioE
                 .with_hint("one sink agent is at one node"));
         }
     }
-    for (flow, def) in flows.iter_mut().zip(defs) {
-        if let Some(receiver) = def.sink_agent.as_deref().and_then(|name| last.get(name)) {
-            flow.receiver = Some(*receiver);
+    for (index, (flow, def)) in flows.iter_mut().zip(defs).enumerate() {
+        let receiver = def.sink_agent.as_deref().and_then(|name| last.get(name));
+        if let Some(receiver) = receiver.filter(|receiver| receiver.index() != index) {
+            flow.sink_agent = SinkAgent::Of(*receiver);
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use crate::host::flow::Flow;
+use crate::ids::FlowId;
 use crate::network::Network;
 use crate::scenario::{FlowDef, Scenario, StartJitter};
 
@@ -12,11 +13,17 @@ use crate::scenario::{FlowDef, Scenario, StartJitter};
 const WITHOUT_BASE_RTT: Span = Span::from_millis(100);
 
 /// When a flow starts. The draw depends on seed and flow alone, so that it is the same for every congestion control.
-pub(super) fn draw(graph: &Scenario, def: &FlowDef, network: &Network, flow: &Flow, rng: impl FnOnce() -> Rng) -> Span {
+pub(super) fn draw(
+    graph: &Scenario,
+    def: &FlowDef,
+    network: &Network,
+    (id, flow): (FlowId, &Flow),
+    rng: impl FnOnce() -> Rng,
+) -> Span {
     let most = match def.start_jitter {
         None | Some(StartJitter::Span(Span::ZERO)) => return def.start,
         Some(StartJitter::Span(span)) => span,
-        Some(StartJitter::BaseRtt) => network.base_rtt(flow.source, flow.sink).unwrap_or(WITHOUT_BASE_RTT),
+        Some(StartJitter::BaseRtt) => network.base_rtt(flow.source, flow.sink, id).unwrap_or(WITHOUT_BASE_RTT),
     };
     // It starts before it stops.
     let end = flow.stop.unwrap_or(Time::ZERO + graph.duration);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::find_node;
+use super::names::find_node;
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::mobility::Track;
 use crate::radio::build;

@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Time};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
-use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
+use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
 use crate::scenario::Dscp;
@@ -40,6 +40,8 @@ pub(crate) struct FlowEnds {
     /// Its band where priorities go by flow.
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
+    /// The flow as everything outside names it: its index among listed flows, else a number that no other flow ever has.
+    pub(crate) serial: FlowId,
 }
 
 impl FlowEnds {
@@ -63,6 +65,31 @@ impl Context {
             sink,
             events: 0,
         }
+    }
+
+    /// A flow of a workload takes the slot `id`, which is free.
+    pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds) {
+        match self.flows.get_mut(id.index()) {
+            Some(metrics) => *metrics = FlowMetrics::default(),
+            None => self.flows.push(FlowMetrics::default()),
+        }
+        match self.ends.get_mut(id.index()) {
+            Some(before) => *before = ends,
+            None => self.ends.push(ends),
+        }
+        if let Some(order) = &mut self.order {
+            order.open(id);
+        }
+        if let Some(sink) = &mut self.sink {
+            sink.open(ends.serial, [ends.source, ends.sink]);
+        }
+    }
+
+    /// An endpoint by the serial number of its flow, which no other flow ever has: slots are used again.
+    #[inline]
+    pub(crate) fn by_serial(&self, to: EndpointId) -> EndpointId {
+        let serial = self.ends[to.flow().index()].serial;
+        if to.is_source() { serial.source() } else { serial.sink() }
     }
 
     /// Schedules `event` for `at`, which is not before now.
@@ -117,17 +144,29 @@ impl Context {
         self.admitted(header, datagram.bytes, id)
     }
 
-    #[inline]
+    #[inline(always)]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
-        if let Some(order) = &mut self.order {
-            order.on_sent(header.to.flow(), id, payload > Bytes::ZERO && !header.to.is_source());
-        }
-        if self.sink.is_some() {
-            let packet = self.packets.get(id);
-            self.record(&Record::Sent { packet: &packet });
+        if self.is_watched() {
+            self.watch_sent(id);
         }
         id
+    }
+
+    /// True if somebody wants to know of each packet.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.order.is_some() || self.sink.is_some()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn watch_sent(&mut self, id: PacketId) {
+        let packet = self.packets.get(id);
+        if let Some(order) = &mut self.order {
+            order.on_sent(packet.to.flow(), id, packet.has_data() && !packet.to.is_source());
+        }
+        self.record(&Record::Sent { packet: &packet });
     }
 
     /// Removes a packet that has reached its destination.
@@ -135,11 +174,19 @@ impl Context {
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        if self.is_watched() {
+            self.watch_received(id, &packet);
+        }
+        packet
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn watch_received(&mut self, id: PacketId, packet: &Packet) {
         if let Some(order) = &mut self.order {
             order.on_received(self.now, packet.to.flow(), id);
         }
-        self.record(&Record::Delivered { packet: &packet });
-        packet
+        self.record(&Record::Delivered { packet });
     }
 
     /// Drops a packet now; `link` is the one that it is on, if any.
@@ -183,8 +230,19 @@ impl Context {
     /// Records what happens at `at`, which may be in the future.
     #[inline]
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
-        if let Some(sink) = &mut self.sink {
-            sink.record(at, record);
+        if self.sink.is_some() {
+            self.pass_on(at, record);
+        }
+    }
+
+    /// Gives a record to the sink, with its flow by serial number.
+    #[inline(never)]
+    fn pass_on(&mut self, at: Time, record: &Record<'_>) {
+        let named = record.packet().map(|packet| Packet { to: self.by_serial(packet.to), ..*packet });
+        let Some(sink) = &mut self.sink else { return };
+        match &named {
+            Some(packet) => sink.record(at, &record.about(packet)),
+            None => sink.record(at, record),
         }
     }
 }

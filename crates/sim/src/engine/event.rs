@@ -55,6 +55,11 @@ pub(crate) enum Event {
         /// Its flow.
         flow: FlowId,
     },
+    /// A flow of a workload arrives.
+    Arrival {
+        /// Index of the workload.
+        workload: u32,
+    },
     /// A scheduled change of a link.
     Change {
         /// Index in the list of changes.
@@ -146,6 +151,7 @@ impl Event {
             Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }
+            | Event::Arrival { .. }
             | Event::Change { .. }
             | Event::WirelessRefresh { .. }
             | Event::Constellation

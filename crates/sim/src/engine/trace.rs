@@ -5,7 +5,7 @@ use std::fmt::{Debug, Write as _};
 use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Flags, Segment};
 
-use crate::ids::LinkId;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{DropReason, Packet, Payload};
 
 /// Something that happened to a packet.
@@ -49,6 +49,32 @@ pub enum Record<'a> {
         /// The frame.
         frame: AirFrame,
     },
+}
+
+impl<'a> Record<'a> {
+    /// The packet that it is about.
+    pub(super) fn packet(&self) -> Option<&'a Packet> {
+        match *self {
+            Record::Sent { packet }
+            | Record::Transmitted { packet, .. }
+            | Record::Marked { packet, .. }
+            | Record::Dropped { packet, .. }
+            | Record::Delivered { packet } => Some(packet),
+            Record::Frame { .. } => None,
+        }
+    }
+
+    /// The same about another packet.
+    pub(super) fn about<'b>(&self, packet: &'b Packet) -> Record<'b> {
+        match *self {
+            Record::Sent { .. } => Record::Sent { packet },
+            Record::Transmitted { link, .. } => Record::Transmitted { packet, link },
+            Record::Marked { link, .. } => Record::Marked { packet, link },
+            Record::Dropped { reason, link, .. } => Record::Dropped { packet, reason, link },
+            Record::Delivered { .. } => Record::Delivered { packet },
+            Record::Frame { frame } => Record::Frame { frame },
+        }
+    }
 }
 
 /// A frame on the air.
@@ -107,6 +133,8 @@ impl FrameKind {
 pub trait Sink: Debug + Send {
     /// Receives one record.
     fn record(&mut self, now: Time, record: &Record<'_>);
+    /// A flow of a workload arrives, between these nodes. Its number, which its packets have in records, is the next one.
+    fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2]) {}
     /// Returns what was gathered, as text.
     fn finish(self: Box<Self>) -> String;
 }

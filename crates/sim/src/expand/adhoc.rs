@@ -33,7 +33,7 @@ pub(super) fn topology(a: &Adhoc, seed: u64) -> Result<Topology, ScenarioError> 
     check_density(&places, reach.limit(), "network.nodes")?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
-    let network = Network::Graph(Graph { area: Some(a.area) });
+    let network = Network::Graph(Graph { area: Some(a.area), routing: None });
     let mut topology = Topology { network, placement_draws: draws, ..Topology::default() };
     topology.nodes = places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
     set_moving(a, &mut topology.nodes)?;

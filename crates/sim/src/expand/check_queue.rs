@@ -28,7 +28,7 @@ impl Place<'_> {
         let nothing = match limit {
             Amount::Packets(packets) => packets == 0,
             Amount::Bytes(bytes) => bytes < smallest,
-            Amount::Unlimited => false,
+            Amount::Unlimited | Amount::Bdp { .. } => false,
         };
         let message = || format!("{limit} holds no packet, so that every packet would be dropped");
         let hint = || {
@@ -204,12 +204,15 @@ fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
     if let Some(memory) = def.memory {
         place.check("memory", memory, memory >= Bytes(1514), "a size of a packet, 1514B, or more")?;
     }
-    if let Overhead::Framed(framing) = def.overhead {
-        let allowed = "a number from -64 to 256";
-        place.check("overhead.bytes", framing.bytes, (-64..=256).contains(&framing.bytes), allowed)?;
-        place.check("overhead.mpu", framing.mpu, framing.mpu <= 256, "a number from 0 to 256")?;
-    }
-    Ok(())
+    check_framing(&def.overhead, &join(place.0, "overhead"))
+}
+
+/// Checks the framing of a line.
+pub(super) fn check_framing(overhead: &Overhead, path: &str) -> Result<(), ScenarioError> {
+    let Overhead::Framed(framing) = overhead else { return Ok(()) };
+    let place = Place(path);
+    place.check("bytes", framing.bytes, (-64..=256).contains(&framing.bytes), "a number from -64 to 256")?;
+    place.check("mpu", framing.mpu, framing.mpu <= 256, "a number from 0 to 256")
 }
 
 fn check_priority(place: &Place<'_>, def: &PriorityDef) -> Result<(), ScenarioError> {

@@ -2,7 +2,10 @@
 
 use super::graph::{Topology, count};
 use super::limits::MAX_FLOWS;
-use super::{adhoc, constellation, dumbbell, infrastructure, lan, listed, random_wired, star, wired_cum_wireless};
+use super::{
+    access, adhoc, constellation, datacenter, dumbbell, infrastructure, lan, listed, parking_lot, random_wired, star,
+    wired_cum_wireless,
+};
 use crate::scenario::{Network, Scenario, ScenarioError};
 
 /// Nodes, links and flow ends of a scenario's network.
@@ -22,10 +25,16 @@ pub(super) fn topology(scenario: &Scenario, seed: u64) -> Result<Topology, Scena
         }
     }
     count("flow", scenario.flow.len() as u64, 0, MAX_FLOWS)?;
-    let topology = match &scenario.network {
+    let mut topology = match &scenario.network {
         Network::Dumbbell(network) => dumbbell::topology(network),
         Network::Star(network) => star::topology(network),
         Network::Lan(network) => lan::topology(network),
+        Network::ParkingLot(network) => parking_lot::topology(network),
+        Network::LeafSpine(network) => datacenter::leaf_spine(network),
+        Network::FatTree(network) => datacenter::fat_tree(network),
+        Network::Access(network) => access::topology(network),
+        Network::Home(network) => access::home(network),
+        Network::Multihomed(network) => access::multihomed(network),
         Network::RandomWired(network) => random_wired::topology(network, seed),
         Network::Adhoc(network) => adhoc::topology(network, seed),
         Network::Infrastructure(network) => infrastructure::topology(network, seed),
@@ -33,6 +42,9 @@ pub(super) fn topology(scenario: &Scenario, seed: u64) -> Result<Topology, Scena
         Network::Constellation(network) => constellation::topology(network, seed),
         Network::Graph(_) => listed::topology(scenario),
     }?;
+    if let Network::Graph(graph) = &mut topology.network {
+        graph.routing = graph.routing.take().or_else(|| scenario.network.routing().cloned());
+    }
     if lists_nodes && !may_list(Some(&topology)) {
         return Err(ScenarioError::new("node", "is not what this constellation has; leave it out"));
     }
@@ -45,6 +57,12 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
         Network::Dumbbell(network) => *network = dumbbell::with_defaults(network)?,
         Network::Star(network) => *network = star::with_defaults(network)?,
         Network::Lan(network) => *network = lan::with_defaults(network)?,
+        Network::ParkingLot(network) => **network = parking_lot::with_defaults(network)?,
+        Network::LeafSpine(network) => **network = datacenter::leaf_spine_with_defaults(network)?,
+        Network::FatTree(network) => **network = datacenter::fat_tree_with_defaults(network)?,
+        Network::Access(network) => **network = access::with_defaults(network)?,
+        Network::Home(network) => **network = access::home_with_defaults(network)?,
+        Network::Multihomed(network) => **network = access::multihomed_with_defaults(network)?,
         Network::RandomWired(network) => *network = random_wired::with_defaults(network)?,
         Network::Adhoc(network) => *network = adhoc::with_defaults(network)?,
         Network::Infrastructure(network) => *network = infrastructure::with_defaults(network)?,

@@ -3,6 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
+use super::presets::with_preset;
 use crate::mobility::Point;
 use crate::scenario::{
     Amount, ChannelDef, Graph, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, Role, ScenarioError,
@@ -62,8 +63,8 @@ pub(super) fn link_with_defaults(
     path: &str,
     defaults: &LinkDefaults,
 ) -> Result<LinkOptions, ScenarioError> {
-    check_link(options, path)?;
-    let mut options = options.clone();
+    let mut options = with_preset(options, path)?;
+    check_link(&options, path)?;
     fill_service(&mut options, defaults);
     options.rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
     options.delay.get_or_insert(Span::from_micros(defaults.delay_us));
@@ -73,7 +74,9 @@ pub(super) fn link_with_defaults(
         reverse.queue = reverse.queue.as_ref().map(Queue::with_defaults);
     }
     options.loss.get_or_insert(LossModel::None(Default::default()));
-    options.overhead.get_or_insert(Bytes::ZERO);
+    if options.framing.is_none() {
+        options.overhead.get_or_insert(Bytes::ZERO);
+    }
     Ok(options)
 }
 
@@ -97,13 +100,37 @@ fn fill_service(options: &mut LinkOptions, defaults: &LinkDefaults) {
         let mut reverse = options.reverse.take().unwrap_or_default();
         reverse.rate = own(back.as_deref()).or(reverse.rate).or(plain_rate);
         reverse.delay = reverse.delay.or(delay_of(back.as_deref(), options.delay));
-        reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(back.as_deref())));
+        if reverse.framing.or(options.framing).is_none() {
+            reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(back.as_deref())));
+        }
         reverse.service = Some(back.unwrap_or_else(|| Box::new(ServiceDef::Rate(Default::default()))));
         options.reverse = Some(reverse);
     }
     options.rate = own(options.service.as_deref()).or(plain_rate);
     options.delay = delay_of(options.service.as_deref(), options.delay);
-    options.overhead = overhead.or(Some(framing(options.service.as_deref())));
+    if options.framing.is_none() {
+        options.overhead = overhead.or(Some(framing(options.service.as_deref())));
+    }
+}
+
+/// The properties of the direction of the data.
+pub(crate) fn forward_options(def: &LinkDef) -> LinkOptions {
+    LinkOptions { reverse: None, ..def.options() }
+}
+
+/// Those of the reverse direction: the same but for losses, marks and effects, and what `reverse` overrides.
+pub(crate) fn reverse_options(def: &LinkDef) -> LinkOptions {
+    let own = def.reverse.as_deref().cloned().unwrap_or_default();
+    LinkOptions {
+        rate: own.rate.or(def.rate),
+        delay: own.delay.or(def.delay),
+        queue: own.queue.or(def.queue.clone()),
+        overhead: own.overhead.or(def.overhead.filter(|_| own.framing.is_none())),
+        framing: own.framing.or(def.framing.filter(|_| own.overhead.is_none())),
+        service: def.options().reverse_service(),
+        changes: def.changes.clone(),
+        ..own
+    }
 }
 
 /// A link with these properties.

@@ -106,7 +106,8 @@ pub(super) fn topology(given: &Infrastructure, seed: u64) -> Result<Topology, Sc
     check_lengths(given)?;
     let i = with_defaults(given)?;
     let mut rng = Rng::stream(seed, "placement");
-    let mut topology = Topology { network: Network::Graph(Graph { area: Some(area(&i)) }), ..Topology::default() };
+    let mut topology =
+        Topology { network: Network::Graph(Graph { area: Some(area(&i)), routing: None }), ..Topology::default() };
     let mut cells = Vec::new();
     let mut first = 0;
     for (index, size) in sizes.iter().enumerate() {

@@ -3,14 +3,19 @@
 //! Random topologies are drawn here, each from a stream of its own; start times when the network is there (`assemble`), since
 //! their jitter may be a base RTT.
 
+mod access;
 mod adhoc;
+mod bdp;
 mod bounds;
 mod check;
 mod check_app;
 mod check_effects;
+mod check_paths;
 mod check_queue;
 mod check_service;
+mod check_workload;
 mod constellation;
+mod datacenter;
 mod dispatch;
 mod dumbbell;
 mod extent;
@@ -22,7 +27,9 @@ mod limits;
 mod listed;
 mod lrwpan;
 mod mobility;
+mod parking_lot;
 mod placement;
+mod presets;
 mod random_wired;
 mod star;
 mod stations;
@@ -31,7 +38,7 @@ mod wired_cum_wireless;
 use tcp::TcpConfig;
 use tcp::units::Span;
 
-use crate::scenario::{FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
+use crate::scenario::{AppDef, FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
 
 use check::message_size;
 use graph::FlowEnds;
@@ -39,6 +46,8 @@ use graph::FlowEnds;
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
+pub(crate) use graph::{forward_options, reverse_options};
+pub(crate) use limits::MAX_FLOWS;
 
 /// A world as an explicit graph.
 #[derive(Debug)]
@@ -75,20 +84,24 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
     for ends in &topology.flow_ends {
         flows.push(explicit_flow(scenario, &generated_flow(scenario, ends), &common, "traffic")?);
     }
-    if flows.is_empty() {
-        let hint = "add [[flow]] with from and to, or network.flows";
+    let workload = check_workload::explicit(scenario, &common)?;
+    if flows.is_empty() && workload.is_empty() {
+        let hint = "add [[flow]] with from and to, [[workload]], or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
-    let graph = Scenario {
+    let mut graph = Scenario {
         network: topology.network,
         node: topology.nodes,
         link: topology.links,
         channel: topology.channels,
         flow: flows,
+        workload,
         tcp: resolved_options(&scenario.tcp, &common),
         traffic: Default::default(),
         ..scenario.clone()
     };
+    check_paths::check_paths(&graph)?;
+    bdp::fill(&mut graph)?;
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
 }
 
@@ -123,6 +136,10 @@ fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
         let message = format!("{} leaves nothing of a duration of {}", scenario.warmup, scenario.duration);
         return Err(ScenarioError::new("warmup", message));
     }
+    if scenario.cooldown >= scenario.duration.saturating_sub(scenario.warmup) {
+        let message = format!("{} leaves nothing of a duration of {}", scenario.cooldown, scenario.duration);
+        return Err(ScenarioError::new("cooldown", message));
+    }
     if scenario.record.bin == Span::ZERO {
         return Err(ScenarioError::new("record.bin", "a bin must be longer than 0s"));
     }
@@ -154,6 +171,12 @@ fn explicit_flow(
         let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
         return Err(ScenarioError::new(join(path, "app.dscp"), message));
     }
+    // Browsers and servers of the web set TCP_NODELAY.
+    let own = TcpOptions { nagle: scenario.tcp.nagle.is_none().then_some(false), ..TcpOptions::default() };
+    let flow = match flow.app {
+        AppDef::Page(_) => &FlowDef { tcp: flow.tcp.over(&own), ..flow.clone() },
+        _ => flow,
+    };
     if flow.cc.is_none() && flow.tcp.is_empty() {
         check_sizes(scenario, flow, common, path)?;
         return Ok(flow.clone());
@@ -187,6 +210,7 @@ fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &s
 fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
     let traffic = &scenario.traffic;
     FlowDef {
+        name: None,
         from: ends.from.clone(),
         to: ends.to.clone(),
         cc: None,

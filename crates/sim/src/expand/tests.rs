@@ -1,6 +1,7 @@
 //! Topologies: counts, names and ends of flows.
 
 use super::*;
+use crate::scenario::PathRouting;
 use crate::simulation::Simulation;
 
 fn expanded(text: &str, seed: u64) -> Scenario {
@@ -121,4 +122,66 @@ fn an_expanded_queue_is_spelled_out_and_reads_back() {
     let short =
         expanded(r#"{"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "access": {"queue": "7p"}}}"#, 1);
     assert_eq!(short.link[1].queue, Some(crate::scenario::Queue::drop_tail(crate::scenario::Amount::Packets(7))));
+}
+
+#[test]
+fn a_parking_lot_has_long_pairs_and_cross_pairs_at_each_hop() {
+    let graph = expanded(r#"{"duration": "1s", "network": {"kind": "parking_lot", "hops": 2, "cross": 2}}"#, 1);
+    // 3 routers, 1 long and 4 cross pairs; 2 links between routers and one of each host
+    assert_eq!((graph.node.len(), graph.link.len()), (13, 12));
+    let ends: Vec<(&str, &str)> = graph.flow.iter().map(|f| (f.from.as_str(), f.to.as_str())).collect();
+    assert_eq!(ends[..2], [("long_src0", "long_dst0"), ("cross0_src0", "cross0_dst0")]);
+    assert_eq!((ends.len(), ends[4]), (5, ("cross1_src1", "cross1_dst1")));
+    let at = |host: &str| {
+        graph.link.iter().find_map(|l| (l.from == host).then_some(&l.to).or((l.to == host).then_some(&l.from)))
+    };
+    assert_eq!([at("cross1_src0").unwrap(), at("cross1_dst0").unwrap(), at("long_dst0").unwrap()], ["r1", "r2", "r2"]);
+}
+
+#[test]
+fn leaves_join_all_spines_and_fat_trees_have_their_numbers() {
+    let text =
+        r#"{"duration": "1s", "network": {"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts": 5, "flows": 1}}"#;
+    let graph = expanded(text, 1);
+    assert_eq!((graph.node.len(), graph.link.len()), (3 + 2 + 15, 3 * 2 + 15));
+    assert!(graph.link.iter().any(|link| (link.from.as_str(), link.to.as_str()) == ("h7", "leaf1")));
+    assert_eq!((graph.flow[0].from.as_str(), graph.flow[0].to.as_str()), ("h0", "h7"));
+    for (k, hosts, switches) in [(2, 2, 5), (4, 16, 20), (6, 54, 45), (8, 128, 80), (16, 1024, 320)] {
+        let text = format!(r#"{{"duration": "1s", "network": {{"kind": "fat_tree", "k": {k}, "flows": 1}}}}"#);
+        let graph = expanded(&text, 1);
+        assert_eq!((graph.node.len(), graph.link.len()), (hosts + switches, 3 * hosts));
+        assert!(matches!(graph.network.routing(), Some(PathRouting::Ecmp(_))));
+        // Aggregation switch i of each pod joins cores i k/2 to (i + 1) k/2 - 1, and every switch has k ports.
+        for link in graph.link.iter().filter(|link| link.to.starts_with("core")) {
+            let number = |name: &str| name[name.find(['_', 'e']).unwrap() + 1..].parse::<usize>().unwrap();
+            assert_eq!(number(&link.to) / (k / 2), number(&link.from));
+        }
+        let ports = |name: &str| graph.link.iter().filter(|link| link.from == name || link.to == name).count();
+        assert!(["edge0_0", "agg1_0", "core0"].iter().all(|switch| ports(switch) == k));
+    }
+}
+
+#[test]
+fn homes_have_lines_of_their_own_and_a_shaper_stands_behind_the_modem() {
+    let lines = r#"[{"preset": "cable", "homes": 2, "hosts": 3}, {"preset": "lte", "homes": 1, "hosts": 2}]"#;
+    let text = format!(r#"{{"duration": "1s", "network": {{"kind": "access", "flows": 9, "lines": {lines}}}}}"#);
+    let graph = expanded(&text, 1);
+    // 4 servers, core, 3 lines with two ends each, 8 hosts
+    assert_eq!((graph.node.len(), graph.link.len()), (4 + 1 + 6 + 8, 4 + 2 * 3 + 8));
+    let preset = |from: &str| graph.link.iter().find(|link| link.from == from && link.to.starts_with("gw")).unwrap();
+    assert_eq!([preset("isp1").preset.as_deref(), preset("isp2").preset.as_deref()], [Some("cable"), Some("lte")]);
+    let ends: Vec<(&str, &str)> = graph.flow.iter().map(|f| (f.from.as_str(), f.to.as_str())).collect();
+    assert_eq!((ends[3], ends[6], ends[8]), (("srv3", "home1_0"), ("srv2", "home2_0"), ("srv0", "home0_0")));
+
+    let text = r#"{"duration": "1s", "network": {"kind": "home", "flows": 1, "shaper": {"up": 0.8}}}"#;
+    let graph = expanded(text, 1);
+    let link = |from: &str, to: &str| graph.link.iter().find(|link| link.from == from && link.to == to).unwrap();
+    assert_eq!(link("isp0", "modem0").preset.as_deref(), Some("cable"));
+    let shaper = link("modem0", "gw0");
+    let (down, up) = (shaper.queue.as_ref().unwrap(), shaper.reverse.as_ref().unwrap().queue.as_ref().unwrap());
+    let (crate::scenario::Queue::Cake(down), crate::scenario::Queue::Cake(up)) = (down, up) else { panic!("CAKE") };
+    assert_eq!((down.rate.unwrap().as_bps(), down.ingress), (270_000_000, true));
+    assert_eq!((up.rate.unwrap().as_bps(), up.ingress), (16_000_000, false));
+    let plain = expanded(r#"{"duration": "1s", "network": {"kind": "home", "flows": 1}}"#, 1);
+    assert_eq!(plain.link.len() + 1, graph.link.len());
 }

@@ -68,7 +68,8 @@ pub(super) fn topology(given: &WiredCumWireless, seed: u64) -> Result<Topology, 
     let bases = count("network.base_stations", given.base_stations, 1, MAX_STATIONS)?;
     let c = with_defaults(given)?;
     let field = field_of(&c);
-    let mut topology = Topology { network: Network::Graph(Graph { area: Some(c.area) }), ..Topology::default() };
+    let mut topology =
+        Topology { network: Network::Graph(Graph { area: Some(c.area), routing: None }), ..Topology::default() };
     add_core(&mut topology, &c, hosts);
     let base_names: Vec<String> = (0..bases).map(|i| format!("bs{i}")).collect();
     for (i, at) in in_rows(bases, c.area.x.0, c.area.y.0).into_iter().enumerate() {

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
-use tcp::{Connection, Ecn};
+use tcp::{Connection, ConnectionState, Ecn, TcpConfig};
 
 use crate::host::app::App;
+use crate::host::app::conversation::End;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.
@@ -16,6 +17,17 @@ pub(crate) enum Transport {
     Tcp(Box<[Side; 2]>),
     /// Datagrams.
     Udp,
+}
+
+impl Transport {
+    /// Both sides of a connection with these settings, which the client opens.
+    pub(crate) fn connection(config: TcpConfig, client: End) -> Transport {
+        let side = |connection| Side { connection, wake_at: None };
+        Transport::Tcp(Box::new(match client {
+            End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
+            End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
+        }))
+    }
 }
 
 /// One side of a TCP connection and its pending `Wake`, which is beside the hot fields of the connection.
@@ -36,6 +48,17 @@ pub(crate) enum OnFull {
     Drop,
 }
 
+/// Who takes the packets at the sink of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SinkAgent {
+    /// Its own receiver.
+    Own,
+    /// The receiver of another flow.
+    Of(FlowId),
+    /// Nobody.
+    Silent,
+}
+
 /// A flow. What each packet touches comes first: three cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -53,8 +76,7 @@ pub(crate) struct Flow {
     pub(crate) finished: bool,
     pub(crate) on_full: OnFull,
     pub(crate) headers: Headers,
-    /// The flow whose receiver takes its packets: its own, unless several have one sink agent; `None` if nobody answers.
-    pub(crate) receiver: Option<FlowId>,
+    pub(crate) sink_agent: SinkAgent,
     /// The rest of a write that did not fit.
     pub(crate) blocked: Bytes,
     /// Stream offset after the last message accepted.
@@ -73,6 +95,8 @@ pub(crate) struct Flow {
     pub(crate) opened_at: Option<Time>,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
+    /// The sink has read the first byte.
+    pub(crate) first_byte_at: Option<Time>,
     /// The sink has read all there is: the last byte of a transfer with an end, or what was sent before it stopped.
     pub(crate) ended_at: Option<Time>,
 }
@@ -118,6 +142,49 @@ impl CwndIntegral {
 }
 
 impl Flow {
+    /// A flow that has not started.
+    pub(crate) fn new([source, sink]: [NodeId; 2], app: App, transport: Transport, id: FlowId) -> Flow {
+        Flow {
+            source,
+            sink,
+            app,
+            transport,
+            headers: Headers::Options,
+            sink_agent: SinkAgent::Own,
+            datagram_ecn: Ecn::NotEct,
+            on_full: OnFull::Block,
+            stop: None,
+            started: false,
+            finished: false,
+            blocked: Bytes::ZERO,
+            messages: VecDeque::new(),
+            written: 0,
+            read: 0,
+            highest_sent: 0,
+            highest_answered: 0,
+            owner: id,
+            opened_at: None,
+            connected_at: None,
+            first_byte_at: None,
+            ended_at: None,
+            cwnd_integral: CwndIntegral::default(),
+        }
+    }
+
+    /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own.
+    pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId) -> Flow {
+        let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
+        let headers = config.headers;
+        Flow { headers, ..Flow::new(ends, app, Transport::connection(config, End::Source), id) }
+    }
+
+    /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.
+    pub(crate) fn is_closed(&self) -> bool {
+        let Transport::Tcp(sides) = &self.transport else { return false };
+        let is_over = |side: &Side| side.connection.state() == ConnectionState::Closed;
+        sides.iter().any(is_over) && sides.iter().all(|side| is_over(side) || side.connection.next_timeout().is_none())
+    }
+
     /// The side of the connection that `endpoint` names; `None` for UDP.
     pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
         match &mut self.transport {

@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, Totals};
+use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, TcpConfig, Timestamps, Totals};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
 use crate::host::conversation::Session;
-use crate::host::flow::{Flow, OnFull, Transport};
+use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
@@ -24,7 +24,7 @@ use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// All flows.
+/// All flows: those of the scenario, then the slots of workloads, of which the free ones hold what was there before.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     pub(crate) flows: Vec<Flow>,
@@ -41,6 +41,14 @@ impl Hosts {
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
+    /// A flow of a workload takes the slot `id`.
+    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
+        match self.flows.get_mut(id.index()) {
+            Some(before) => *before = flow,
+            None => self.flows.push(flow),
+        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.
@@ -79,17 +87,18 @@ impl Hosts {
 
     /// Handles the arrival of a packet at its endpoint.
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
-        let receiver = self.flows[packet.to.flow().index()].receiver;
-        let to = if packet.to.is_source() { Some(packet.to) } else { receiver.map(FlowId::sink) };
-        let Some(to) = to else { return };
+        let to = packet.to;
         let flow = &mut self.flows[to.flow().index()];
+        if flow.sink_agent != SinkAgent::Own && !to.is_source() {
+            return self.redirect(ctx, network, packet);
+        }
         match &packet.payload {
             Payload::Udp(Datagram { number, .. }) if matches!(flow.app, App::Conversation(_)) => {
                 self.on_member_datagram(ctx, network, packet, *number);
             }
             Payload::Udp(Datagram { bytes, .. }) => {
                 flow.read += bytes.0;
-                let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
+                let metrics = &mut ctx.flows[to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
                 metrics.on_message(ctx.now.since(packet.sent_at));
             }
@@ -104,6 +113,15 @@ impl Hosts {
                 }
                 self.drain_connection(ctx, network, to);
             }
+        }
+    }
+
+    /// A packet whose own receiver takes none: another flow's does, or nobody.
+    #[cold]
+    #[inline(never)]
+    fn redirect(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
+        if let SinkAgent::Of(flow) = self.flows[packet.to.flow().index()].sink_agent {
+            self.on_packet(ctx, network, &Packet { to: flow.sink(), ..*packet });
         }
     }
 
@@ -159,12 +177,24 @@ impl Hosts {
 /// The length of the packet that carries a segment.
 #[inline]
 fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
-    let payload = Bytes(u64::from(segment.len));
     match headers {
-        Headers::Options => IP_HEADER + segment.header() + payload,
-        Headers::Acks if segment.len > 0 => payload,
-        Headers::Plain | Headers::Acks => IP_HEADER + Segment::BARE_HEADER + payload,
+        Headers::Options => IP_HEADER + segment.header() + Bytes(u64::from(segment.len)),
+        headers => plain_size(headers, segment),
     }
+}
+
+/// The same where options take no room.
+#[cold]
+#[inline(never)]
+fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
+    let payload = Bytes(u64::from(segment.len));
+    if headers == Headers::Acks && segment.len > 0 { payload } else { IP_HEADER + Segment::BARE_HEADER + payload }
+}
+
+/// Bytes of headers of a segment with data.
+pub(crate) fn header_of(config: &TcpConfig) -> Bytes {
+    let timestamps = config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
+    packet_size(config.headers, &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
 }
 
 /// True if an end has sent these bytes already; `highest_sent` is the number after the last it has.
@@ -296,6 +326,9 @@ impl Flow {
     fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
         let metrics = &mut ctx.flows[id.index()].interval;
         metrics.delivered_bytes += Bytes(bytes);
+        if self.read == 0 {
+            self.first_byte_at = Some(ctx.now);
+        }
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
             metrics.on_message(ctx.now.since(written_at));

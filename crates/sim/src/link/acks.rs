@@ -1,4 +1,5 @@
-//! Pure ACKs that a later one makes superfluous: of consecutive ones of a flow that could be merged one of so many passes.
+//! Pure ACKs that a later one makes superfluous: of consecutive ones of a flow that could be merged one of so many passes, or
+//! the newest takes the place of the one that waits.
 
 use std::collections::BTreeMap;
 
@@ -79,6 +80,72 @@ impl AckDecimator {
     /// All ACKs held.
     pub(super) fn take_all(&mut self) -> Vec<PacketId> {
         std::mem::take(&mut self.held).into_values().map(|held| held.packet).collect()
+    }
+}
+
+/// Knows the newest pure ACK of each flow that waits in the queue.
+#[derive(Debug, Default)]
+pub(super) struct AckReplacer {
+    waiting: BTreeMap<EndpointId, PacketId>,
+    /// Packets dropped on the link so far. When the queue has dropped others by itself, nobody knows which.
+    dropped: u64,
+}
+
+impl AckReplacer {
+    /// A packet comes before the queue, on a link that has dropped so many. Returns the one in the queue whose place it can take,
+    /// which has the same length.
+    pub(super) fn place_for(&mut self, ctx: &Context, id: PacketId, dropped: u64) -> Option<PacketId> {
+        self.check(dropped);
+        let packet = ctx.packets.get(id);
+        let Payload::Tcp(segment) = packet.payload else { return None };
+        if !is_pure_ack(&segment) {
+            // What waits has packets of its flow behind it.
+            self.waiting.remove(&packet.to);
+            return None;
+        }
+        let place = *self.waiting.get(&packet.to)?;
+        let older = ctx.packets.get(place);
+        let merges = matches!(older.payload, Payload::Tcp(older) if replaces(&segment, &older));
+        (merges && older.size == packet.size).then_some(place)
+    }
+
+    /// True if all that it knows to wait is there still.
+    fn check(&mut self, dropped: u64) -> bool {
+        let is_current = self.dropped == dropped;
+        if !is_current {
+            self.waiting.clear();
+            self.dropped = dropped;
+        }
+        is_current
+    }
+
+    /// The queue has taken a packet, which it may have dropped at once.
+    pub(super) fn on_queued(&mut self, ctx: &Context, id: PacketId, dropped: u64) {
+        if !self.check(dropped) {
+            return;
+        }
+        let packet = ctx.packets.get(id);
+        if matches!(packet.payload, Payload::Tcp(segment) if is_pure_ack(&segment)) {
+            self.waiting.insert(packet.to, id);
+        }
+    }
+
+    /// A packet was dropped at the entrance, or in favour of another one.
+    pub(super) fn on_drop(&mut self) {
+        self.dropped += 1;
+    }
+
+    /// A packet leaves the queue.
+    pub(super) fn on_departure(&mut self, ctx: &Context, id: PacketId) {
+        let to = ctx.packets.get(id).to;
+        if self.waiting.get(&to) == Some(&id) {
+            self.waiting.remove(&to);
+        }
+    }
+
+    /// The queue was emptied from outside.
+    pub(super) fn forget(&mut self) {
+        self.waiting.clear();
     }
 }
 

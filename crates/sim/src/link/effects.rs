@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::acks::AckDecimator;
+use super::acks::{AckDecimator, AckReplacer};
 use super::draw::Draw;
 use crate::ids::PacketId;
 use crate::scenario::{
-    AcksDef, CopyAt, CorruptDef, DuplicateDef, FailureDef, HarqDef, JitterDef, LinkOptions, PerDraw, ReorderDef,
+    AcksDef, CopyAt, CorruptDef, DuplicateDef, FailureDef, FramingDef, HarqDef, JitterDef, LinkOptions, Overhead,
+    PerDraw, ReorderDef,
 };
 
 /// Longest time for which a packet waits for the one that it changes places with.
@@ -25,6 +26,9 @@ pub(crate) struct Effects {
     corrupt: Option<(CorruptDef, Rng)>,
     harq: Option<(Harq, Rng)>,
     pub(super) acks: Option<AckDecimator>,
+    pub(super) newest: Option<AckReplacer>,
+    /// In place of the overhead of the link.
+    pub(super) framing: Option<FramingDef>,
     pub(super) in_flight: InFlight,
     /// A change of the path lets packets overtake.
     overtakes: bool,
@@ -120,14 +124,22 @@ impl Effects {
     /// Those that `options` ask for, if there are any or if a change of the path lets packets overtake; `rng` makes the stream of
     /// each.
     pub(crate) fn of(options: &LinkOptions, rng: impl Fn(&'static str) -> Rng) -> Option<Box<Effects>> {
-        let LinkOptions { jitter, reorder, duplicate, corrupt, harq, acks, changes, .. } = options;
+        let LinkOptions { jitter, reorder, duplicate, corrupt, harq, acks, framing, changes, .. } = options;
         let effects = Effects {
             jitter: jitter.as_ref().map(|def| (Jitter::of(def), rng("jitter"))),
             reorder: reorder.as_ref().map(|def| (Reorder::of(def), rng("reorder"))),
             duplicate: duplicate.as_ref().map(|def| (def.clone(), rng("duplicate"))),
             corrupt: corrupt.as_ref().map(|def| (def.clone(), rng("corrupt"))),
             harq: harq.as_ref().map(|def| (Harq::of(def), rng("harq"))),
-            acks: acks.as_ref().map(|AcksDef::Decimate(def)| AckDecimator::new(def)),
+            acks: match acks {
+                Some(AcksDef::Decimate(def)) => Some(AckDecimator::new(def)),
+                _ => None,
+            },
+            newest: matches!(acks, Some(AcksDef::Newest(_))).then(AckReplacer::default),
+            framing: framing.and_then(|framing| match framing {
+                Overhead::Raw => None,
+                Overhead::Framed(framing) => Some(framing),
+            }),
             overtakes: changes.iter().any(|change| change.overtake),
             ..Effects::default()
         };
@@ -136,7 +148,8 @@ impl Effects {
             || effects.duplicate.is_some()
             || effects.corrupt.is_some()
             || effects.harq.is_some()
-            || effects.acks.is_some();
+            || acks.is_some()
+            || effects.framing.is_some();
         any.then(|| Box::new(effects))
     }
 

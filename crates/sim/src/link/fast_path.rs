@@ -13,6 +13,7 @@ use crate::engine::event::{Event, EventKey};
 use crate::engine::trace::Record;
 use crate::ids::PacketId;
 use crate::link::loss::Loss;
+use crate::metrics::Waited;
 use crate::packet::DropReason;
 use crate::qdisc::Qdisc;
 
@@ -63,6 +64,18 @@ impl Link {
             self.metrics.on_transmission(size, transmission, starts.since(since));
             self.metrics.correct_area(Span::ZERO, now.since(since));
         }
+    }
+
+    /// The transmissions of the measurement interval that have begun, and how long their packets waited.
+    pub(crate) fn waited(&self) -> Waited {
+        let mut waited = Waited { packets: self.metrics.transmitted, sum: self.metrics.waited };
+        if let Some(queue) = &self.virtual_queue {
+            for (Queued { starts, since, .. }, _) in queue.scheduled(self.free_at) {
+                waited.packets -= 1;
+                waited.sum = waited.sum.saturating_sub(starts.since(since));
+            }
+        }
+        waited
     }
 
     /// The run ends: transmissions that have not begun, but were counted when their packets came, are uncounted.

@@ -161,7 +161,18 @@ impl Link {
 
     /// How long a packet is in transmission.
     pub(crate) fn transmission_time(&self, size: Bytes) -> Span {
-        self.rate.transmission_time(size + self.overhead)
+        self.rate.transmission_time(self.on_link(size))
+    }
+
+    /// Time to transmit so many packets of one size, and then one of another.
+    pub(crate) fn train_time(&self, (size, packets): (Bytes, u64), last: Bytes) -> Span {
+        self.rate.transmission_time(self.on_link(size) * packets + self.on_link(last))
+    }
+
+    /// What an IP datagram takes on the link.
+    fn on_link(&self, size: Bytes) -> Bytes {
+        let framing = self.effects.as_ref().and_then(|effects| effects.framing.as_ref());
+        framing.map_or(size + self.overhead, |framing| framing.on_line(size))
     }
 
     /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.
@@ -189,6 +200,9 @@ impl Link {
             terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
         let gone = self.queue.take(&wanted);
+        if let Some(newest) = self.newest_acks() {
+            newest.forget();
+        }
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
         let held = self.service.as_mut().filter(|_| terminal.is_none()).and_then(|service| service.interrupt());
         held.into_iter().chain(gone.into_iter().map(|waiting| waiting.packet)).collect()
@@ -221,7 +235,7 @@ impl Link {
             return self.drop(ctx, id, DropReason::Loss);
         }
         if self.entrance.is_some() {
-            self.pass_entrance(ctx, id, size);
+            self.pass_entrance(ctx, id, self.on_link(ctx.packets.forwarding_header(id).size));
         }
         if self.service.is_some() {
             return self.enter(ctx, id);
@@ -334,17 +348,18 @@ impl Link {
             return false;
         }
         if self.effects.is_some() {
-            let size = ctx.packets.forwarding_header(id).size + self.overhead;
+            let size = self.on_link(ctx.packets.forwarding_header(id).size);
             if let Some(reason) = self.land(ctx, id, size) {
                 self.drop(ctx, id, reason);
                 return false;
             }
         }
-        if let Some(lossy) = &mut self.lossy
-            && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.rng)
-        {
-            self.drop(ctx, id, DropReason::Loss);
-            return false;
+        if self.lossy.is_some() {
+            let size = self.on_link(ctx.packets.forwarding_header(id).size);
+            if self.lossy.as_mut().is_some_and(|lossy| lossy.loss.at_receiver(size, &mut lossy.rng)) {
+                self.drop(ctx, id, DropReason::Loss);
+                return false;
+            }
         }
         self.metrics.delivered += 1;
         true

@@ -3,6 +3,7 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::Link;
+use super::acks::AckReplacer;
 use super::effects::{End, Flight};
 use super::service::Beside;
 use crate::engine::context::Context;
@@ -32,14 +33,46 @@ impl Link {
         let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance());
         let copy = is_copied.then(|| self.copy(ctx, id));
         for packet in [Some(id), copy].into_iter().flatten() {
-            let size = ctx.packets.forwarding_header(packet).size + self.overhead;
+            if self.takes_place(ctx, packet) {
+                continue;
+            }
+            let size = self.on_link(ctx.packets.forwarding_header(packet).size);
             let arrival = QueuedPacket { packet, size, since: ctx.now };
             let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
             match self.queue.enqueue(&mut queue_ctx, arrival) {
-                Ok(()) => self.serve(ctx),
-                Err(reason) => self.drop(ctx, packet, reason),
+                Ok(()) => {
+                    let dropped = self.metrics.dropped();
+                    if let Some(newest) = self.newest_acks() {
+                        newest.on_queued(ctx, packet, dropped);
+                    }
+                    self.serve(ctx);
+                }
+                Err(reason) => self.drop_before_queue(ctx, packet, reason),
             }
         }
+    }
+
+    /// The pure ACKs in the queue, where newer ones take their places.
+    pub(super) fn newest_acks(&mut self) -> Option<&mut AckReplacer> {
+        self.effects.as_mut()?.newest.as_mut()
+    }
+
+    /// True if a packet is a pure ACK that has taken the place of an older one in the queue, which is dropped.
+    fn takes_place(&mut self, ctx: &mut Context, packet: PacketId) -> bool {
+        let dropped = self.metrics.dropped();
+        let Some(place) = self.newest_acks().and_then(|newest| newest.place_for(ctx, packet, dropped)) else {
+            return false;
+        };
+        ctx.packets.swap(place, packet);
+        self.drop_before_queue(ctx, packet, DropReason::AckFilter);
+        true
+    }
+
+    fn drop_before_queue(&mut self, ctx: &mut Context, packet: PacketId, reason: DropReason) {
+        if let Some(newest) = self.newest_acks() {
+            newest.on_drop();
+        }
+        self.drop(ctx, packet, reason);
     }
 
     /// A copy of a packet, which counts as one that came.

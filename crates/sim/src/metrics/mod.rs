@@ -4,12 +4,18 @@
 //! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
 
 mod delay;
+mod gauge;
+mod histogram;
+mod link;
 mod order;
 pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::{Delays, RttSamples};
+pub(crate) use gauge::Gauge;
+pub(crate) use histogram::Distribution;
+pub(crate) use link::{LinkMetrics, Waited};
 pub(crate) use order::{OrderCounts, OrderMetrics};
 
 use crate::ids::EndpointId;
@@ -23,6 +29,21 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
     /// Copies that links made.
     pub(crate) duplicated: u64,
+}
+
+impl Tally {
+    /// Packets that exist.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.sent + self.duplicated - self.delivered - self.dropped
+    }
+
+    /// Adds the packets of another flow.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.duplicated += other.duplicated;
+    }
 }
 
 /// All packets of one direction, data and control, as a monitor at the IP layer sees them.
@@ -231,6 +252,7 @@ impl IntervalMetrics {
     }
 
     /// The sender has measured an RTT.
+    #[inline]
     pub(crate) fn on_rtt(&mut self, rtt: Span) {
         self.rtts.get_or_insert_default().add(rtt);
     }
@@ -266,93 +288,6 @@ impl Direction {
         self.received_ip_bytes += other.received_ip_bytes;
         self.first_sent = [self.first_sent, other.first_sent].into_iter().flatten().min();
         self.last_received = self.last_received.max(other.last_received);
-    }
-}
-
-/// Metrics of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the measurement
-/// interval. Hot fields first; see `Link`.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-pub(crate) struct LinkMetrics {
-    pub(crate) offered: u64,
-    pub(crate) delivered: u64,
-    pub(crate) transmitted: u64,
-    pub(crate) transmitted_bytes: Bytes,
-    pub(crate) busy: Span,
-    /// Sum of the waiting times of transmitted packets.
-    pub(crate) waited: Span,
-    pub(crate) max_queue: u64,
-    queue_length: u64,
-    queue_since: Time,
-    /// Integral of the queue length over time, packet-nanoseconds.
-    queue_area: i128,
-    /// Packets that its queue marked CE.
-    pub(crate) marks: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-}
-
-impl LinkMetrics {
-    pub(crate) fn on_transmission(&mut self, size: Bytes, transmission: Span, waited: Span) {
-        self.transmitted += 1;
-        self.transmitted_bytes += size;
-        self.busy += transmission;
-        self.waited += waited;
-    }
-
-    /// Uncounts a transmission that was counted in advance and does not begin before the end of the run.
-    pub(crate) fn uncount(&mut self, size: Bytes, transmission: Span, waited: Span) {
-        self.transmitted -= 1;
-        self.transmitted_bytes -= size;
-        self.busy = self.busy.saturating_sub(transmission);
-        self.waited = self.waited.saturating_sub(waited);
-    }
-
-    /// Corrects the integral of the queue length, which is the sum of the waiting times of packets: the time that those queued
-    /// at the end have waited is added, the time before the measurement interval subtracted.
-    pub(crate) fn correct_area(&mut self, still: Span, before: Span) {
-        self.queue_area += i128::from(still.as_nanos()) - i128::from(before.as_nanos());
-    }
-
-    /// A packet was enqueued; `length` includes it.
-    pub(crate) fn queue_grew(&mut self, now: Time, length: u64) {
-        self.set_queue_length(now, length);
-        self.max_queue = self.max_queue.max(length);
-    }
-
-    /// Packets have left the queue; `length` remain.
-    pub(crate) fn queue_shrank(&mut self, now: Time, length: u64) {
-        self.set_queue_length(now, length);
-    }
-
-    fn set_queue_length(&mut self, now: Time, length: u64) {
-        self.queue_area += i128::from(self.queue_length) * i128::from(now.since(self.queue_since).as_nanos());
-        self.queue_length = length;
-        self.queue_since = now;
-    }
-
-    /// Time-weighted mean queue length over the `measured` time, which ends now.
-    pub(crate) fn mean_queue(&mut self, now: Time, measured: Span) -> f64 {
-        self.set_queue_length(now, self.queue_length);
-        if measured == Span::ZERO { 0.0 } else { self.queue_area as f64 / measured.as_nanos() as f64 }
-    }
-
-    /// The measurement interval begins.
-    pub(crate) fn on_warmup_end(&mut self, now: Time) {
-        *self = LinkMetrics {
-            offered: self.offered,
-            delivered: self.delivered,
-            drops: self.drops,
-            marks: self.marks,
-            queue_length: self.queue_length,
-            max_queue: self.queue_length,
-            queue_since: now,
-            ..LinkMetrics::default()
-        };
-    }
-
-    /// Packets dropped on this link.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.drops.iter().sum()
     }
 }
 
@@ -403,17 +338,5 @@ mod tests {
         assert!((jain(&[1.0, 2.0, 3.0]).unwrap() - 0.857143).abs() < 1e-6);
         assert_eq!(jain(&[4.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain(&[0.0, 0.0]), None);
-    }
-
-    #[test]
-    fn mean_queue_is_weighted_by_time() {
-        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
-        let mut link = LinkMetrics::default();
-        link.queue_grew(at(10), 1);
-        link.queue_grew(at(20), 2);
-        link.queue_shrank(at(40), 1);
-        // 10 ms at 1, 20 ms at 2, 60 ms at 1, of 100 ms
-        assert!((link.mean_queue(at(100), Span::from_millis(100)) - 1.1).abs() < 1e-12);
-        assert_eq!(link.max_queue, 2);
     }
 }

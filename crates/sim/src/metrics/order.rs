@@ -54,6 +54,14 @@ impl OrderMetrics {
         OrderMetrics { flows: vec![FlowOrder::default(); flows], numbers: Vec::new() }
     }
 
+    /// A new flow takes this slot.
+    pub(crate) fn open(&mut self, flow: FlowId) {
+        if self.flows.len() <= flow.index() {
+            self.flows.resize_with(flow.index() + 1, FlowOrder::default);
+        }
+        self.flows[flow.index()] = FlowOrder::default();
+    }
+
     fn number(&mut self, packet: PacketId, number: u64) {
         let slot = packet.0 as usize;
         if self.numbers.len() <= slot {

@@ -21,8 +21,9 @@ struct Feeder {
 }
 
 impl Network {
-    /// Enables the fast path for packets between these ends, where no link is `changing`.
-    pub(crate) fn enable_fast_path(&mut self, changing: &[LinkId], ends: &[(NodeId, NodeId)]) {
+    /// Enables the fast path for packets between these ends, where no link is `changing`. Without a list of ends, because it would
+    /// be too long, every packet has an event on every link.
+    pub(crate) fn enable_fast_path(&mut self, changing: &[LinkId], ends: Option<&[(NodeId, NodeId)]>) {
         // Packets leave a wireless channel at events of other ranks.
         if !self.channels.is_empty() {
             return;
@@ -32,9 +33,8 @@ impl Network {
                 link.enable_fast_path();
             }
         }
-        if !changing.is_empty() {
-            return;
-        }
+        // The next hop is chosen when a packet has come, with routes by flow and where routes change.
+        let Some(ends) = ends.filter(|_| changing.is_empty() && self.flow_routes.is_none()) else { return };
         let mut feeders = vec![Feeder::default(); self.links.len()];
         for (source, sink) in ends {
             self.note_feeders(&mut feeders, *source, *sink);
@@ -70,7 +70,7 @@ impl Network {
 
     /// Forwards a packet over `link`, and over the links of which only that one is upstream.
     pub(super) fn forward(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, header: ForwardingHeader) {
-        let ForwardingHeader { destination, size, mut ttl } = header;
+        let ForwardingHeader { destination, size, mut ttl, .. } = header;
         let mut now = ctx.key();
         let pending = &mut self.links[link.index()].upstream.pending_arrivals;
         *pending = pending.saturating_sub(1);

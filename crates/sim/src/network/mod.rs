@@ -1,6 +1,8 @@
 //! Nodes, links and routes: forwards a packet from its source to its destination.
 
 mod fast_path;
+mod flow_routes;
+mod ideal;
 
 use std::collections::VecDeque;
 
@@ -8,7 +10,7 @@ use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
-use crate::ids::{ChannelId, LinkId, NodeId, PacketId, StationId};
+use crate::ids::{ChannelId, EndpointId, FlowId, LinkId, NodeId, PacketId, StationId};
 use crate::link::{Link, LinkChange};
 use crate::metrics::NodeMetrics;
 use crate::mobility::Point;
@@ -16,6 +18,8 @@ use crate::packet::{DropReason, Packet};
 use crate::radio::energy::EnergyMeter;
 use crate::routing::{Edge, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
+pub(crate) use flow_routes::FlowRoutes;
+pub(crate) use ideal::IdealTransfer;
 
 /// The network layer.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(crate) struct Network {
     /// By node: true if it has a link.
     wired: Vec<bool>,
     routes: Routes,
+    /// Where the next hop depends on the flow too.
+    flow_routes: Option<Box<FlowRoutes>>,
     /// Packets that the present event of a channel has brought to nodes.
     received: VecDeque<ReceivedPacket>,
 }
@@ -51,8 +57,8 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network =
-            Network { links, nodes, channels, radios, wired, routes: Routes::default(), received: VecDeque::new() };
+        let (routes, received) = (Routes::default(), VecDeque::new());
+        let mut network = Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received };
         network.find_routes();
         network
     }
@@ -61,7 +67,7 @@ impl Network {
     pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
-        Network { links, nodes, channels, radios, wired, routes, received: VecDeque::new() }
+        Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received: VecDeque::new() }
     }
 
     /// Replaces the routes.
@@ -69,16 +75,42 @@ impl Network {
         self.routes = routes;
     }
 
+    /// Routes packets by their flows too.
+    pub(crate) fn route_by_flow(&mut self, flow_routes: FlowRoutes) {
+        self.flow_routes = Some(Box::new(flow_routes));
+        self.find_routes();
+    }
+
+    /// From now on the packets of a flow pass these nodes: its source, others in order, its sink.
+    pub(crate) fn pin(&mut self, flow: FlowId, stops: Vec<NodeId>) {
+        let pins = self.flow_routes.as_mut().expect("a network with pins routes by flow");
+        pins.pin(flow, stops, &self.routes, &self.links);
+    }
+
+    /// The link that a packet for the endpoint `receiver`, which is at the node `to`, would take now.
+    fn next_link(&self, from: NodeId, to: NodeId, receiver: EndpointId) -> Option<LinkId> {
+        match &self.flow_routes {
+            None => self.routes.next(from, to),
+            Some(by_flow) => by_flow.expected(&self.routes, [from, to], receiver),
+        }
+    }
+
     /// Propagation delay of the path over links that a packet would take now.
-    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
-        self.sum_over_path(from, to, |link| link.delay(now, to))
+    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId, receiver: EndpointId) -> Option<Span> {
+        self.sum_over_path(from, to, receiver, |link| link.delay(now, to))
     }
 
     /// A sum over the links that a packet would pass now; nothing if they do not lead to its destination.
-    fn sum_over_path(&self, from: NodeId, to: NodeId, of: impl Fn(&Link) -> Span) -> Option<Span> {
+    fn sum_over_path(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        receiver: EndpointId,
+        of: impl Fn(&Link) -> Span,
+    ) -> Option<Span> {
         let (mut here, mut sum, mut links) = (from, Span::ZERO, 0);
         while here != to {
-            let link = &self.links[self.routes.next(here, to)?.index()];
+            let link = &self.links[self.next_link(here, to, receiver)?.index()];
             links += 1;
             if !link.up || links > self.nodes.len() {
                 return None;
@@ -91,10 +123,10 @@ impl Network {
 
     /// RTT of a data packet of 1500 bytes and its ACK of 40 over the links of time 0 while nothing else is sent; nothing if
     /// there is no path of links alone.
-    pub(crate) fn base_rtt(&self, source: NodeId, sink: NodeId) -> Option<Span> {
+    pub(crate) fn base_rtt(&self, source: NodeId, sink: NodeId, flow: FlowId) -> Option<Span> {
         let time = |size, to| move |link: &Link| link.transmission_time(size) + link.delay(Time::ZERO, to);
-        let forth = self.sum_over_path(source, sink, time(Bytes(1500), sink))?;
-        Some(forth + self.sum_over_path(sink, source, time(Bytes(40), source))?)
+        let forth = self.sum_over_path(source, sink, flow.sink(), time(Bytes(1500), sink))?;
+        Some(forth + self.sum_over_path(sink, source, flow.source(), time(Bytes(40), source))?)
     }
 
     fn edges(&self) -> Vec<Edge> {
@@ -103,7 +135,11 @@ impl Network {
     }
 
     fn find_routes(&mut self) {
-        self.routes = Routes::shortest(self.nodes.len(), &self.edges());
+        let (nodes, edges) = (self.nodes.len(), self.edges());
+        self.routes = Routes::shortest(nodes, &edges);
+        if let Some(by_flow) = &mut self.flow_routes {
+            by_flow.find(nodes, &edges, &self.routes, &self.links);
+        }
     }
 
     /// True if a node has a radio.
@@ -156,17 +192,8 @@ impl Network {
     }
 
     /// True if a packet would reach its destination over links now.
-    pub(crate) fn has_path(&self, from: NodeId, to: NodeId) -> bool {
-        let (mut here, mut links) = (from, 0);
-        while here != to {
-            let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
-            links += 1;
-            if !link.up || links > self.nodes.len() {
-                return false;
-            }
-            here = link.to.unwrap_or(to);
-        }
-        true
+    pub(crate) fn has_path(&self, from: NodeId, to: NodeId, receiver: EndpointId) -> bool {
+        self.sum_over_path(from, to, receiver, |_| Span::ZERO).is_some()
     }
 
     /// Sends an admitted packet of a transport at `node`.
@@ -178,7 +205,14 @@ impl Network {
     /// Sends a packet to its next hop; `previous` is the station that it came from over the same channel, if any.
     pub(crate) fn send(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
         let header = ctx.packets.forwarding_header(id);
-        match self.hop(node, header.destination) {
+        let hop = match &mut self.flow_routes {
+            None => self.hop(node, header.destination),
+            Some(by_flow) => {
+                let to = ctx.by_serial(ctx.packets.receiver(id));
+                by_flow.next(ctx.now, &self.routes, [node, header.destination], to).map(Hop::Link)
+            }
+        };
+        match hop {
             Some(Hop::Link(link)) if self.links[link.index()].has_fast_path() => self.forward(ctx, link, id, header),
             Some(Hop::Link(link)) => self.links[link.index()].send(ctx, id),
             Some(Hop::Radio(channel, station, to)) => {
@@ -224,10 +258,14 @@ impl Network {
     }
 
     /// Number of hops on the path that a packet would take now.
-    pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId) -> Option<u32> {
+    pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId, receiver: EndpointId) -> Option<u32> {
         let (mut here, mut hops) = (from, 0);
         while here != to {
-            here = match self.hop(here, to)? {
+            let hop = match &self.flow_routes {
+                None => self.hop(here, to),
+                Some(by_flow) => by_flow.expected(&self.routes, [here, to], receiver).map(Hop::Link),
+            };
+            here = match hop? {
                 Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to.unwrap_or(to),
                 Hop::Link(_) => return None,
                 Hop::Radio(channel, station, exit) => {
@@ -266,6 +304,7 @@ impl Network {
     }
 
     /// Receives a packet at a node: returns it if this is its destination, else forwards it.
+    #[inline]
     fn receive(
         &mut self,
         ctx: &mut Context,
@@ -273,21 +312,34 @@ impl Network {
         id: PacketId,
         previous: Option<StationId>,
     ) -> Option<PacketId> {
-        if ctx.packets.forwarding_header(id).destination == node {
-            if ctx.packets.is_damaged(id) {
-                ctx.drop(id, DropReason::Corrupt, None);
+        let header = ctx.packets.forwarding_header(id);
+        if header.destination == node {
+            if header.damaged {
+                Network::drop_damaged(ctx, id);
                 return None;
             }
             self.nodes[node.index()].received += 1;
             return Some(id);
         }
+        self.pass_on(ctx, node, id, previous);
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_damaged(ctx: &mut Context, id: PacketId) {
+        ctx.drop(id, DropReason::Corrupt, None);
+    }
+
+    /// Forwards a packet from a node on its way.
+    #[inline(never)]
+    fn pass_on(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
         self.nodes[node.index()].forwarded += 1;
         if ctx.packets.decrement_ttl(id) {
             self.send(ctx, node, id, previous);
         } else {
             ctx.drop(id, DropReason::Ttl, None);
         }
-        None
     }
 
     /// Handles the arrival of a packet over a link; true if it has reached its destination.

@@ -59,6 +59,8 @@ pub(crate) struct ForwardingHeader {
     pub(crate) destination: NodeId,
     pub(crate) size: Bytes,
     pub(crate) ttl: u8,
+    /// A link has damaged the packet.
+    pub(crate) damaged: bool,
 }
 
 /// Slots in one word of `occupied`.
@@ -240,8 +242,14 @@ impl PacketStore {
     /// The part of the header that forwarding needs.
     #[inline]
     pub(crate) fn forwarding_header(&self, id: PacketId) -> ForwardingHeader {
-        let PackedPacket { destination, size, ttl, .. } = *self.packed(id);
-        ForwardingHeader { destination, size, ttl }
+        let packed = self.packed(id);
+        let PackedPacket { destination, size, ttl, .. } = *packed;
+        ForwardingHeader { destination, size, ttl, damaged: packed.has(DAMAGED) }
+    }
+
+    /// The endpoint that a packet is for.
+    pub(crate) fn receiver(&self, id: PacketId) -> EndpointId {
+        self.packed(id).to
     }
 
     /// Decrements the TTL of a packet; false if it expires.
@@ -271,12 +279,6 @@ impl PacketStore {
         self.packets[id.0 as usize].bits |= DAMAGED;
     }
 
-    /// True if a link has damaged a packet.
-    #[inline]
-    pub(crate) fn is_damaged(&self, id: PacketId) -> bool {
-        self.packed(id).has(DAMAGED)
-    }
-
     /// Inserts a copy of a packet.
     pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
         let packet = self.get(id);
@@ -288,6 +290,11 @@ impl PacketStore {
         };
         self.packets[copy.0 as usize].bits |= self.packed(id).bits & DAMAGED;
         copy
+    }
+
+    /// Exchanges two packets: each has the other's id from now on.
+    pub(crate) fn swap(&mut self, one: PacketId, other: PacketId) {
+        self.packets.swap(one.0 as usize, other.0 as usize);
     }
 
     /// Overwrites the ECN field of a packet.

@@ -31,8 +31,13 @@ impl Bench {
         let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
         let mut ctx = Context::new(FLOWS, None);
         // Flows 2n and 2n + 1 start at node n + 1; all end at node 0.
-        let ends =
-            |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1, dscp: Dscp::default() };
+        let ends = |flow| FlowEnds {
+            source: NodeId(flow / 2 + 1),
+            sink: NodeId(0),
+            priority: 1,
+            dscp: Dscp::default(),
+            serial: FlowId(flow),
+        };
         ctx.ends.extend((0..FLOWS as u32).map(ends));
         Bench { ctx, metrics: LinkMetrics::default(), queue, held: 0 }
     }

@@ -2,7 +2,7 @@
 //! of ACKs.
 
 mod ack_filter;
-mod framing;
+mod counts;
 mod tin;
 mod ways;
 
@@ -11,8 +11,9 @@ use tcp::units::{Bytes, Rate, Time};
 
 use super::Dequeued;
 use super::context::QueueContext;
-use super::fifo::QueuedPacket;
-use super::hash::spread;
+use super::fifo::{Held, QueuedPacket};
+use super::report::QueueReport;
+use crate::hash::spread;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -34,8 +35,7 @@ pub(crate) struct Cake {
     salt: u64,
     /// BLUE's decisions.
     rng: Rng,
-    packets: u64,
-    bytes: Bytes,
+    held: Held,
 }
 
 /// The shaper of all tins.
@@ -70,6 +70,15 @@ fn parts(tins: Tins) -> &'static [u64] {
         Tins::Besteffort => &[1],
         Tins::Diffserv3 => &[1, 16, 4],
         Tins::Diffserv4 => &[1, 16, 2, 4],
+    }
+}
+
+/// The names of tins, in the same order.
+fn names(tins: Tins) -> &'static [&'static str] {
+    match tins {
+        Tins::Besteffort => &["best_effort"],
+        Tins::Diffserv3 => &["best_effort", "bulk", "voice"],
+        Tins::Diffserv4 => &["best_effort", "bulk", "video", "voice"],
     }
 }
 
@@ -109,8 +118,7 @@ impl Cake {
             turn: 0,
             salt: rng.next_u64(),
             rng,
-            packets: 0,
-            bytes: Bytes::ZERO,
+            held: Held::default(),
         }
     }
 
@@ -132,8 +140,7 @@ impl Cake {
                 Isolate::Src => source,
                 Isolate::Dst => destination,
                 Isolate::Hosts => source << 32 | destination,
-                // An endpoint is one direction of one flow.
-                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => packet.to.0.into(),
+                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => ctx.flow_key(packet.to),
             }),
             source: load.sources.then(|| hash(source)),
             destination: load.destinations.then(|| hash(destination)),
@@ -143,7 +150,7 @@ impl Cake {
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         let (now, packet) = (ctx.now(), ctx.packet(&arrival));
-        if let Some(shaper) = self.shaper.as_mut().filter(|shaper| self.packets == 0 && shaper.next < now) {
+        if let Some(shaper) = self.shaper.as_mut().filter(|shaper| self.held.packets() == 0 && shaper.next < now) {
             (shaper.next, shaper.failsafe) = (now, now);
         }
         let (keys, load) = (self.keys(ctx, &packet), self.host_load());
@@ -156,14 +163,13 @@ impl Cake {
         if let Some(place) = ack_filter::replaced(self.ack_filter, &packet, others)
             && let Some(gone) = tin.remove(at, place)
         {
-            self.packets -= 1;
-            self.bytes -= gone.size;
+            self.held.remove(&gone);
+            tin.counts.ack_drops += 1;
             ctx.drop(&gone, DropReason::AckFilter);
         }
         tin.push(at, arrival, load);
-        self.packets += 1;
-        self.bytes += arrival.size;
-        while self.bytes > self.memory {
+        self.held.add(&arrival);
+        while self.held.bytes() > self.memory {
             self.drop_from_longest(ctx);
         }
         Ok(())
@@ -180,8 +186,7 @@ impl Cake {
         let own = &mut self.tins[tin];
         own.flows[at].cobalt.on_overflow(&own.settings, ctx.now());
         let head = own.remove(at, 0).expect("memory is not full of nothing");
-        self.packets -= 1;
-        self.bytes -= head.size;
+        self.held.remove(&head);
         self.drop_head(ctx, (tin, at), &head, DropReason::Queue);
     }
 
@@ -193,6 +198,7 @@ impl Cake {
         head: &QueuedPacket,
         reason: DropReason,
     ) {
+        self.tins[tin].counts.class.drops += 1;
         if self.ingress {
             let size = self.on_line(ctx, head);
             self.tins[tin].charge(at, size, ctx.now());
@@ -205,7 +211,7 @@ impl Cake {
     fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
         match &self.overhead {
             Overhead::Raw => waiting.size,
-            Overhead::Framed(framing) => framing::on_line(ctx.packet(waiting).size, framing),
+            Overhead::Framed(framing) => framing.on_line(ctx.packet(waiting).size),
         }
     }
 
@@ -213,7 +219,7 @@ impl Cake {
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
         let now = ctx.now();
         let mut decays = true;
-        while self.packets > 0 {
+        while self.held.packets() > 0 {
             if let Some(at) = self.shaper.as_ref().and_then(|shaper| shaper.wait(now)) {
                 return Dequeued::Later(at);
             }
@@ -262,18 +268,20 @@ impl Cake {
                 tin.on_empty(list, at, now);
                 return None;
             };
-            self.packets -= 1;
-            self.bytes -= head.size;
+            self.held.remove(&head);
             let bulk = if self.ingress { tin.bulk } else { 0 };
             let flow = &mut tin.flows[at];
             let waited = (now, ctx.sojourn(&head));
+            let [_, marks] = ctx.drops_and_marks();
             let unwanted = flow.cobalt.drops(&tin.settings, waited, bulk, || ctx.mark(&head), &mut self.rng);
+            tin.counts.class.marks += ctx.drops_and_marks()[1] - marks;
             // The last packet of a queue may be marked, but is not dropped.
             if unwanted && flow.waiting.packets() > 0 {
                 self.drop_head(ctx, (index, at), &head, DropReason::Aqm);
                 continue;
             }
             let size = self.on_line(ctx, &head);
+            self.tins[index].counts.class.on_departure(head.size, waited.1);
             self.tins[index].charge(at, size, now);
             self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, false));
             return Some(head);
@@ -283,17 +291,27 @@ impl Cake {
     /// Removes the packets for which `wanted` is true, tin by tin.
     pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let taken: Vec<QueuedPacket> = self.tins.iter_mut().flat_map(|tin| tin.take(wanted)).collect();
-        self.packets -= taken.len() as u64;
-        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken.iter().for_each(|gone| self.held.remove(gone));
         taken
     }
 
+    /// The measurement interval begins.
+    pub(super) fn on_warmup_end(&mut self) {
+        self.tins.iter_mut().for_each(Tin::on_warmup_end);
+    }
+
+    /// What it counted until now.
+    pub(super) fn report(&self) -> QueueReport {
+        let tins = names(self.classes).iter().zip(&self.tins);
+        QueueReport::Cake { tins: tins.map(|(name, tin)| tin.report(name)).collect() }
+    }
+
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.held.packets()
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.held.bytes()
     }
 }
 

@@ -51,6 +51,12 @@ impl<'a> QueueContext<'a> {
         self.ctx.ends[endpoint.flow().index()]
     }
 
+    /// What a router hashes in place of the five-tuple: one direction of one flow.
+    #[inline]
+    pub(super) fn flow_key(&self, endpoint: EndpointId) -> u64 {
+        self.ctx.by_serial(endpoint).0.into()
+    }
+
     /// The differentiated services code point of a packet.
     pub(super) fn dscp(&self, waiting: &QueuedPacket) -> Dscp {
         let demoted = self.ctx.packets.is_demoted(waiting.packet);

@@ -8,8 +8,8 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::Dequeued;
 use super::context::QueueContext;
-use super::fifo::{Fifo, Limit, QueuedPacket};
-use super::hash::spread;
+use super::fifo::{Fifo, Held, Limit, QueuedPacket};
+use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{DrrBy, DrrDef, DrrDrop, SfqDef};
 
@@ -31,8 +31,7 @@ pub(crate) struct Drr {
     turns: VecDeque<u64>,
     /// The first of them has received its quantum.
     served: bool,
-    packets: u64,
-    bytes: Bytes,
+    held: Held,
 }
 
 /// The packets of one key.
@@ -95,20 +94,18 @@ impl Drr {
             queues: BTreeMap::new(),
             turns: VecDeque::new(),
             served: false,
-            packets: 0,
-            bytes: Bytes::ZERO,
+            held: Held::default(),
         }
     }
 
     /// The queue of a packet.
     fn key(&mut self, ctx: &QueueContext<'_>, arrival: &QueuedPacket) -> u64 {
         let packet = ctx.packet(arrival);
-        // An endpoint is one direction of one flow, as the five-tuple that a router hashes.
         match &mut self.classify {
-            Classify::By(DrrBy::Flow) => packet.to.0.into(),
+            Classify::By(DrrBy::Flow) => ctx.flow_key(packet.to),
             Classify::By(DrrBy::Source) => ctx.ends(packet.to).source_of(packet.to).0.into(),
             Classify::By(DrrBy::Destination) => packet.destination.0.into(),
-            Classify::Hash(hash) => hash.index_of(ctx.now(), packet.to.0.into()),
+            Classify::Hash(hash) => hash.index_of(ctx.now(), ctx.flow_key(packet.to)),
         }
     }
 
@@ -127,9 +124,8 @@ impl Drr {
             }
         };
         queue.waiting.push(arrival);
-        self.packets += 1;
-        self.bytes += arrival.size;
-        while self.limit.is_exceeded(self.packets, self.bytes) {
+        self.held.add(&arrival);
+        while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) {
             self.drop_from_longest(ctx);
         }
         Ok(())
@@ -147,8 +143,7 @@ impl Drr {
             DrrDrop::LongestHead => queue.waiting.pop(),
         };
         let gone = gone.expect("a queue without packets has no turn");
-        self.packets -= 1;
-        self.bytes -= gone.size;
+        self.held.remove(&gone);
         ctx.drop(&gone, DropReason::Queue);
         self.forget_if_empty(key);
     }
@@ -213,8 +208,7 @@ impl Drr {
         let queue = self.queues.get_mut(&key).expect("it was looked at");
         queue.waiting.pop();
         queue.deficit -= head.size.0;
-        self.packets -= 1;
-        self.bytes -= head.size;
+        self.held.remove(&head);
         self.forget_if_empty(key);
         Dequeued::Ready(head)
     }
@@ -222,8 +216,7 @@ impl Drr {
     /// Removes the packets for which `wanted` is true, queue by queue.
     pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let taken: Vec<QueuedPacket> = self.queues.values_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
-        self.packets -= taken.len() as u64;
-        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken.iter().for_each(|gone| self.held.remove(gone));
         let empty: Vec<u64> =
             self.queues.iter().filter(|(_, queue)| queue.waiting.packets() == 0).map(|(key, _)| *key).collect();
         empty.into_iter().for_each(|key| self.forget_if_empty(key));
@@ -231,11 +224,11 @@ impl Drr {
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.held.packets()
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.held.bytes()
     }
 }
 

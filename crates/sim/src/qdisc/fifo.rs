@@ -51,7 +51,41 @@ impl From<Amount> for Limit {
             Amount::Packets(packets) => Limit::Packets(packets),
             Amount::Bytes(bytes) => Limit::Bytes(bytes),
             Amount::Unlimited => Limit::Unlimited,
+            Amount::Bdp { .. } => unreachable!("the expansion turns multiples of the BDP into bytes"),
         }
+    }
+}
+
+/// What several queues hold together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Held {
+    packets: u64,
+    bytes: Bytes,
+}
+
+impl Held {
+    pub(super) fn add(&mut self, arrival: &QueuedPacket) {
+        self.packets += 1;
+        self.bytes += arrival.size;
+    }
+
+    pub(super) fn remove(&mut self, gone: &QueuedPacket) {
+        self.packets -= 1;
+        self.bytes -= gone.size;
+    }
+
+    /// A part is not what it was.
+    pub(super) fn replace(&mut self, was: Held, is: Held) {
+        self.packets = self.packets + is.packets - was.packets;
+        self.bytes = self.bytes + is.bytes - was.bytes;
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes
     }
 }
 
@@ -104,6 +138,10 @@ impl Fifo {
         self.waiting.extend(left);
         self.bytes = self.waiting.iter().map(|waiting| waiting.size).fold(Bytes::ZERO, |sum, size| sum + size);
         taken
+    }
+
+    pub(super) fn held(&self) -> Held {
+        Held { packets: self.packets(), bytes: self.bytes }
     }
 
     pub(super) fn packets(&self) -> u64 {

@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::Dequeued;
 use super::context::QueueContext;
-use super::fifo::{Fifo, Limit, QueuedPacket};
+use super::fifo::{Fifo, Held, Limit, QueuedPacket};
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqDef;
@@ -19,14 +19,13 @@ const LONGEST_GAP: Span = Span::from_millis(1000);
 #[derive(Debug)]
 pub(crate) struct Fq {
     settings: Settings,
-    /// All flows that ever came. There are no collisions.
+    /// All flows that ever came, by slot, of which a flow of a workload takes over the queue. There are no collisions.
     flows: BTreeMap<EndpointId, FlowQueue>,
     new: VecDeque<EndpointId>,
     old: VecDeque<EndpointId>,
     /// Flows whose time has not come, by that time.
     throttled: BTreeSet<(Time, EndpointId)>,
-    packets: u64,
-    bytes: Bytes,
+    held: Held,
 }
 
 /// The parameters.
@@ -46,6 +45,8 @@ struct Settings {
 #[derive(Debug)]
 struct FlowQueue {
     waiting: Fifo,
+    /// Whose queue it is: one direction of one flow.
+    flow_key: u64,
     /// Bytes that it may still send in this round.
     credit: i64,
     /// Its next packet starts at this time or later.
@@ -80,24 +81,28 @@ impl Fq {
             new: VecDeque::new(),
             old: VecDeque::new(),
             throttled: BTreeSet::new(),
-            packets: 0,
-            bytes: Bytes::ZERO,
+            held: Held::default(),
         }
     }
 
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         let (now, settings) = (ctx.now(), &self.settings);
-        if settings.limit.is_exceeded(self.packets + 1, self.bytes + arrival.size) {
+        if settings.limit.is_exceeded(self.held.packets() + 1, self.held.bytes() + arrival.size) {
             return Err(DropReason::Queue);
         }
         let key = ctx.packet(&arrival).to;
+        let flow_key = ctx.flow_key(key);
         let flow = self.flows.entry(key).or_insert_with(|| FlowQueue {
             waiting: Fifo::default(),
+            flow_key,
             credit: settings.initial_quantum,
             next: Time::ZERO,
             idle_since: Some(now),
         });
+        if flow.flow_key != flow_key {
+            (flow.flow_key, flow.credit, flow.next) = (flow_key, settings.initial_quantum, Time::ZERO);
+        }
         if flow.waiting.packets() >= settings.flow_limit {
             return Err(DropReason::Queue);
         }
@@ -108,8 +113,7 @@ impl Fq {
             self.new.push_back(key);
         }
         flow.waiting.push(arrival);
-        self.packets += 1;
-        self.bytes += arrival.size;
+        self.held.add(&arrival);
         Ok(())
     }
 
@@ -156,7 +160,7 @@ impl Fq {
 
     /// The answer where no flow may send.
     fn wait(&self) -> Dequeued {
-        let next = self.throttled.first().filter(|_| self.packets > 0);
+        let next = self.throttled.first().filter(|_| self.held.packets() > 0);
         next.map_or(Dequeued::Empty, |(next, _)| Dequeued::Later(*next))
     }
 
@@ -172,8 +176,7 @@ impl Fq {
         let Some((_, key)) = self.settle(now) else { return self.wait() };
         let flow = self.flows.get_mut(&key).expect("a listed flow exists");
         let head = flow.waiting.pop().expect("it was looked at");
-        self.packets -= 1;
-        self.bytes -= head.size;
+        self.held.remove(&head);
         // Pacing is no congestion: the age counts from when the packet was allowed to start.
         let age = now.since(head.since.max(flow.next));
         if self.settings.ce_threshold.is_some_and(|threshold| age > threshold) {
@@ -186,17 +189,16 @@ impl Fq {
     /// Removes the packets for which `wanted` is true, flow by flow; the flows leave their lists when their turn comes.
     pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let taken: Vec<QueuedPacket> = self.flows.values_mut().flat_map(|flow| flow.waiting.take(wanted)).collect();
-        self.packets -= taken.len() as u64;
-        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken.iter().for_each(|gone| self.held.remove(gone));
         taken
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.held.packets()
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.held.bytes()
     }
 }
 

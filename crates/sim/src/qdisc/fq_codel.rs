@@ -8,9 +8,8 @@ use tcp::units::Bytes;
 
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
-use super::fifo::{Fifo, Limit, QueuedPacket};
-use super::hash::spread;
-use crate::ids::EndpointId;
+use super::fifo::{Fifo, Held, Limit, QueuedPacket};
+use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{Backlog, FqCodelDef};
 
@@ -25,13 +24,14 @@ pub(crate) struct FqCodel {
     settings: Settings,
     /// What CoDel's guard for short queues counts.
     guarded: Backlog,
+    /// A new queue that is empty is not made old where there is no old one.
+    forget_lone: bool,
     /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    packets: u64,
-    bytes: Bytes,
+    held: Held,
     /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
     /// counts as queued.
     peeked: Option<QueuedPacket>,
@@ -79,26 +79,25 @@ impl FqCodel {
                 inverse_sqrt: def.inverse_sqrt,
             },
             guarded: def.guarded,
+            forget_lone: def.forget_lone,
             salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: Bytes::ZERO,
+            held: Held::default(),
             peeked: None,
             device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
     }
 
-    /// An endpoint is one direction of one flow, as the five-tuple that a router hashes.
-    fn index_of(&self, to: EndpointId) -> usize {
-        (spread(u64::from(to.0) ^ self.salt) % self.queues.len() as u64) as usize
+    fn index_of(&self, flow_key: u64) -> usize {
+        (spread(flow_key ^ self.salt) % self.queues.len() as u64) as usize
     }
 
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        let index = self.index_of(ctx.packet(&arrival).to);
+        let index = self.index_of(ctx.flow_key(ctx.packet(&arrival).to));
         let queue = &mut self.queues[index];
         if !queue.active {
             queue.active = true;
@@ -106,9 +105,8 @@ impl FqCodel {
             self.new.push_back(index as u32);
         }
         queue.waiting.push(arrival);
-        self.packets += 1;
-        self.bytes += arrival.size;
-        while self.limit.is_exceeded(self.packets, self.bytes) {
+        self.held.add(&arrival);
+        while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) {
             self.drop_from_longest(ctx);
         }
         self.hand_down(ctx);
@@ -124,21 +122,19 @@ impl FqCodel {
         for _ in 0..BATCH {
             let Some(head) = queue.waiting.pop() else { break };
             ctx.drop(&head, DropReason::Queue);
+            self.held.remove(&head);
             gone += head.size;
-            self.packets -= 1;
             if gone >= enough {
                 break;
             }
         }
-        self.bytes -= gone;
     }
 
     /// The next packet to transmit: that of the device where there is one.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         if let Some(head) = self.peeked.take() {
-            self.packets -= 1;
-            self.bytes -= head.size;
+            self.held.remove(&head);
             return Some(head);
         }
         let Some(device) = &mut self.device else { return self.serve(ctx) };
@@ -168,21 +164,20 @@ impl FqCodel {
                 self.retire(list);
                 continue;
             }
-            let (packets, bytes) = (queue.waiting.packets(), queue.waiting.bytes());
-            let beside = if self.guarded == Backlog::All { self.bytes - bytes } else { Bytes::ZERO };
+            let own = queue.waiting.held();
+            let beside = if self.guarded == Backlog::All { self.held.bytes() - own.bytes() } else { Bytes::ZERO };
             let next = queue.control.dequeue(&self.settings, &mut queue.waiting, beside, ctx);
-            self.packets -= packets - queue.waiting.packets();
-            self.bytes -= bytes - queue.waiting.bytes();
+            self.held.replace(own, queue.waiting.held());
             match next {
                 Some(head) => {
                     queue.deficit -= head.size.0 as i64;
                     return Some(head);
                 }
                 // A new queue has to pass through the old ones first, or it would be new again at its next packet.
-                None if list == List::New => self.retire(list),
+                None if list == List::New && !(self.forget_lone && self.old.is_empty()) => self.retire(list),
                 None => {
                     queue.active = false;
-                    self.old.pop_front();
+                    self.pop(list);
                 }
             }
         }
@@ -191,34 +186,36 @@ impl FqCodel {
     /// What `dequeue` will return, after the drops that come first.
     pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         let head = self.dequeue(ctx)?;
-        self.packets += 1;
-        self.bytes += head.size;
+        self.held.add(&head);
         self.peeked = Some(head);
         self.peeked
     }
 
     /// The head of `list` goes to the end of the old queues.
     fn retire(&mut self, list: List) {
-        let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
+        let head = self.pop(list);
         self.old.extend(head);
+    }
+
+    fn pop(&mut self, list: List) -> Option<u32> {
+        if list == List::New { self.new.pop_front() } else { self.old.pop_front() }
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.
     pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let mut taken: Vec<QueuedPacket> = self.peeked.take_if(|head| wanted(head)).into_iter().collect();
         taken.extend(self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)));
-        self.packets -= taken.len() as u64;
-        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken.iter().for_each(|gone| self.held.remove(gone));
         let below = self.device.as_mut().map(|device| device.waiting.take(wanted)).unwrap_or_default();
         below.into_iter().chain(taken).collect()
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets + self.device.as_ref().map_or(0, |device| device.waiting.packets())
+        self.held.packets() + self.device.as_ref().map_or(0, |device| device.waiting.packets())
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes + self.device.as_ref().map_or(Bytes::ZERO, |device| device.waiting.bytes())
+        self.held.bytes() + self.device.as_ref().map_or(Bytes::ZERO, |device| device.waiting.bytes())
     }
 }
 

@@ -13,7 +13,6 @@ mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
-mod hash;
 mod pie;
 mod policer;
 mod priority;
@@ -39,7 +38,7 @@ use policer::Policer;
 use priority::Priority;
 use red::Red;
 pub(crate) use report::QueueSample;
-pub use report::{BandReport, DualPi2Report, QueueReport};
+pub use report::{BandReport, DualPi2Report, QueueReport, TinReport};
 use tbf::Tbf;
 
 use tcp::rng::Rng;
@@ -233,6 +232,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.on_warmup_end(now),
             Qdisc::Policer(queue) => queue.inner.on_warmup_end(now),
             Qdisc::Priority(queue) => queue.on_warmup_end(now),
+            Qdisc::Cake(queue) => queue.on_warmup_end(),
             Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
             _ => {}
         }
@@ -244,6 +244,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.report(now),
             Qdisc::Policer(queue) => queue.inner.report(now),
             Qdisc::Priority(queue) => Some(queue.report(now)),
+            Qdisc::Cake(queue) => Some(queue.report()),
             Qdisc::DualPi2(queue) => Some(queue.report(now)),
             _ => None,
         }

@@ -12,6 +12,11 @@ use crate::metrics::Delays;
 pub enum QueueReport {
     /// Of DualPI2.
     DualPi2(Box<DualPi2Report>),
+    /// Of CAKE.
+    Cake {
+        /// Its tins.
+        tins: Vec<TinReport>,
+    },
     /// Of strict priority.
     Priority {
         /// Its bands.
@@ -66,6 +71,45 @@ pub struct DualPi2Report {
     pub p_max: f64,
     /// Time in which k p' exceeded 1.
     pub overload_s: f64,
+}
+
+/// A tin of CAKE.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TinReport {
+    /// Its name.
+    pub tin: &'static str,
+    /// Packets that left it for the transmitter.
+    pub sent: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Mean queueing delay.
+    pub delay_mean_s: Option<f64>,
+    /// Its median.
+    pub delay_p50_s: Option<f64>,
+    /// Its 99th percentile.
+    pub delay_p99_s: Option<f64>,
+    /// The greatest.
+    pub delay_max_s: Option<f64>,
+    /// Packets dropped by COBALT or at the limit of memory.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// ACKs that the filter dropped.
+    pub ack_drops: u64,
+    /// Packets whose queue was found beside the place of their hash.
+    pub way_hits: u64,
+    /// Packets that took a queue that nobody used.
+    pub way_misses: u64,
+    /// Packets that share a queue of others: their set was full.
+    pub way_collisions: u64,
+    /// Most flows that were sparse at once.
+    pub sparse_max: u64,
+    /// Most flows that were not.
+    pub bulk_max: u64,
+    /// COBALT's target.
+    pub target_s: f64,
+    /// COBALT's interval.
+    pub interval_s: f64,
 }
 
 /// A band of strict priority.

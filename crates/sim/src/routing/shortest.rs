@@ -46,47 +46,29 @@ impl Routes {
 
     /// All-pairs shortest paths by hops; ties go to the lowest neighbour, then to the lowest link.
     pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
-        let mut out: Vec<Vec<Edge>> = vec![Vec::new(); nodes];
-        let mut into: Vec<Vec<NodeId>> = vec![Vec::new(); nodes];
-        let mut sorted: Vec<&Edge> = edges.iter().collect();
-        sorted.sort_by_key(|e| (e.to, e.link));
-        for edge in sorted {
-            out[edge.from.index()].push(*edge);
-            if edge.up {
-                into[edge.to.index()].push(edge.from);
-            }
-        }
-        let is_leaf = |node: usize| out[node].len() <= 1;
+        let net = Adjacency::new(nodes, edges);
         let mut routes: Vec<NodeRoutes> = (0..nodes)
             .map(|node| {
-                if is_leaf(node) {
-                    NodeRoutes::Leaf(out[node].first().map(|e| e.link))
+                if net.is_leaf(node) {
+                    NodeRoutes::Leaf(net.out[node].first().map(|e| e.link))
                 } else {
                     NodeRoutes::Table(vec![None; nodes])
                 }
             })
             .collect();
-        for destination in (0..nodes).filter(|n| !is_leaf(*n)) {
-            let hops = hops_to(destination, &into, &is_leaf);
-            let leaves: Vec<usize> = into[destination].iter().map(|n| n.index()).filter(|n| is_leaf(*n)).collect();
-            for node in (0..nodes).filter(|n| !is_leaf(*n)) {
-                let NodeRoutes::Table(table) = &mut routes[node] else { continue };
-                if node == destination {
-                    for edge in out[node].iter().filter(|e| e.up && is_leaf(e.to.index())) {
-                        table[edge.to.index()].get_or_insert(edge.link);
-                    }
-                    continue;
-                }
-                let next = hops[node].and_then(|far| {
-                    let closer = |e: &&Edge| e.up && hops[e.to.index()].is_some_and(|near| near < far);
-                    out[node].iter().find(closer).map(|e| e.link)
-                });
-                table[destination] = next;
-                for leaf in &leaves {
-                    table[*leaf] = next;
-                }
+        for node in (0..nodes).filter(|n| !net.is_leaf(*n)) {
+            let NodeRoutes::Table(table) = &mut routes[node] else { continue };
+            for edge in net.out[node].iter().filter(|e| e.up && net.is_leaf(e.to.index())) {
+                table[edge.to.index()].get_or_insert(edge.link);
             }
         }
+        net.for_each_way(|node, destinations, ways| {
+            let NodeRoutes::Table(table) = &mut routes[node] else { return };
+            let next = ways.next();
+            for destination in destinations {
+                table[*destination] = next;
+            }
+        });
         Routes(routes)
     }
 
@@ -107,20 +89,64 @@ impl Routes {
     }
 }
 
-/// Hops from every node to `destination` over nodes that forward.
-fn hops_to(destination: usize, into: &[Vec<NodeId>], is_leaf: &dyn Fn(usize) -> bool) -> Vec<Option<u32>> {
-    let mut hops = vec![None; into.len()];
-    hops[destination] = Some(0);
-    let mut frontier = VecDeque::from([(destination, 0)]);
-    while let Some((node, distance)) = frontier.pop_front() {
-        for neighbour in into[node].iter().map(|n| n.index()) {
-            if hops[neighbour].is_none() && !is_leaf(neighbour) {
-                hops[neighbour] = Some(distance + 1);
-                frontier.push_back((neighbour, distance + 1));
+/// The links between nodes as the search sees them.
+pub(super) struct Adjacency {
+    /// By node: the links from it, by neighbour and number.
+    out: Vec<Vec<Edge>>,
+    /// By node: the neighbours with a link to it that is up.
+    into: Vec<Vec<NodeId>>,
+}
+
+impl Adjacency {
+    pub(super) fn new(nodes: usize, edges: &[Edge]) -> Adjacency {
+        let mut out: Vec<Vec<Edge>> = vec![Vec::new(); nodes];
+        let mut into: Vec<Vec<NodeId>> = vec![Vec::new(); nodes];
+        let mut sorted: Vec<&Edge> = edges.iter().collect();
+        sorted.sort_by_key(|e| (e.to, e.link));
+        for edge in sorted {
+            out[edge.from.index()].push(*edge);
+            if edge.up {
+                into[edge.to.index()].push(edge.from);
+            }
+        }
+        Adjacency { out, into }
+    }
+
+    /// True for a node that never forwards.
+    fn is_leaf(&self, node: usize) -> bool {
+        self.out[node].len() <= 1
+    }
+
+    /// Calls `found` for each node that forwards and each other such node: with it and the leaves around it as destinations,
+    /// and all links by which a shortest path leads there, in the order of neighbours and links.
+    pub(super) fn for_each_way(&self, mut found: impl FnMut(usize, &[usize], &mut dyn Iterator<Item = LinkId>)) {
+        for destination in (0..self.out.len()).filter(|n| !self.is_leaf(*n)) {
+            let hops = self.hops_to(destination);
+            let leaves = self.into[destination].iter().map(|n| n.index()).filter(|n| self.is_leaf(*n));
+            let destinations: Vec<usize> = std::iter::once(destination).chain(leaves).collect();
+            for node in (0..self.out.len()).filter(|n| *n != destination && !self.is_leaf(*n)) {
+                let is_closer = |e: &Edge| e.up && hops[e.to.index()] < hops[node] && hops[e.to.index()].is_some();
+                let mut ways = self.out[node].iter().filter(|e| is_closer(e)).map(|e| e.link);
+                found(node, &destinations, &mut ways);
             }
         }
     }
-    hops
+
+    /// Hops from every node to `destination` over nodes that forward.
+    fn hops_to(&self, destination: usize) -> Vec<Option<u32>> {
+        let mut hops = vec![None; self.into.len()];
+        hops[destination] = Some(0);
+        let mut frontier = VecDeque::from([(destination, 0)]);
+        while let Some((node, distance)) = frontier.pop_front() {
+            for neighbour in self.into[node].iter().map(|n| n.index()) {
+                if hops[neighbour].is_none() && !self.is_leaf(neighbour) {
+                    hops[neighbour] = Some(distance + 1);
+                    frontier.push_back((neighbour, distance + 1));
+                }
+            }
+        }
+        hops
+    }
 }
 
 #[cfg(test)]

@@ -139,6 +139,18 @@ pub struct FramingDef {
     pub framing: Cells,
 }
 
+impl FramingDef {
+    /// The size on the line of an IP datagram (tc-cake(8)).
+    pub fn on_line(&self, size: Bytes) -> Bytes {
+        let framed = size.0.saturating_add_signed(self.bytes).max(self.mpu);
+        Bytes(match self.framing {
+            Cells::None => framed,
+            Cells::Atm => framed.div_ceil(48) * 53,
+            Cells::Ptm => framed + framed.div_ceil(64),
+        })
+    }
+}
+
 /// How a line cuts frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

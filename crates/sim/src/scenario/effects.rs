@@ -263,6 +263,8 @@ tagged_enum! {
     pub enum AcksDef ("a treatment of ACKs") {
         /// One of several passes.
         "decimate" => Decimate(DecimateDef),
+        /// A newer one takes the place of one that waits in the queue.
+        "newest" => Newest(NewestDef),
     }
 }
 
@@ -275,6 +277,11 @@ pub struct DecimateDef {
     /// Longest time for which ACKs are held; the newest then passes.
     pub timeout: Span,
 }
+
+/// A newer pure ACK takes the place of one of its flow that waits in the queue (ACK thinning of cable modems).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewestDef {}
 
 fn certain() -> f64 {
     1.0

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::cake::Overhead;
 use super::ecn::{EcnRewrite, MarkModel};
 use super::effects::{AcksDef, CorruptDef, DuplicateDef, HarqDef, JitterDef, ReorderDef};
 use super::loss::LossModel;
@@ -18,6 +19,10 @@ pub struct LinkDef {
     pub from: String,
     /// The other end.
     pub to: String,
+    /// What stands for the keys that are left out: `"cable"`, `"pantheon/nepal"` (docs/topologies.md); a line is downstream from
+    /// `from` to `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// Rate of each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -39,6 +44,10 @@ pub struct LinkDef {
     /// Framing bytes per packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
+    /// In place of `overhead`, framing with a least size or with cells: a keyword such as `"pppoe_llcsnap"`, or
+    /// `{ bytes = 40, mpu = 0, framing = "atm" }`, as CAKE has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Overhead>,
     /// How the transmitter serves the queue, in each direction. Default: at `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Box<ServiceDef>>,
@@ -75,6 +84,10 @@ pub struct LinkDef {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkOptions {
+    /// What stands for the keys that are left out: `"cable"`, `"pantheon/nepal"` (docs/topologies.md); a line is downstream in
+    /// the forward direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// Rate of each direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -96,6 +109,10 @@ pub struct LinkOptions {
     /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
+    /// In place of `overhead`, framing with a least size or with cells: a keyword such as `"pppoe_llcsnap"`, or
+    /// `{ bytes = 40, mpu = 0, framing = "atm" }`, as CAKE has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Overhead>,
     /// How the transmitter serves the queue, in each direction. Default: at `rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<Box<ServiceDef>>,
@@ -132,6 +149,7 @@ impl LinkDef {
     /// A link between these nodes with these properties.
     pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
         let LinkOptions {
+            preset,
             rate,
             delay,
             queue,
@@ -139,6 +157,7 @@ impl LinkDef {
             marks,
             ecn,
             overhead,
+            framing,
             service,
             jitter,
             reorder,
@@ -154,6 +173,7 @@ impl LinkDef {
         LinkDef {
             from,
             to,
+            preset,
             rate,
             delay,
             queue,
@@ -161,6 +181,7 @@ impl LinkDef {
             marks,
             ecn,
             overhead,
+            framing,
             service,
             jitter,
             reorder,
@@ -179,6 +200,7 @@ impl LinkDef {
         let LinkDef {
             from: _,
             to: _,
+            preset,
             rate,
             delay,
             queue,
@@ -186,6 +208,7 @@ impl LinkDef {
             marks,
             ecn,
             overhead,
+            framing,
             service,
             jitter,
             reorder,
@@ -198,6 +221,7 @@ impl LinkDef {
             repeat,
         } = self.clone();
         LinkOptions {
+            preset,
             rate,
             delay,
             queue,
@@ -205,6 +229,7 @@ impl LinkDef {
             marks,
             ecn,
             overhead,
+            framing,
             service,
             jitter,
             reorder,
@@ -220,6 +245,36 @@ impl LinkDef {
 }
 
 impl LinkOptions {
+    /// These options, and for what they leave out those of `base`.
+    pub fn over(&self, base: &LinkOptions) -> LinkOptions {
+        let reverse = match (self.reverse.as_deref(), base.reverse.as_deref()) {
+            (Some(own), Some(base)) => Some(Box::new(own.over(base))),
+            (own, base) => own.or(base).cloned().map(Box::new),
+        };
+        let (own, base) = (self.clone(), base.clone());
+        LinkOptions {
+            preset: own.preset.or(base.preset),
+            rate: own.rate.or(base.rate),
+            delay: own.delay.or(base.delay),
+            queue: own.queue.or(base.queue),
+            loss: own.loss.or(base.loss),
+            marks: own.marks.or(base.marks),
+            ecn: own.ecn.or(base.ecn),
+            framing: own.framing.or(base.framing.filter(|_| own.overhead.is_none())),
+            overhead: own.overhead.or(base.overhead),
+            service: own.service.or(base.service),
+            jitter: own.jitter.or(base.jitter),
+            reorder: own.reorder.or(base.reorder),
+            duplicate: own.duplicate.or(base.duplicate),
+            corrupt: own.corrupt.or(base.corrupt),
+            harq: own.harq.or(base.harq),
+            acks: own.acks.or(base.acks),
+            reverse,
+            changes: if own.changes.is_empty() { base.changes } else { own.changes },
+            repeat: own.repeat.or(base.repeat),
+        }
+    }
+
     /// How the transmitter of the other direction serves: as this one's, unless `reverse` says otherwise or has a rate of its own
     /// where this one's is the service's.
     pub fn reverse_service(&self) -> Option<Box<ServiceDef>> {

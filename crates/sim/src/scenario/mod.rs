@@ -1,7 +1,9 @@
 //! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
 //! (`docs/scenario.md` is generated from here).
 
+mod access;
 mod area;
+mod arrivals;
 mod cake;
 mod cc_choice;
 mod constellation;
@@ -17,17 +19,22 @@ mod link;
 mod loss;
 mod lrwpan;
 mod media;
+mod medium;
 mod mobility;
 mod near;
 mod network;
 mod parse;
+mod paths;
 mod quantity;
 mod queue;
 mod radio;
+mod receiver;
 mod record;
 mod renamed;
 mod service;
 mod shaper;
+mod shapes;
+mod sizes;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -35,20 +42,25 @@ mod times;
 mod traffic;
 mod wired_cum_wireless;
 mod wireless;
+mod workload;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::Span;
 
+pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
 pub use area::Area;
+pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
-pub use conversations::{BothDef, DirectionDef, IncastDef, NoKeysDef, PerConnection, RequestResponseDef, TransferDef};
+pub use conversations::{
+    BothDef, DirectionDef, IncastDef, NoKeysDef, PageDef, PageProtocol, PerConnection, RequestResponseDef, TransferDef,
+};
 pub use dscp::Dscp;
 pub use dualpi2::{
     ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
@@ -65,15 +77,19 @@ pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
 pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
-pub use media::{AutoPlayout, Codec, FixedPlayout, Playout, VoiceDef};
+pub use media::{
+    AutoPlayout, BufferRule, Codec, FixedPlayout, FixedRule, Playout, RtcControl, RtcDef, ThroughputRule, VideoDef,
+    VideoRule, VoiceDef,
+};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
 pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
+pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use quantity::{
-    Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
+    Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
 pub use queue::{
     Backlog, CodelDef, DelayEstimator, DropTailDef, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef, RedProfile,
@@ -83,12 +99,18 @@ pub use radio::{
     FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
 };
-pub use record::{RecordDef, SeriesName};
+pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
+pub use record::{RecordDef, RecordedFlows, SampleDef, SeriesName};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
+pub use shapes::{FatTree, LeafSpine, ParkingLot};
+pub use sizes::{
+    CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
+    UniformSize, WebSearchSize,
+};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
@@ -97,6 +119,7 @@ pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
     Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
 };
+pub use workload::{EndsDef, TransferApp, WorkloadApp, WorkloadDef};
 
 /// One world: a network, the flows over it, and what to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -107,6 +130,9 @@ pub struct Scenario {
     /// Time at the start that measurements exclude.
     #[serde(default)]
     pub warmup: Span,
+    /// Time at the end: flows of a workload that arrive in it do not count, since the longest of them could not end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cooldown: Span,
     /// Nodes and links.
     pub network: Network,
     /// Settings of every TCP flow that has none of its own.
@@ -118,6 +144,12 @@ pub struct Scenario {
     /// Flows one by one; they come before those of `network.flows`, whose default is 0 if there are any here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowDef>,
+    /// Flows that come and go; with any of them the default of `network.flows` is 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workload: Vec<WorkloadDef>,
+    /// Flows that take another path from some time on.
+    #[serde(default, rename = "move", skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<MoveDef>,
     /// Nodes, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeDef>,
@@ -149,6 +181,10 @@ impl Scenario {
             flow.cc.iter_mut().for_each(|cc| cc.give(further));
             flow.tcp = std::mem::take(&mut flow.tcp).with(further);
         }
+        for workload in &mut self.workload {
+            workload.cc.iter_mut().for_each(|cc| cc.give(further));
+            workload.tcp = std::mem::take(&mut workload.tcp).with(further);
+        }
         self
     }
 
@@ -158,9 +194,14 @@ impl Scenario {
     }
 }
 
-/// Who lists flows wants no others unless `network.flows` asks for them: its default is for scenarios without a list.
+fn is_zero(span: &Span) -> bool {
+    *span == Span::ZERO
+}
+
+/// Who lists flows or workloads wants no others unless `network.flows` asks for them: its default is for scenarios without a list.
 fn only_listed_flows(scenario: &mut Value) {
-    let listed = scenario.get("flow").and_then(Value::as_array).is_some_and(|flows| !flows.is_empty());
+    let has_any = |key| scenario.get(key).and_then(Value::as_array).is_some_and(|entries| !entries.is_empty());
+    let listed = has_any("flow") || has_any("workload");
     if let Some(Value::Object(network)) = scenario.get_mut("network")
         && listed
         && network.get("kind").is_some_and(|kind| kind != "graph")

@@ -1,9 +1,12 @@
 //! The part of the schema that says which kinds of network there are, and the nodes of a graph.
 
+use super::access::{Access, Home, Multihomed};
 use super::area::Area;
 use super::constellation::Constellation;
 use super::link::LinkOptions;
 use super::mobility::MobilityDef;
+use super::paths::PathRouting;
+use super::shapes::{FatTree, LeafSpine, ParkingLot};
 use super::tagged::tagged_enum;
 use super::wired_cum_wireless::WiredCumWireless;
 use super::wireless::{Adhoc, Infrastructure};
@@ -20,6 +23,18 @@ tagged_enum! {
         "star" => Star(Star),
         /// Routers in a row, switches on each router, PCs on each switch: r0…, sw0…, pc0….
         "lan" => Lan(Lan),
+        /// Routers in a row, with flows over all links between them and over one each: r0…, long_src0…, cross0_src0….
+        "parking_lot" => ParkingLot(Box<ParkingLot>),
+        /// Leaf switches with hosts, each joined to every spine switch: h0…, leaf0…, spine0….
+        "leaf_spine" => LeafSpine(Box<LeafSpine>),
+        /// Three tiers of switches with k ports: h0…, edge0_0…, agg0_0…, core0….
+        "fat_tree" => FatTree(Box<FatTree>),
+        /// Servers behind one core, and homes with a line each: srv0…, core, isp0…, gw0…, home0_0….
+        "access" => Access(Box<Access>),
+        /// One home, with a shaper if it has one: srv0…, core, isp0, modem0, gw0, home0_0….
+        "home" => Home(Box<Home>),
+        /// A client with several lines: s0…, m, path0…, c.
+        "multihomed" => Multihomed(Box<Multihomed>),
         /// A random connected network of routers, each with a host: n0….
         "random_wired" => RandomWired(RandomWired),
         /// Stations of one channel that forward packets for one another: n0….
@@ -47,11 +62,15 @@ pub struct Dumbbell {
     pub access: LinkOptions,
     /// The shared link, from r0 to r1. Default: 10 Mbps, 10 ms, queue of 100 packets.
     pub bottleneck: LinkOptions,
+    /// Which path a packet takes. Default: `single`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
 }
 
 impl Default for Dumbbell {
     fn default() -> Dumbbell {
-        Dumbbell { pairs: 1, flows: 0, access: LinkOptions::default(), bottleneck: LinkOptions::default() }
+        let (access, bottleneck) = (LinkOptions::default(), LinkOptions::default());
+        Dumbbell { pairs: 1, flows: 0, access, bottleneck, routing: None }
     }
 }
 
@@ -67,11 +86,14 @@ pub struct Star {
     pub source: LinkOptions,
     /// Links from the gateway to the sinks. Default: 10 Mbps, 45 ms, queue of 100 packets.
     pub sink: LinkOptions,
+    /// Which path a packet takes. Default: `single`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
 }
 
 impl Default for Star {
     fn default() -> Star {
-        Star { nodes: 40, flows: 20, source: LinkOptions::default(), sink: LinkOptions::default() }
+        Star { nodes: 40, flows: 20, source: LinkOptions::default(), sink: LinkOptions::default(), routing: None }
     }
 }
 
@@ -91,6 +113,9 @@ pub struct Lan {
     pub access: LinkOptions,
     /// Links between routers. Default: 100 Mbps, 5 us, queue of 100 packets.
     pub core: LinkOptions,
+    /// Which path a packet takes. Default: `single`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
 }
 
 impl Default for Lan {
@@ -102,6 +127,7 @@ impl Default for Lan {
             flows: 0,
             access: LinkOptions::default(),
             core: LinkOptions::default(),
+            routing: None,
         }
     }
 }
@@ -118,21 +144,50 @@ pub struct RandomWired {
     pub degree: f64,
     /// All links. Default: 2 Mbps, 10 ms, queue of 50 packets.
     pub links: LinkOptions,
+    /// Which path a packet takes. Default: `single`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
 }
 
 impl Default for RandomWired {
     fn default() -> RandomWired {
-        RandomWired { nodes: 40, flows: 20, degree: 3.0, links: LinkOptions::default() }
+        RandomWired { nodes: 40, flows: 20, degree: 3.0, links: LinkOptions::default(), routing: None }
     }
 }
 
 /// Nodes and links are listed in `node` and `link`.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
     /// The field that stations are in, for pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub area: Option<Area>,
+    /// Which path a packet over links takes. Default: `single`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
+}
+
+impl Network {
+    /// Which path a packet takes, if the scenario says it; of kinds that have links alone.
+    pub fn routing(&self) -> Option<&PathRouting> {
+        match self {
+            Network::Dumbbell(network) => network.routing.as_ref(),
+            Network::Star(network) => network.routing.as_ref(),
+            Network::Lan(network) => network.routing.as_ref(),
+            Network::ParkingLot(network) => network.routing.as_ref(),
+            Network::LeafSpine(network) => network.routing.as_ref(),
+            Network::FatTree(network) => network.routing.as_ref(),
+            Network::Access(network) => network.routing.as_ref(),
+            Network::Home(network) => network.routing.as_ref(),
+            Network::Multihomed(network) => network.routing.as_ref(),
+            Network::RandomWired(network) => network.routing.as_ref(),
+            Network::Graph(network) => network.routing.as_ref(),
+            Network::Adhoc(_)
+            | Network::Infrastructure(_)
+            | Network::WiredCumWireless(_)
+            | Network::Constellation(_) => None,
+        }
+    }
 }
 
 /// A node of a graph.

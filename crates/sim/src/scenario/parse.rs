@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::error::{ScenarioError, join};
 use super::near::did_you_mean;
-use super::renamed;
+use super::{medium, renamed};
 
 /// Separates an inner path, the message and the hint while serde carries them in one text.
 const MARK: char = '\u{1f}';
@@ -26,8 +26,9 @@ pub(super) fn from_json<T: DeserializeOwned>(
     let mut value: Value =
         serde_json::from_str(text).map_err(|e| ScenarioError::new(path, format!("{what}not valid JSON: {e}")))?;
     prepare(&mut value);
-    read(value)
-        .map_err(|error: ScenarioError| renamed::explain(ScenarioError { path: join(path, &error.path), ..error }))
+    read(value).map_err(|error: ScenarioError| {
+        medium::explain(renamed::explain(ScenarioError { path: join(path, &error.path), ..error }))
+    })
 }
 
 /// Deserializes with the path to the fault, through nested tagged values.

@@ -30,6 +30,10 @@ pub struct Energy(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Frequency(pub f64);
 
+/// Events per second, above zero.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub struct EventRate(pub f64);
+
 const LENGTH: QuantityKind = QuantityKind {
     name: "length",
     noun: "a distance",
@@ -128,13 +132,34 @@ pub(super) const PACKET_RATE: QuantityKind = QuantityKind {
     base_per_si: 1.0,
 };
 
+const EVENT_RATE: QuantityKind = QuantityKind {
+    name: "event_rate",
+    noun: "a number of events per second",
+    example: "200/s",
+    units: &[Unit::new("/s", 1.0)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
+/// Multiples of the bandwidth-delay product.
+pub(super) const BDP: QuantityKind = QuantityKind {
+    name: "bdp",
+    noun: "a multiple of the bandwidth-delay product",
+    example: "1bdp",
+    units: &[Unit::new("bdp", 1.0)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
 /// All kinds of quantities that have a text form. No unit is in two of them, but for those of `consumption`, which come last.
-pub const KINDS: [&QuantityKind; 13] = [
+pub const KINDS: [&QuantityKind; 15] = [
     &DURATION,
     &RATE,
     &SIZE,
     &PACKETS,
     &PACKET_RATE,
+    &EVENT_RATE,
+    &BDP,
     &LENGTH,
     &SPEED,
     &POWER,
@@ -227,6 +252,13 @@ impl FromStr for Frequency {
     }
 }
 
+impl FromStr for EventRate {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<EventRate, ParseQuantityError> {
+        EVENT_RATE.parse(text).map(EventRate)
+    }
+}
+
 impl Power {
     /// P = 1 mW x 10^(level / 10).
     pub fn from_dbm(level: f64) -> Power {
@@ -275,6 +307,12 @@ impl fmt::Display for Frequency {
     }
 }
 
+impl fmt::Display for EventRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", self.0)
+    }
+}
+
 text_quantity! {
     Metres, "Metres", LENGTH.example, LENGTH.description();
     Speed, "Speed", SPEED.example, SPEED.description();
@@ -283,6 +321,7 @@ text_quantity! {
         format!("{}, or a current times a voltage such as \"17.4mA x 3V\"", CONSUMPTION.description());
     Energy, "Energy", ENERGY.example, ENERGY.description();
     Frequency, "Frequency", FREQUENCY.example, FREQUENCY.description();
+    EventRate, "EventRate", EVENT_RATE.example, EVENT_RATE.description();
 }
 
 #[cfg(test)]

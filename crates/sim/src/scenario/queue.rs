@@ -84,6 +84,24 @@ impl Queue {
         }
     }
 
+    /// All limits of the queue and of those inside it.
+    pub fn limits_mut(&mut self) -> Vec<&mut Amount> {
+        match self {
+            Queue::DropTail(def) => vec![&mut def.limit],
+            Queue::Red(def) => def.limit.iter_mut().collect(),
+            Queue::Codel(def) => vec![&mut def.limit],
+            Queue::FqCodel(def) => std::iter::once(&mut def.limit).chain(&mut def.device).collect(),
+            Queue::Pie(def) => vec![&mut def.limit],
+            Queue::Drr(def) => vec![&mut def.limit],
+            Queue::Sfq(def) => vec![&mut def.limit],
+            Queue::Fq(def) => vec![&mut def.limit],
+            Queue::DualPi2(def) => def.limit.iter_mut().collect(),
+            Queue::Cake(_) => Vec::new(),
+            Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => queue.limits_mut(),
+            Queue::Priority(def) => def.bands.iter_mut().flat_map(Queue::limits_mut).collect(),
+        }
+    }
+
     /// The queue with nothing left to a profile.
     pub fn with_defaults(&self) -> Queue {
         match self {
@@ -298,6 +316,9 @@ pub struct FqCodelDef {
     pub inverse_sqrt: InverseSqrt,
     /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
     pub guarded: Backlog,
+    /// A new queue that is found empty is forgotten if there is no old one, as in Linux: its next packet makes it new again. RFC 8290
+    /// (§4.2) makes it an old one always.
+    pub forget_lone: bool,
 }
 
 impl Default for FqCodelDef {
@@ -314,6 +335,7 @@ impl Default for FqCodelDef {
             ce_threshold,
             inverse_sqrt,
             guarded: Backlog::Own,
+            forget_lone: false,
             device: None,
         }
     }

@@ -1,9 +1,12 @@
 //! The part of the schema that says what to record over time.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use tcp::units::Span;
 
+use super::parse::{carried, read};
 use super::text::Every;
 
 /// What to record over time.
@@ -16,11 +19,58 @@ pub struct RecordDef {
     pub every: Every,
     /// Width of the bins of `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
+    /// Which flows of workloads the summary lists one by one, of those that count: `"all"`, `"none"`, or a random sample of so many.
+    /// Default: all up to 10 000 flows, a sample of 1000 of more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<RecordedFlows>,
+}
+
+/// Which flows of workloads are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedFlows {
+    /// All.
+    All,
+    /// None.
+    None,
+    /// A random sample.
+    #[serde(untagged)]
+    Sample(SampleDef),
+}
+
+/// A random sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampleDef {
+    /// Number of flows.
+    pub sample: u32,
+}
+
+impl<'de> Deserialize<'de> for RecordedFlows {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RecordedFlows, D::Error> {
+        let value = Value::deserialize(d)?;
+        match value.as_str() {
+            Some("all") => Ok(RecordedFlows::All),
+            Some("none") => Ok(RecordedFlows::None),
+            _ if value.is_object() => {
+                read(value).map(RecordedFlows::Sample).map_err(|error| D::Error::custom(carried(&error)))
+            }
+            _ => {
+                let message = format!("{value} is not \"all\", \"none\" or a table such as {{ sample = 1000 }}");
+                Err(D::Error::custom(message))
+            }
+        }
+    }
 }
 
 impl Default for RecordDef {
     fn default() -> RecordDef {
-        RecordDef { series: Vec::new(), every: Every::Span(Span::from_millis(10)), bin: Span::from_millis(100) }
+        RecordDef {
+            series: Vec::new(),
+            every: Every::Span(Span::from_millis(10)),
+            bin: Span::from_millis(100),
+            flows: None,
+        }
     }
 }
 
@@ -40,6 +90,9 @@ pub enum SeriesName {
     Rtt,
     /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
+    /// Mean queueing delay of the packets whose transmission began since the last sample, seconds, per link; no value where none
+    /// did.
+    QueueDelay,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
     /// Payload read in order per bin, bits per second, per flow.
@@ -80,17 +133,30 @@ pub enum SeriesName {
     Drops,
     /// Packets marked CE by the queue so far, per link, when that has changed.
     Marks,
+    /// Flows that have arrived and whose data is not yet delivered, per workload.
+    Alive,
+    /// Flows that arrived per bin, per second, per workload.
+    Arrivals,
+    /// Bytes of the flows that arrived per bin, bits per second, per workload.
+    Offered,
+    /// Bytes read in order per bin, bits per second, per workload.
+    Carried,
+    /// Video in the buffer of the player, seconds, per flow of `video`.
+    Buffer,
+    /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
+    Level,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 26] = [
+    pub const ALL: [SeriesName; 33] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
         SeriesName::Rtt,
         SeriesName::Queue,
+        SeriesName::QueueDelay,
         SeriesName::Throughput,
         SeriesName::Goodput,
         SeriesName::State,
@@ -111,6 +177,12 @@ impl SeriesName {
         SeriesName::QueueC,
         SeriesName::Drops,
         SeriesName::Marks,
+        SeriesName::Alive,
+        SeriesName::Arrivals,
+        SeriesName::Offered,
+        SeriesName::Carried,
+        SeriesName::Buffer,
+        SeriesName::Level,
     ];
 
     /// As written in a scenario.
@@ -122,6 +194,7 @@ impl SeriesName {
             SeriesName::Srtt => "srtt",
             SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
+            SeriesName::QueueDelay => "queue_delay",
             SeriesName::Throughput => "throughput",
             SeriesName::Goodput => "goodput",
             SeriesName::State => "state",
@@ -142,6 +215,12 @@ impl SeriesName {
             SeriesName::QueueC => "queue_c",
             SeriesName::Drops => "drops",
             SeriesName::Marks => "marks",
+            SeriesName::Alive => "alive",
+            SeriesName::Arrivals => "arrivals",
+            SeriesName::Offered => "offered",
+            SeriesName::Carried => "carried",
+            SeriesName::Buffer => "buffer",
+            SeriesName::Level => "level",
         }
     }
 }

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::settings::{CwndReductionKind, EcnMode, Headers, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::settings::{CwndReductionKind, EcnMode, Headers, Misbehaviour, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::{CcChoice, Further};
 use super::error::{ScenarioError, join};
 use super::parse::from_json;
+use super::receiver::ReceiverDef;
 use super::text::Amount;
 
 /// The form of a setting in a scenario, and its value in a [`TcpConfig`].
@@ -33,6 +34,7 @@ impl Setting<Bytes> for Amount {
             Amount::Packets(n) => Bytes(n.saturating_mul(mss.0)),
             Amount::Bytes(bytes) => bytes,
             Amount::Unlimited => Bytes::MAX,
+            Amount::Bdp { .. } => unreachable!("a window in BDP is refused"),
         }
     }
     fn of(value: &Bytes) -> Amount {
@@ -53,6 +55,9 @@ macro_rules! options {
             /// Congestion control: a name, or a table with name, profile and parameters. Default: `newreno`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cc: Option<CcChoice>,
+            /// A receiver that breaks the rules. Default: none.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub receiver: Option<ReceiverDef>,
             $($(#[$doc])*
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$form>,)*
@@ -64,11 +69,13 @@ macro_rules! options {
                 TcpOptions {
                     profile: self.profile.or(base.profile),
                     cc: self.cc.clone().or_else(|| base.cc.clone()),
+                    receiver: self.receiver.or(base.receiver),
                     $($name: self.$name.or(base.$name),)*
                 }
             }
 
             fn apply(&self, config: &mut TcpConfig) {
+                config.misbehaviour = self.receiver.map(ReceiverDef::misbehaviour);
                 $(if let Some(written) = self.$name {
                     config.$($place).+ = Setting::value(written, config.mss);
                 })*
@@ -79,6 +86,7 @@ macro_rules! options {
                 TcpOptions {
                     profile: Some(profile),
                     cc: Some(CcChoice::of(&config.cc)),
+                    receiver: config.misbehaviour.map(ReceiverDef::of),
                     $($name: Some(Setting::of(&config.$($place).+)),)*
                 }
             }
@@ -207,6 +215,7 @@ impl TcpOptions {
     ///
     /// An unknown algorithm, profile or parameter, or a value out of its range; the error has the path of the key.
     pub fn resolve(&self, path: &str) -> Result<TcpConfig, ScenarioError> {
+        self.refuse_bdp(path)?;
         let profile = self.profile.unwrap_or_default();
         let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
@@ -227,6 +236,25 @@ impl TcpOptions {
     }
 }
 
+impl TcpOptions {
+    /// An endpoint knows neither rate nor round-trip time of its path.
+    fn refuse_bdp(&self, path: &str) -> Result<(), ScenarioError> {
+        let amounts = [
+            ("initial_window", self.initial_window),
+            ("initial_ssthresh", self.initial_ssthresh),
+            ("initial_recv_window", self.initial_recv_window),
+            ("send_buffer", self.send_buffer),
+        ];
+        match amounts.into_iter().find(|(_, amount)| matches!(amount, Some(Amount::Bdp { .. }))) {
+            Some((name, _)) => {
+                let message = "is not for a multiple of the BDP, which only limits of queues can be";
+                Err(ScenarioError::new(join(path, name), message).with_hint("segments such as \"10p\", or a size"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Refuses settings that switch off what the algorithm requires.
 fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     let (name, requirements) = (config.cc.algorithm.name, config.cc.algorithm.requirements);
@@ -241,6 +269,22 @@ fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
             .with_hint("leave `timestamps` out, or take another `cc`"));
     }
     Ok(())
+}
+
+fn check_misbehaviour(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
+    let (field, wrong) = match config.misbehaviour {
+        Some(Misbehaviour::AckDivision { parts }) if !(2..=1000).contains(&parts) => {
+            ("receiver.parts", format!("{parts} is not a count from 2 to 1000"))
+        }
+        Some(Misbehaviour::DupAckSpoofing { copies, .. }) if !(1..=10_000).contains(&copies) => {
+            ("receiver.copies", format!("{copies} is not a count from 1 to 10000"))
+        }
+        Some(Misbehaviour::DupAckSpoofing { every, .. }) if every < Span::from_millis(1) => {
+            ("receiver.every", format!("{every} is not a time of at least 1ms"))
+        }
+        _ => return Ok(()),
+    };
+    Err(ScenarioError::new(join(path, field), wrong))
 }
 
 fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
@@ -265,6 +309,7 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if config.send_buffer < mss {
         return fail("send_buffer", format!("{} is less than one segment ({mss})", config.send_buffer));
     }
+    check_misbehaviour(config, path)?;
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }

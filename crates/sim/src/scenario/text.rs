@@ -6,15 +6,21 @@ use std::str::FromStr;
 use tcp::text_quantity;
 use tcp::units::{Bytes, DURATION, ParseQuantityError, Rate, Span};
 
-use super::quantity::{PACKET_RATE, PACKETS};
+use super::quantity::{BDP, PACKET_RATE, PACKETS};
 
-/// An amount of data: packets (`"33p"`), bytes (`"64kB"`) or `"unlimited"`.
+/// An amount of data: packets (`"33p"`), bytes (`"64kB"`) or `"unlimited"`; of a queue also a multiple of the bandwidth-delay
+/// product (`"1bdp"`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
     /// A number of packets (of segments, for a window).
     Packets(u64),
     /// A number of bytes.
     Bytes(Bytes),
+    /// A multiple of the bandwidth-delay product.
+    Bdp {
+        /// The multiple times 10⁶.
+        millionths: u64,
+    },
     /// Any.
     Unlimited,
 }
@@ -52,14 +58,21 @@ impl FromStr for Amount {
         if text == "unlimited" {
             return Ok(Amount::Unlimited);
         }
+        if text.trim_end().to_lowercase().ends_with("bdp") {
+            return match BDP.parse(text) {
+                Ok(times) if (1e-6..=1e6).contains(&times) => {
+                    Ok(Amount::Bdp { millionths: libm::round(times * 1e6) as u64 })
+                }
+                Ok(_) => Err(format!("{text:?} is not from 0.000001bdp to 1000000bdp")),
+                Err(error) => Err(error.to_string()),
+            };
+        }
         if text.trim_end().ends_with('p') {
             return PACKETS.parse_whole(text).map(Amount::Packets).map_err(|e| e.to_string());
         }
-        if text.trim_end().to_lowercase().ends_with("bdp") {
-            let way = "write the product of rate and round-trip time: 10 Mb/s and 40 ms are \"50kB\"";
-            return Err(format!("{text:?} is not a size: the bandwidth-delay product is not a unit; {way}"));
-        }
-        text.parse().map(Amount::Bytes).map_err(|e| format!("{e}, packets such as \"33p\", or \"unlimited\""))
+        text.parse()
+            .map(Amount::Bytes)
+            .map_err(|e| format!("{e}, packets such as \"33p\", for a queue \"1bdp\", or \"unlimited\""))
     }
 }
 
@@ -68,6 +81,7 @@ impl fmt::Display for Amount {
         match self {
             Amount::Packets(n) => write!(f, "{n}p"),
             Amount::Bytes(bytes) => write!(f, "{bytes}"),
+            Amount::Bdp { millionths } => write!(f, "{}bdp", *millionths as f64 / 1e6),
             Amount::Unlimited => f.write_str("unlimited"),
         }
     }
@@ -140,7 +154,7 @@ impl fmt::Display for StartJitter {
 }
 
 text_quantity! {
-    Amount, "Amount", PACKETS.example, "packets such as \"33p\", a size such as \"64kB\", or \"unlimited\"";
+    Amount, "Amount", PACKETS.example, "packets such as \"33p\", a size such as \"64kB\", of a queue a multiple of the BDP such as \"1bdp\", or \"unlimited\"";
     PacketRate, "PacketRate", PACKET_RATE.example,
         "packets per second such as \"200pps\", or payload bits such as \"1Mbps\"";
     Every, "Every", DURATION.example, "a time such as \"10ms\", or \"change\"";
@@ -153,7 +167,7 @@ mod tests {
 
     #[test]
     fn texts_are_read_and_printed_back() {
-        for text in ["33p", "64kB", "unlimited"] {
+        for text in ["33p", "64kB", "unlimited", "1bdp", "0.25bdp"] {
             assert_eq!(text.parse::<Amount>().unwrap().to_string(), text);
         }
         for text in ["200pps", "2.5pps", "1Mbps"] {
@@ -170,7 +184,8 @@ mod tests {
     #[test]
     fn wrong_texts_are_refused() {
         assert!("-3p".parse::<Amount>().unwrap_err().contains("33p"));
-        assert!("1BDP".parse::<Amount>().unwrap_err().contains("50kB"));
+        assert!("1BDP".parse::<Amount>().unwrap_err().contains("1bdp"));
+        assert!("0bdp".parse::<Amount>().unwrap_err().contains("above zero"));
         assert!("many".parse::<Amount>().unwrap_err().contains("unlimited"));
         assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above zero"));
         assert!("0ms".parse::<Every>().unwrap_err().contains("above zero"));

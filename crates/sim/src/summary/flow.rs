@@ -4,17 +4,18 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
+use super::workload::WorkloadFlowSummary;
 use crate::host::app::conversation::AppSummary;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::report_defs::ratio;
 use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
-use crate::scenario::{AppDef, Scenario, TransportDef};
+use crate::scenario::{AppDef, CcChoice, Scenario, TransportDef};
 
 /// A flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Its index.
+    /// Its index; of a flow of a workload its serial number, which goes on after these.
     pub flow: u32,
     /// Source node.
     pub from: String,
@@ -70,6 +71,9 @@ pub struct FlowSummary {
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<OrderSummary>,
+    /// What a workload knows of it; absent for flows that the scenario lists or generates.
+    #[serde(flatten)]
+    pub transfer: Option<WorkloadFlowSummary>,
 }
 
 /// Data from a sink to its source.
@@ -143,27 +147,69 @@ pub(super) fn order_summary(counts: &OrderCounts) -> OrderSummary {
     }
 }
 
-pub(super) fn flow_summary(
-    graph: &Scenario,
-    flow: &mut Flow,
-    interval: &IntervalMetrics,
-    id: FlowId,
-    [warmup, now]: [Time; 2],
-    in_flight_packets: u64,
-) -> FlowSummary {
-    let def = &graph.flow[flow.owner.index()];
-    let is_further = flow.owner != id;
-    let start = flow.opened_at.filter(|_| is_further).unwrap_or(Time::ZERO + def.start);
+/// What of a flow its own state does not say.
+pub(super) struct FlowFacts<'a> {
+    pub(super) serial: FlowId,
+    pub(super) connection_of: Option<u32>,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) cc: Option<&'a CcChoice>,
+    pub(super) app: &'static str,
+    pub(super) transport: &'static str,
+    pub(super) start: Time,
+    /// The measurement interval, as far as it is over.
+    pub(super) window: [Time; 2],
+    pub(super) in_flight_packets: u64,
+}
+
+impl FlowFacts<'_> {
+    /// Those of a flow that the expanded scenario lists.
+    pub(super) fn listed<'a>(
+        graph: &'a Scenario,
+        flow: &Flow,
+        id: FlowId,
+        window: [Time; 2],
+        in_flight_packets: u64,
+    ) -> FlowFacts<'a> {
+        let def = &graph.flow[flow.owner.index()];
+        let is_further = flow.owner != id;
+        let name = |node: NodeId| graph.node[node.index()].name.clone();
+        let (app, transport) = app_names(&def.app);
+        FlowFacts {
+            serial: id,
+            connection_of: is_further.then_some(flow.owner.0),
+            from: name(flow.source),
+            to: name(flow.sink),
+            cc: def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp"),
+            app,
+            transport,
+            start: flow.opened_at.filter(|_| is_further).unwrap_or(Time::ZERO + def.start),
+            window,
+            in_flight_packets,
+        }
+    }
+}
+
+pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &IntervalMetrics) -> FlowSummary {
+    let FlowFacts {
+        serial,
+        connection_of,
+        from,
+        to,
+        cc,
+        app,
+        transport,
+        start,
+        window: [warmup, now],
+        in_flight_packets,
+    } = facts;
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
     let totals = flow.totals();
-    let name = |node: NodeId| graph.node[node.index()].name.clone();
-    let (app, transport) = app_names(&def.app);
-    let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
     FlowSummary {
-        flow: id.0,
-        from: name(flow.source),
-        to: name(flow.sink),
+        flow: serial.0,
+        from,
+        to,
         cc: cc.map(|cc| cc.name.clone()),
         cc_profile: cc.and_then(|cc| cc.profile.clone()),
         app,
@@ -181,11 +227,12 @@ pub(super) fn flow_summary(
         completion_s: flow.completion(start).map(Span::as_secs_f64),
         hops: None,
         path_share: None,
-        connection_of: is_further.then_some(flow.owner.0),
+        connection_of,
         application: None,
         reverse: interval.reverse_data.as_deref().map(|data| ReverseSummary::of(data, lifetime)),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         order: None,
+        transfer: None,
     }
 }
 
@@ -198,6 +245,9 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Transfer(_) => ("transfer", "tcp"),
         AppDef::RequestResponse(_) => ("request_response", "tcp"),
         AppDef::Incast(_) => ("incast", "tcp"),
+        AppDef::Page(_) => ("page", "tcp"),
+        AppDef::Video(_) => ("video", "tcp"),
+        AppDef::Rtc(_) => ("rtc", "udp"),
         AppDef::Voice(_) => ("voice", "udp"),
     }
 }

@@ -42,7 +42,13 @@ pub struct LinkSummary {
     /// Maximum number of packets queued.
     pub queue_max_packets: u64,
     /// Mean queueing delay of transmitted packets.
-    pub queue_mean_s: Option<f64>,
+    pub delay_queue_mean_s: Option<f64>,
+    /// Its median, exact to 1 %.
+    pub delay_queue_p50_s: Option<f64>,
+    /// Its 99th percentile, exact to 1 %.
+    pub delay_queue_p99_s: Option<f64>,
+    /// The greatest, exact to 1 %.
+    pub delay_queue_max_s: Option<f64>,
     /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
     /// What its queue reports of the queues inside it.
@@ -141,7 +147,10 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
-        queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
+        delay_queue_mean_s: metrics.mean_wait_s(),
+        delay_queue_p50_s: metrics.wait_quantile_s(0.5),
+        delay_queue_p99_s: metrics.wait_quantile_s(0.99),
+        delay_queue_max_s: metrics.wait_quantile_s(1.0),
         in_flight_packets: link.holds(),
         service: report.map(|report| Box::new(service_summary(&report, measured))),
         duplicated_packets: effects.map(|effects| effects.duplicated),

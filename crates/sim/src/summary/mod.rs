@@ -7,6 +7,9 @@ mod link;
 mod measures;
 mod network;
 mod node;
+mod workload;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tcp::units::Time;
@@ -15,17 +18,20 @@ use crate::ids::FlowId;
 use crate::link::Link;
 use crate::scenario::Scenario;
 use crate::wireless::WirelessSubnet;
+use crate::workload::Slot;
 use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
+use flow::{FlowFacts, flow_summary, order_summary};
 pub use flow::{FlowSummary, ReverseSummary};
-use flow::{flow_summary, order_summary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
 pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
+pub(crate) use workload::of_transfer;
+pub use workload::{ClassSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether};
 
 /// All numbers of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -40,8 +46,11 @@ pub struct Summary {
     pub window_s: [f64; 2],
     /// Events handled.
     pub events: u64,
-    /// Per flow, in the order of the scenario.
+    /// Per flow, in the order of the scenario; then those flows of workloads that `record.flows` chooses.
     pub flows: Vec<FlowSummary>,
+    /// Per workload.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workloads: Vec<WorkloadSummary>,
     /// Per simplex link.
     pub links: Vec<LinkSummary>,
     /// Per wireless channel.
@@ -80,8 +89,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Summarizes a run whose invariants have been checked.
-pub(crate) fn of(world: &mut World) -> Summary {
+/// Summarizes a run whose invariants have been checked; `recorded` are the flows of workloads that are over.
+pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, FlowSummary>) -> Summary {
     let measured = world.measured();
     let conservation = conservation(world);
     let in_flight = data_in_flight(world);
@@ -90,12 +99,14 @@ pub(crate) fn of(world: &mut World) -> Summary {
     let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
     let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
     let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
-    let mut flows = Vec::with_capacity(world.hosts.flows.len());
-    for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
+    let number = world.workloads.listed();
+    let mut flows = Vec::with_capacity(number + recorded.len());
+    for (index, flow) in world.hosts.flows.iter_mut().take(number).enumerate() {
         let interval = &world.ctx.flows[index].interval;
         let id = FlowId(index as u32);
         let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
-        let summary = flow_summary(&world.graph, flow, interval, id, [warmup, now], in_flight[index]);
+        let facts = FlowFacts::listed(&world.graph, flow, id, [warmup, now], in_flight[index]);
+        let summary = flow_summary(facts, flow, interval);
         flows.push(FlowSummary { order, ..summary });
     }
     for session in &world.hosts.sessions {
@@ -106,13 +117,16 @@ pub(crate) fn of(world: &mut World) -> Summary {
     // Of the connections that applications may open only those that they have opened.
     flows.retain(|flow| flow.connection_of.is_none() || world.hosts.flows[flow.flow as usize].opened_at.is_some());
     let nodes = node::nodes(world, now);
+    let network = NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) };
+    flows.extend(transfers(world, recorded, &in_flight));
     Summary {
         engine: env!("CARGO_PKG_VERSION"),
         seed: world.seed,
         duration_s: now.as_secs_f64(),
         window_s: [world.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
         events: world.ctx.events,
-        network: NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) },
+        network,
+        workloads: workload::workloads(world, measured),
         channels: world.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
         nodes,
         flows,
@@ -121,6 +135,16 @@ pub(crate) fn of(world: &mut World) -> Summary {
         conservation,
         resolved: world.resolved.clone(),
     }
+}
+
+/// The flows of workloads that the summary lists: those that are over and those that exist.
+fn transfers(world: &mut World, mut over: BTreeMap<FlowId, FlowSummary>, in_flight: &[u64]) -> Vec<FlowSummary> {
+    let chosen = |(id, slot): (FlowId, &Slot)| world.workloads.recorder.has(slot.serial).then_some((id, slot.serial));
+    let alive: Vec<(FlowId, FlowId)> = world.workloads.in_use().filter_map(chosen).collect();
+    for (id, serial) in alive {
+        over.insert(serial, of_transfer(world, id, in_flight[id.index()]));
+    }
+    over.into_values().collect()
 }
 
 /// Data packets of each flow that exist now.
@@ -139,11 +163,11 @@ fn data_in_flight(world: &World) -> Vec<u64> {
 /// If the packets on links and channels are not those that exist.
 fn conservation(world: &World) -> Conservation {
     let mut sum = Conservation { in_flight: world.ctx.packets.iter().count() as u64, ..Conservation::default() };
-    for flow in &world.ctx.flows {
-        sum.sent += flow.tally.sent;
-        sum.duplicated += flow.tally.duplicated;
-        sum.delivered += flow.tally.delivered;
-        sum.dropped += flow.tally.dropped;
+    for tally in world.ctx.flows.iter().map(|flow| &flow.tally).chain(world.workloads.tallies()) {
+        sum.sent += tally.sent;
+        sum.duplicated += tally.duplicated;
+        sum.delivered += tally.delivered;
+        sum.dropped += tally.dropped;
     }
     let on_links: u64 = world.network.links.iter().map(Link::holds).sum();
     let held = on_links + world.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();

@@ -7,6 +7,7 @@ use super::flow::FlowSummary;
 use super::link::LinkSummary;
 use super::measures::Measures;
 use super::node::{NetworkEnergy, NetworkRadio, NodeSummary};
+use super::workload::{WorkloadsTogether, together};
 use crate::ids::NodeId;
 use crate::metrics::report_defs::ratio;
 use crate::metrics::{IntervalMetrics, jain, nearest_rank};
@@ -27,16 +28,20 @@ pub struct NetworkSummary {
     /// Completion times; absent if no flow has an end.
     #[serde(flatten)]
     pub completion: Option<CompletionSummary>,
-    /// Minimum goodput of a flow.
-    pub goodput_min_bps: f64,
+    /// Minimum goodput of a flow that lived in the measurement interval, as the next one of those that the scenario lists or
+    /// generates; absent without any.
+    pub goodput_min_bps: Option<f64>,
     /// Maximum goodput of a flow.
-    pub goodput_max_bps: f64,
+    pub goodput_max_bps: Option<f64>,
     /// Mean of the flows' smoothed RTT at the end.
     pub srtt_s: Option<f64>,
     /// Retransmission timeouts of all flows.
     pub rto_count: u64,
     /// Fast recovery episodes of all flows.
     pub recovery_count: u64,
+    /// What workloads add; absent without any.
+    #[serde(flatten)]
+    pub workloads: Option<WorkloadsTogether>,
     /// Utilisation of the busiest link.
     pub utilisation_max: f64,
     /// Connectivity; absent without radio.
@@ -69,7 +74,8 @@ pub struct CompletionSummary {
 
 impl CompletionSummary {
     fn of(world: &World, flows: &[FlowSummary]) -> Option<CompletionSummary> {
-        let finite = world.hosts.flows.iter().filter(|flow| flow.app.is_finite()).count();
+        let finite =
+            world.hosts.flows.iter().take(world.workloads.listed()).filter(|flow| flow.app.is_finite()).count();
         let mut times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
         times.sort_unstable_by(f64::total_cmp);
         (finite > 0).then(|| CompletionSummary {
@@ -112,22 +118,26 @@ pub(super) fn network_summary(
     measured: Span,
 ) -> NetworkSummary {
     let mut all = IntervalMetrics::default();
-    world.ctx.flows.iter().for_each(|flow| all.merge(&flow.interval));
+    let listed = world.workloads.listed();
+    world.ctx.flows.iter().take(listed).for_each(|flow| all.merge(&flow.interval));
+    let workloads = together(world, &mut all);
+    let of_workloads = workloads.clone().unwrap_or_default();
     let alive = flows.iter().filter(|f| f.lifetime_s > 0.0);
     let goodputs: Vec<f64> = alive.map(|f| f.measures.goodput_bps).collect();
-    let offered = world.hosts.flows.iter().all(|flow| flow.app.write().is_some());
+    let offered = world.hosts.flows.iter().take(listed).all(|flow| flow.app.write().is_some());
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
     NetworkSummary {
-        flows: flows.len() as u64,
+        flows: flows.len() as u64 + of_workloads.arrived,
         flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
         measures: Measures::of(&all, measured, measured, offered),
         jain: jain(&goodputs),
         completion: CompletionSummary::of(world, flows),
-        goodput_min_bps: goodputs.iter().copied().fold(f64::INFINITY, f64::min),
-        goodput_max_bps: goodputs.iter().copied().fold(0.0, f64::max),
+        goodput_min_bps: goodputs.iter().copied().reduce(f64::min),
+        goodput_max_bps: goodputs.iter().copied().reduce(f64::max),
         srtt_s: ratio(srtts.iter().sum(), srtts.len() as f64),
-        rto_count: flows.iter().map(|f| f.rto_count).sum(),
-        recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
+        rto_count: flows.iter().map(|f| f.rto_count).sum::<u64>() + of_workloads.rto_count,
+        recovery_count: flows.iter().map(|f| f.recovery_count).sum::<u64>() + of_workloads.recovery_count,
+        workloads,
         utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
         connectivity: None,
         radio: NetworkRadio::of(&world.network),
@@ -137,7 +147,7 @@ pub(super) fn network_summary(
 
 /// Summarizes connectivity, and notes for each flow whether it had a path.
 pub(super) fn connect(world: &mut World, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
-    let ends: Vec<(NodeId, NodeId)> = world.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+    let ends: Vec<(NodeId, NodeId)> = world.hosts.ends().into_iter().take(flows.len()).collect();
     let found = world.reachability.take()?.run(world.ctx.now, &ends);
     for (index, flow) in flows.iter_mut().enumerate() {
         (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));

@@ -37,7 +37,7 @@ fn ledbat_alone_holds_the_queue_at_its_target() {
         let mut value = one_flow("10Mbps", 20, "400p", "240s", json!({"cc": cc, "ack_every": 1}));
         value["warmup"] = json!("120s");
         let link = &run(&value, 1).links[0];
-        let queue_s = link.queue_mean_s.unwrap();
+        let queue_s = link.delay_queue_mean_s.unwrap();
         assert!((queue_s - target_s).abs() < 1e-3 + 1.5 * 1.2e-3, "{profile}: {queue_s} of {target_s}");
         assert!(link.utilisation > 0.999, "{profile}: {}", link.utilisation);
     }

@@ -66,10 +66,10 @@ fn nv_keeps_a_short_queue() {
     let mut value = one_flow("10Mbps", 20, "200p", "5.5s", json!({"cc": "nv", "ack_every": 1}));
     value["warmup"] = json!("3s");
     let summary = run(&value, 1);
-    let queue_s = summary.links[0].queue_mean_s.unwrap();
+    let queue_s = summary.links[0].delay_queue_mean_s.unwrap();
     assert!(queue_s < 12.0 * 1.2e-3, "queue {queue_s}");
     assert!(summary.links[0].utilisation > 0.99, "{}", summary.links[0].utilisation);
     value["tcp"]["cc"] = json!("reno");
-    let reno_s = run(&value, 1).links[0].queue_mean_s.unwrap();
+    let reno_s = run(&value, 1).links[0].delay_queue_mean_s.unwrap();
     assert!(reno_s > 4.0 * queue_s, "Reno's queue {reno_s}");
 }

@@ -31,7 +31,7 @@ fn alone_both_fill_the_link_with_a_short_queue() {
         for queue in [BDP, 2 * BDP, 4 * BDP] {
             let summary = run(&alone(cc, queue, "60s"), 1);
             let goodput = summary.flows[0].measures.goodput_bps / (RATE * PAYLOAD);
-            let rtt = 1.0 + summary.links[0].queue_mean_s.unwrap() / RTT;
+            let rtt = 1.0 + summary.links[0].delay_queue_mean_s.unwrap() / RTT;
             assert!(goodput > 0.95, "{cc}, {queue} packets: {goodput}");
             assert!(rtt < 1.25, "{cc}, {queue} packets: {rtt} of the RTT");
         }

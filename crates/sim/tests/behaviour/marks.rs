@@ -29,7 +29,7 @@ fn alone(cc: &Value, mbps: u64, delay_ms: f64, threshold: u64) -> (f64, f64, u64
     let (flow, link) = (&summary.flows[0].measures, &summary.links[0]);
     assert_eq!(flow.dropped_packets, 0);
     let marked = flow.marked_packets as f64 / flow.sent_packets as f64;
-    let queue = link.queue_mean_s.unwrap() * mbps as f64 * 1e6 / PACKET_BITS;
+    let queue = link.delay_queue_mean_s.unwrap() * mbps as f64 * 1e6 / PACKET_BITS;
     (marked, queue, link.queue_max_packets, link.utilisation)
 }
 

@@ -24,7 +24,7 @@ fn world(cc: &Value, mbps: u64, delay_ms: u64, flows: usize, duration_s: u64) ->
 
 /// Mean queue in packets.
 fn queue(summary: &Summary, mbps: u64) -> f64 {
-    summary.links[0].queue_mean_s.unwrap() * mbps as f64 * 1e6 / PACKET_BITS
+    summary.links[0].delay_queue_mean_s.unwrap() * mbps as f64 * 1e6 / PACKET_BITS
 }
 
 /// The first flow's part of all goodput.

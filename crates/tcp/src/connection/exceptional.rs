@@ -1,5 +1,6 @@
-//! What only a connection in trouble needs: resets, challenge ACKs, and a peer that does not answer.
+//! What only a connection in trouble needs: resets, challenge ACKs, a peer that does not answer, a receiver that misbehaves.
 
+use super::forger::Forger;
 use crate::config::TcpConfig;
 use crate::segment::Segment;
 use crate::units::{Span, Time};
@@ -19,12 +20,20 @@ pub(super) struct Exceptional {
     pub(super) since: Time,
     /// 0: none.
     pub(super) user_timeout: Span,
+    /// The receiver misbehaves.
+    pub(super) forger: Option<Forger>,
 }
 
 impl Exceptional {
     /// What a new connection needs of it.
     pub(super) fn of(config: &TcpConfig) -> Option<Box<Exceptional>> {
-        let user_timeout = config.user_timeout;
-        (user_timeout > Span::ZERO).then(|| Box::new(Exceptional { user_timeout, ..Exceptional::default() }))
+        let (user_timeout, forger) = (config.user_timeout, config.misbehaviour.map(Forger::new));
+        let any = user_timeout > Span::ZERO || forger.is_some();
+        any.then(|| Box::new(Exceptional { user_timeout, forger, ..Exceptional::default() }))
+    }
+
+    /// What is sent before anything else: a reset, or forged ACKs.
+    pub(super) fn poll(&mut self) -> Option<Segment> {
+        self.reset.take().or_else(|| self.forger.as_mut().and_then(Forger::poll))
     }
 }

@@ -2,8 +2,11 @@
 
 pub(crate) mod conversation;
 pub(crate) mod incast;
+pub(crate) mod page;
 pub(crate) mod request_response;
+pub(crate) mod rtc;
 pub(crate) mod transfer;
+pub(crate) mod video;
 pub(crate) mod voice;
 
 use tcp::rng::Rng;
@@ -69,7 +72,7 @@ impl Ticks {
 }
 
 impl Period {
-    pub(super) fn sample(self, rng: &mut Rng) -> Span {
+    pub(crate) fn sample(self, rng: &mut Rng) -> Span {
         match self {
             Period::Constant(span) => span,
             Period::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs_f64())),

@@ -264,6 +264,9 @@ impl Link {
             }
         };
         self.metrics.on_transmission(next.size, Span::ZERO, ctx.now.since(next.since));
+        if let Some(newest) = self.newest_acks() {
+            newest.on_departure(ctx, next.packet);
+        }
         Some(next)
     }
 

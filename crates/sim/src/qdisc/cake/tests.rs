@@ -4,9 +4,9 @@ use tcp::Ecn::{Ce, Ect0, NotEct};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::super::bench::Bench;
-use super::framing::on_line;
 use super::tin::Tin;
 use crate::packet::DropReason;
+use crate::qdisc::QueueReport;
 use crate::scenario::{CakeDef, Overhead, Queue};
 
 fn def(text: &str) -> CakeDef {
@@ -19,7 +19,7 @@ fn def(text: &str) -> CakeDef {
 fn sizes_on_line(overhead: &str) -> Vec<u64> {
     let text = format!(r#"{{"kind": "cake", "overhead": "{overhead}"}}"#);
     let Overhead::Framed(framing) = def(&text).overhead else { panic!("{overhead} is a framing") };
-    [40, 52, 576, 1492, 1500].map(|size| on_line(Bytes(size), &framing).0).to_vec()
+    [40, 52, 576, 1492, 1500].map(|size| framing.on_line(Bytes(size)).0).to_vec()
 }
 
 #[test]
@@ -144,4 +144,22 @@ fn a_full_memory_drops_the_head_of_the_longest_queue() {
     assert_eq!(bench.drops(DropReason::Queue), 1);
     let left: Vec<u32> = bench.departures().iter().map(|(flow, ..)| *flow).collect();
     assert_eq!(left.iter().filter(|flow| **flow == 0).count(), 3);
+}
+
+#[test]
+fn a_tin_reports_as_tc_does() {
+    let mut bench = bench(r#""rate": "12Mbps", "tins": "diffserv3", "ack_filter": "off""#);
+    bench.set_dscp(2, "EF");
+    (0..3).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+    bench.enqueue_of(2, 200, NotEct).unwrap();
+    assert_eq!(bench.departures().len(), 4);
+    let Some(QueueReport::Cake { tins }) = bench.queue.report(Time::ZERO) else { panic!("tins") };
+    let counts: Vec<_> = tins.iter().map(|tin| (tin.tin, tin.sent, tin.bytes, tin.way_misses)).collect();
+    assert_eq!(counts, [("best_effort", 3, 4500, 1), ("bulk", 0, 0, 0), ("voice", 1, 200, 1)]);
+    let [best_effort, bulk, voice] = &tins[..] else { panic!("three tins") };
+    assert_eq!((best_effort.sparse_max, best_effort.bulk_max, voice.bulk_max), (1, 1, 0));
+    // Voice goes first, 200 B of it.
+    assert_eq!((best_effort.delay_max_s, bulk.delay_max_s), (Some(0.002_133_334), None));
+    assert!((bulk.target_s - 1.5 * 1514.0 * 8.0 / 750e3).abs() < 1e-8);
+    assert_eq!((best_effort.drops, best_effort.marks, best_effort.way_hits, best_effort.way_collisions), (0, 0, 0, 0));
 }

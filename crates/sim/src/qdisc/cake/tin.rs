@@ -6,7 +6,9 @@ use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::super::cobalt::{Cobalt, Settings};
 use super::super::fifo::{Fifo, QueuedPacket};
-use super::ways::{Found, QUEUES, place};
+use super::super::report::TinReport;
+use super::counts::Counts;
+use super::ways::{Found, QUEUES, own_place, place};
 
 /// A full packet of Ethernet.
 pub(super) const MTU: Bytes = Bytes(1514);
@@ -35,6 +37,7 @@ pub(super) struct Tin {
     /// Flows that are not counted as bulk.
     sparse: u64,
     pub(super) bulk: u64,
+    pub(super) counts: Counts,
 }
 
 /// The packets of one key, or of several that share a queue.
@@ -123,6 +126,7 @@ impl Tin {
             packets: 0,
             sparse: 0,
             bulk: 0,
+            counts: Counts::default(),
         }
     }
 
@@ -134,6 +138,11 @@ impl Tin {
     /// The queue of a packet; its hosts are noted.
     pub(super) fn find(&mut self, keys: &Keys) -> usize {
         let (at, found) = place(keys.flow, &self.tags, |at| self.flows[at].set != Set::None);
+        match found {
+            _ if self.tags[at] == keys.flow => self.counts.way_hits += u64::from(at != own_place(keys.flow)),
+            Found::Shared => self.counts.way_collisions += 1,
+            Found::Own | Found::Free => self.counts.way_misses += 1,
+        }
         if found == Found::Own {
             return at;
         }
@@ -152,6 +161,13 @@ impl Tin {
             self.join_hosts(at);
         }
         at
+    }
+
+    /// A flow is one of the bulk flows from now on.
+    fn join_bulk(&mut self, at: usize) {
+        self.bulk += 1;
+        self.counts.on_flows(self.sparse, self.bulk);
+        self.join_hosts(at);
     }
 
     fn join_hosts(&mut self, at: usize) {
@@ -186,6 +202,16 @@ impl Tin {
         self.packets > 0
     }
 
+    /// The measurement interval begins.
+    pub(super) fn on_warmup_end(&mut self) {
+        self.counts.on_warmup_end(self.sparse, self.bulk);
+    }
+
+    /// What it counted until now.
+    pub(super) fn report(&self, name: &'static str) -> TinReport {
+        self.counts.report(name, &self.settings)
+    }
+
     /// Takes the packet at this place out of a queue.
     pub(super) fn remove(&mut self, at: usize, place: usize) -> Option<QueuedPacket> {
         let gone = self.flows[at].waiting.remove(place)?;
@@ -214,14 +240,14 @@ impl Tin {
                 self.new.push_back(at);
                 self.flows[at].set = Set::Sparse;
                 self.sparse += 1;
+                self.counts.on_flows(self.sparse, self.bulk);
                 self.flows[at].deficit = 0;
                 self.grant(at, isolate);
             }
             Set::SparseWait => {
                 self.flows[at].set = Set::Bulk;
                 self.sparse -= 1;
-                self.bulk += 1;
-                self.join_hosts(at);
+                self.join_bulk(at);
             }
             Set::Sparse | Set::Bulk => {}
         }
@@ -251,8 +277,7 @@ impl Tin {
         if self.flows[at].set == Set::Sparse {
             if self.flows[at].waiting.packets() > 0 {
                 self.sparse -= 1;
-                self.bulk += 1;
-                self.join_hosts(at);
+                self.join_bulk(at);
                 self.flows[at].set = Set::Bulk;
             } else {
                 self.flows[at].set = Set::SparseWait;

@@ -15,9 +15,14 @@ pub(super) enum Found {
     Shared,
 }
 
+/// The place that the hash of a key says.
+pub(super) fn own_place(key: u64) -> usize {
+    (key % QUEUES as u64) as usize
+}
+
 /// The place of a key: in its set, from its own place on, the one with its tag, else the first that is not in use, else its own.
 pub(super) fn place(key: u64, tags: &[u64], is_used: impl Fn(usize) -> bool) -> (usize, Found) {
-    let own = (key % QUEUES as u64) as usize;
+    let own = own_place(key);
     let first = own - own % WAYS;
     let mut set = (0..WAYS).map(|way| first + (own + way) % WAYS);
     if let Some(tagged) = set.clone().find(|at| tags[*at] == key) {

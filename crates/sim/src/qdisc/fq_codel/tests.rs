@@ -15,7 +15,7 @@ fn flow_of_next(bench: &mut Bench) -> Option<u32> {
 fn bench(more: &str) -> Bench {
     let bench = Bench::new(&format!(r#"{{"kind": "fq_codel", "queues": 65536 {more}}}"#));
     let Qdisc::FqCodel(queue) = &bench.queue else { unreachable!("made as FQ-CoDel") };
-    let mut indices: Vec<usize> = (0..5).map(|flow| queue.index_of(crate::ids::FlowId(flow).sink())).collect();
+    let mut indices: Vec<usize> = (0..5).map(|flow| queue.index_of(crate::ids::FlowId(flow).sink().0.into())).collect();
     indices.sort_unstable();
     indices.dedup();
     assert_eq!(indices.len(), 5);
@@ -135,4 +135,16 @@ fn the_guard_may_count_what_waits_in_other_queues() {
     };
     assert_eq!(drops("own"), 0);
     assert!(drops("all") > 0);
+}
+
+/// Vector by hand: queue 0 is found empty while there is no old one. Forgotten, it is new again, and before 2.
+#[test]
+fn a_lone_new_queue_that_is_empty_becomes_old_or_is_forgotten() {
+    for (forget_lone, order) in [(false, [2, 0]), (true, [0, 2])] {
+        let mut bench = bench(&format!(r#", "quantum": "1000B", "forget_lone": {forget_lone}"#));
+        [0, 1].iter().for_each(|flow| bench.enqueue_of(*flow, 400, NotEct).unwrap());
+        assert_eq!([0; 2].map(|_| flow_of_next(&mut bench)), [Some(0), Some(1)]);
+        [0, 2].iter().for_each(|flow| bench.enqueue_of(*flow, 400, NotEct).unwrap());
+        assert_eq!([0; 2].map(|_| flow_of_next(&mut bench)), order.map(Some));
+    }
 }

@@ -1,0 +1,98 @@
+//! Flows that the scenario lists or generates, one by one.
+
+use std::collections::BTreeMap;
+
+use tcp::rng::Rng;
+use tcp::settings::Headers;
+use tcp::units::{Bytes, Time};
+use tcp::{Ecn, TcpConfig};
+
+use super::applications;
+use super::names::find_node;
+use crate::engine::context::FlowEnds;
+use crate::expand::transport_of;
+use crate::host::app::App;
+use crate::host::conversation::Member;
+use crate::host::flow::{Flow, SinkAgent, Transport};
+use crate::ids::{FlowId, NodeId};
+use crate::network::Network;
+use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
+
+/// What queues may ask about a flow.
+pub(super) fn ends_of(def: &FlowDef, flow: &Flow, serial: FlowId) -> FlowEnds {
+    let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
+    FlowEnds { source: flow.source, sink: flow.sink, priority, dscp: def.code_point(), serial }
+}
+
+/// The part that a connection has in the conversation of an application.
+pub(super) fn member_of(def: &AppDef, session: usize, connection: usize) -> App {
+    let (client, has_end) = (applications::client_of(def), applications::has_end(def));
+    App::Conversation(Box::new(Member::new(session, connection, client, has_end)))
+}
+
+/// What distinguishes the connections of an application.
+pub(super) struct FlowParts {
+    pub(super) id: FlowId,
+    pub(super) source: NodeId,
+    pub(super) app: App,
+    pub(super) rng: Rng,
+}
+
+pub(super) fn build_flow(
+    graph: &Scenario,
+    def: &FlowDef,
+    parts: FlowParts,
+    common: &TcpConfig,
+    path: &str,
+    names: &BTreeMap<&str, NodeId>,
+) -> Result<Flow, ScenarioError> {
+    let FlowParts { id, source, app, mut rng } = parts;
+    let sink = find_node(names, &def.to, &join(path, "to"))?;
+    if source == sink {
+        return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
+    }
+    let (mut headers, mut fill) = (Headers::Options, Bytes(1));
+    let transport = match transport_of(&def.app) {
+        TransportDef::Udp => Transport::Udp,
+        TransportDef::Tcp => {
+            let own = !def.tcp.is_empty();
+            let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
+            config.seed = rng.next_u64();
+            (headers, fill) = (config.headers, config.write_unit());
+            Transport::connection(config, applications::client_of(&def.app))
+        }
+    };
+    Ok(Flow {
+        headers,
+        sink_agent: if def.silent { SinkAgent::Silent } else { SinkAgent::Own },
+        datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
+            DatagramEcn::Off => Ecn::NotEct,
+            DatagramEcn::Ect0 => Ecn::Ect0,
+            DatagramEcn::L4s => Ecn::Ect1,
+        },
+        on_full: applications::on_full_of(&def.app),
+        stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
+        ..Flow::new([source, sink], app.with_writes_of(fill), transport, id)
+    })
+}
+
+pub(super) fn check_path(
+    network: &Network,
+    flow: &Flow,
+    id: FlowId,
+    def: &FlowDef,
+    path: &str,
+) -> Result<(), ScenarioError> {
+    let (source, sink) = (flow.source, flow.sink);
+    // With radio a flow without a path is a result, not an error.
+    if network.has_radio(source) || network.has_radio(sink) {
+        return Ok(());
+    }
+    if !network.has_path(source, sink, id.sink()) || !network.has_path(sink, source, id.source()) {
+        let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
+        return Err(
+            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
+        );
+    }
+    Ok(())
+}

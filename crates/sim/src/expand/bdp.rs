@@ -1,0 +1,120 @@
+//! Limits of queues in bandwidth-delay products become bytes: the rate of the link times the longest round trip of a flow that
+//! passes it, propagation alone.
+
+use std::collections::BTreeMap;
+
+use tcp::units::{Bytes, Rate, Span};
+
+use super::graph::{forward_options, reverse_options};
+use crate::ids::{LinkId, NodeId};
+use crate::routing::{Edge, Routes};
+use crate::scenario::{Amount, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
+
+/// Longest round trips by direction of each link: forward, reverse.
+type RoundTrips = Vec<[Span; 2]>;
+
+/// Replaces the limits in BDP of an expanded scenario by bytes.
+pub(super) fn fill(graph: &mut Scenario) -> Result<(), ScenarioError> {
+    if let Network::Constellation(network) = &graph.network {
+        let links = [("uplink", &network.uplink), ("downlink", &network.downlink), ("isl", &network.isl)];
+        return match links.into_iter().find(|(_, link)| in_bdp(link)) {
+            Some((name, _)) => {
+                let message = "has a limit in BDP, and round trips over satellites change; give packets or bytes";
+                Err(ScenarioError::new(format!("network.{name}.queue"), message))
+            }
+            None => Ok(()),
+        };
+    }
+    if !graph.link.iter().any(|link| in_bdp(&link.options())) {
+        return Ok(());
+    }
+    let (trips, longest) = round_trips(graph);
+    for (index, link) in graph.link.iter_mut().enumerate() {
+        let [forth, back] = trips[index].map(|trip| if trip == Span::ZERO { longest } else { trip });
+        let (forward, reverse) = (link.options(), reverse_options(link));
+        let path = format!("link[{index}]");
+        let other = in_bdp(&reverse).then(|| reverse.queue.clone()).flatten();
+        set(link.queue.as_mut(), forward.rate, forth, &join(&path, "queue"))?;
+        // The two directions may differ in rate and round trip: the reverse one gets a queue of its own.
+        if let Some(mut queue) = other {
+            set(Some(&mut queue), reverse.rate, back, &join(&path, "queue"))?;
+            let same = link.queue.as_ref() == Some(&queue);
+            if link.reverse.is_some() || !same {
+                link.reverse.get_or_insert_default().queue = Some(queue);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// True if a limit of a queue is in BDP.
+fn in_bdp(options: &LinkOptions) -> bool {
+    let is_bdp = |queue: &Queue| queue.clone().limits_mut().iter().any(|limit| matches!(limit, Amount::Bdp { .. }));
+    options.queue.as_ref().is_some_and(is_bdp) || options.reverse.as_deref().is_some_and(in_bdp)
+}
+
+fn set(queue: Option<&mut Queue>, rate: Option<Rate>, trip: Span, path: &str) -> Result<(), ScenarioError> {
+    for limit in queue.map_or(Vec::new(), Queue::limits_mut) {
+        if let Amount::Bdp { millionths } = *limit {
+            if trip == Span::ZERO {
+                let message = format!("{limit} means a round trip, and no flow has one: give packets or bytes");
+                return Err(ScenarioError::new(path, message).with_hint("for instance \"100p\" or \"64kB\""));
+            }
+            let bits = rate.map_or(0.0, |rate| rate.as_bps() as f64) * trip.as_secs_f64();
+            let bytes = libm::round(bits / 8.0 * millionths as f64 / 1e6) as u64;
+            // A packet must fit.
+            *limit = Amount::Bytes(Bytes(bytes.max(1500)));
+        }
+    }
+    Ok(())
+}
+
+/// The longest round trip over each link, 0 where no flow passes, and the longest of all.
+fn round_trips(graph: &Scenario) -> (RoundTrips, Span) {
+    let names: BTreeMap<&str, NodeId> =
+        graph.node.iter().enumerate().map(|(i, node)| (node.name.as_str(), NodeId(i as u32))).collect();
+    let mut edges = Vec::new();
+    for (i, link) in graph.link.iter().enumerate() {
+        // Names that no node has are an error of the assembly.
+        let (Some(&from), Some(&to)) = (names.get(link.from.as_str()), names.get(link.to.as_str())) else { continue };
+        for (k, (from, to)) in [(from, to), (to, from)].into_iter().enumerate() {
+            edges.push(Edge { link: LinkId((2 * i + k) as u32), from, to, up: true });
+        }
+    }
+    let routes = Routes::shortest(graph.node.len(), &edges);
+    let ends: BTreeMap<LinkId, NodeId> = edges.iter().map(|edge| (edge.link, edge.to)).collect();
+    let delays: Vec<[Span; 2]> =
+        graph.link.iter().map(|link| [forward_options(link), reverse_options(link)].map(|way| one_way(&way))).collect();
+    let path = |from: NodeId, to: NodeId| {
+        let (mut here, mut links) = (from, Vec::new());
+        while here != to && links.len() <= graph.node.len() {
+            let link = routes.next(here, to)?;
+            links.push(link);
+            here = *ends.get(&link)?;
+        }
+        (here == to).then_some(links)
+    };
+    let (mut trips, mut longest) = (vec![[Span::ZERO; 2]; graph.link.len()], Span::ZERO);
+    for flow in &graph.flow {
+        let found = names.get(flow.from.as_str()).zip(names.get(flow.to.as_str()));
+        let Some((forth, back)) = found.and_then(|(a, b)| path(*a, *b).zip(path(*b, *a))) else { continue };
+        let passed: Vec<LinkId> = forth.into_iter().chain(back).collect();
+        let delay = |link: &LinkId| delays[link.index() / 2][link.index() % 2];
+        let trip = passed.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay);
+        longest = longest.max(trip);
+        for link in passed {
+            let known = &mut trips[link.index() / 2][link.index() % 2];
+            *known = (*known).max(trip);
+        }
+    }
+    (trips, longest)
+}
+
+/// Propagation delay; the mean, if its service draws it.
+fn one_way(options: &LinkOptions) -> Span {
+    match options.service.as_deref() {
+        Some(ServiceDef::Slots(slots)) => slots.delay.map_or(options.delay, |[least, most]| Some((least + most) / 2)),
+        _ => options.delay,
+    }
+    .unwrap_or_default()
+}

@@ -1,0 +1,213 @@
+//! Presets of links: access lines (docs/topologies.md has their sources), and the paths that Pantheon emulates (Yan et al. 2018).
+//!
+//! A preset is written in the words of the schema. What a link has of its own comes before it; the rest of the preset follows the
+//! link's own rates.
+
+use serde_json::{Value, json};
+use tcp::units::Rate;
+
+use crate::scenario::{LinkOptions, ScenarioError, ServiceDef, did_you_mean, join};
+
+/// Lines: their names, and rates down and up in kb/s.
+const LINES: [(&str, u64, u64); 10] = [
+    ("adsl2", 16_000, 1000),
+    ("vdsl2", 50_000, 10_000),
+    ("gpon", 1_000_000, 500_000),
+    ("cable", 300_000, 20_000),
+    ("cable_l4s", 300_000, 20_000),
+    ("wifi", 200_000, 200_000),
+    ("lte", 17_000, 13_000),
+    ("nr", 150_000, 30_000),
+    ("starlink", 130_000, 14_000),
+    ("geo", 50_000, 5000),
+];
+
+/// Measured paths: their names, whether opportunities are random, kb/s, one-way delay in ms, queue in packets, probability of loss.
+const MEASURED: [(&str, bool, u64, u64, u64, f64); 6] = [
+    ("pantheon/nepal", true, 570, 28, 14, 0.0477),
+    ("pantheon/mexico-cell", true, 2640, 88, 130, 0.0),
+    ("pantheon/colombia-cell", true, 3040, 130, 426, 0.0),
+    ("pantheon/india", false, 100_420, 27, 173, 0.0),
+    ("pantheon/korea-china", false, 77_720, 51, 94, 0.0006),
+    ("pantheon/california-mexico", false, 114_680, 45, 450, 0.0),
+];
+
+/// Policers: rates in Mb/s, and round-trip times in ms.
+const POLICERS: [[u64; 2]; 6] = [[12, 20], [12, 100], [60, 20], [60, 100], [108, 20], [108, 100]];
+
+/// Queues of 12 Mb/s and 60 ms: their names and sizes in bytes.
+const BUFFERS: [(&str, u64); 4] = [("bdp/10", 9000), ("bdp/3", 30_000), ("bdp/2", 45_000), ("bdp", 90_000)];
+
+/// Paths that merge ACKs: their names, and the times of their opportunities in ms.
+const MERGED_ACKS: [(&str, &str); 2] =
+    [("pantheon/acks-1-per-100ms", "100"), ("pantheon/acks-10-per-200ms", "200 200 200 200 200 200 200 200 200 200")];
+
+/// The names of all presets.
+pub(super) fn names() -> Vec<String> {
+    let lines = LINES.iter().map(|(name, ..)| (*name).to_owned());
+    let measured = MEASURED.iter().map(|(name, ..)| (*name).to_owned());
+    let policers = POLICERS.iter().map(|[rate, rtt]| format!("pantheon/policer-{rate}-{rtt}"));
+    let acks = MERGED_ACKS.iter().map(|(name, _)| (*name).to_owned());
+    let buffers = BUFFERS.iter().map(|(name, _)| format!("pantheon/buffer-{name}"));
+    lines.chain(measured).chain(policers).chain(acks).chain(buffers).collect()
+}
+
+/// The options with what their preset stands for, if they name one.
+pub(super) fn with_preset(options: &LinkOptions, path: &str) -> Result<LinkOptions, ScenarioError> {
+    let Some(name) = &options.preset else { return Ok(options.clone()) };
+    let Some(preset) = line(name, options).or_else(|| pantheon(name, options.rate)) else {
+        let (message, known) = (format!("unknown preset {name:?}"), names());
+        let near = did_you_mean(name, known.iter().map(String::as_str)).unwrap_or_default();
+        let hint = format!("{near}{}known: {}", if near.is_empty() { "" } else { " " }, known.join(", "));
+        return Err(ScenarioError::new(join(path, "preset"), message).with_hint(hint));
+    };
+    let mut preset: LinkOptions = serde_json::from_value(preset).expect("a preset follows the schema");
+    if options.service.as_deref().and_then(ServiceDef::own_rate).is_some() {
+        preset.rate = None;
+    }
+    if let (Some(own), Some(back)) = (&options.reverse, &mut preset.reverse)
+        && own.service.as_deref().and_then(ServiceDef::own_rate).is_some()
+    {
+        back.rate = None;
+    }
+    Ok(options.over(&preset))
+}
+
+/// A line, with its own rates or those of the options: forward is downstream.
+fn line(name: &str, options: &LinkOptions) -> Option<Value> {
+    let (_, down, up) = *LINES.iter().find(|(known, ..)| *known == name)?;
+    let bps = |own: Option<Rate>, kbps: u64| own.map_or(kbps * 1000, Rate::as_bps);
+    let [down, up] = [bps(options.rate, down), bps(options.reverse.as_ref().and_then(|back| back.rate), up)];
+    let rate = |bps: u64| format!("{bps}bps");
+    let tenth_second = |bps: u64| json!(format!("{}B", (bps / 80).max(1500)));
+    let of = |bps: u64, rest: Value| -> Value {
+        let mut side = json!({"rate": rate(bps), "service": {"kind": "rate"}});
+        let Value::Object(rest) = rest else { return side };
+        rest.into_iter().for_each(|(key, value)| side[key] = value);
+        side
+    };
+    let boost =
+        |bps: u64| json!({"kind": "boost", "peak": rate(bps + bps / 5), "sustained": rate(bps), "bucket": "10MB"});
+    let grants = |map: &str, loops: u64| json!({"kind": "request_grant", "map": map, "loop": loops});
+    let [mut forward, back] = match name {
+        "adsl2" => [("256kB", down), ("64kB", up)]
+            .map(|(queue, bps)| of(bps, json!({"delay": "10ms", "queue": queue, "framing": "pppoe_llcsnap"}))),
+        "vdsl2" => [("512kB", down), ("128kB", up)]
+            .map(|(queue, bps)| of(bps, json!({"delay": "2ms", "queue": queue, "framing": "pppoe_ptm"}))),
+        "gpon" => [("2MB", down), ("1MB", up)].map(|(queue, bps)| of(bps, json!({"delay": "0.75ms", "queue": queue}))),
+        "cable" => [
+            of(down, json!({"delay": "2ms", "queue": tenth_second(down), "service": boost(down)})),
+            of(up, json!({"delay": "2ms", "queue": {"kind": "pie", "target": "10ms"}, "service": grants("2ms", 2)})),
+        ],
+        "cable_l4s" => {
+            let queue = json!({
+                "kind": "dualpi2", "profile": "rfc", "target": "10ms",
+                "l_aqm": {"kind": "ramp", "min": "600us", "range": "400us"},
+                "scheduler": {"kind": "wrr", "classic_share": 26.0 / 256.0},
+            });
+            [
+                of(down, json!({"delay": "2ms", "queue": queue, "service": boost(down)})),
+                of(up, json!({"delay": "2ms", "queue": queue, "service": grants("1ms", 2)})),
+            ]
+        }
+        "wifi" => [down, up].map(|bps| {
+            of(bps, json!({"delay": "0.1ms", "queue": {"kind": "fq_codel"}, "service": {"kind": "aggregate"}}))
+        }),
+        "lte" => {
+            [down, up].map(|bps| of(bps, json!({"delay": "20ms", "queue": "3MB", "harq": {"p": 0.1, "rtt": "8ms"}})))
+        }
+        "nr" => [down, up].map(|bps| {
+            let slots = json!({"kind": "aggregate", "access": "0s", "packets": 65_536, "time": "500us"});
+            let harq = json!({"p": 0.1, "rtt": "4ms", "attempts": 4});
+            of(bps, json!({"delay": "10ms", "queue": "6MB", "service": slots, "harq": harq}))
+        }),
+        "starlink" => [(down, 60_000_000, 200_000_000), (up, 8_000_000, 20_000_000)].map(|(bps, least, most)| {
+            let edge = json!({"after": "140ms", "before": "75ms", "extra": "60ms"});
+            let slots =
+                json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": ["12ms", "20ms"], "edge": edge});
+            // Bursts of five packets in the mean, one packet of 200 in all.
+            let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * 0.005 / 0.995, "bad_to_good": 0.2});
+            let mut side = of(bps, json!({"queue": tenth_second(bps), "service": slots, "loss": loss}));
+            side["rate"] = json!(rate((least + most) / 2));
+            side
+        }),
+        _ => [
+            of(down, json!({"delay": "280ms", "queue": "2MB"})),
+            of(up, json!({"delay": "280ms", "queue": "2MB", "service": grants("40ms", 1)})),
+        ],
+    };
+    forward["reverse"] = back;
+    Some(forward)
+}
+
+/// A path of Pantheon: both directions serve in the same way, and losses meet the data only.
+fn pantheon(name: &str, own: Option<Rate>) -> Option<Value> {
+    let rate = |kbps: u64| own.map_or(format!("{kbps}kbps"), |rate| rate.to_string());
+    let path = |kbps: u64, delay: String, queue: String, back: Value| json!({"rate": rate(kbps), "delay": delay, "queue": queue, "reverse": back});
+    if let Some((_, random, kbps, delay, queue, p)) = MEASURED.iter().find(|(known, ..)| *known == name) {
+        let mut found = path(*kbps, format!("{delay}ms"), format!("{queue}p"), json!({"queue": "unlimited"}));
+        if *random {
+            found["service"] = json!({"kind": "poisson", "rate": rate(*kbps)});
+        }
+        if *p > 0.0 {
+            found["loss"] = json!({"kind": "packet", "p": p});
+        }
+        return Some(found);
+    }
+    if let Some((_, times)) = MERGED_ACKS.iter().find(|(known, _)| *known == name) {
+        let back = json!({"queue": "unlimited", "service": {"kind": "trace", "times": times}});
+        return Some(path(12_000, "10ms".into(), "unlimited".into(), back));
+    }
+    if let Some((_, bytes)) = BUFFERS.iter().find(|(known, _)| name == format!("pantheon/buffer-{known}")) {
+        return Some(path(12_000, "30ms".into(), format!("{bytes}B"), json!({"queue": "unlimited"})));
+    }
+    let [mbps, rtt] = *POLICERS.iter().find(|[mbps, rtt]| name == format!("pantheon/policer-{mbps}-{rtt}"))?;
+    Some(path(1000 * mbps, format!("{}ms", rtt / 2), "1p".into(), json!({"queue": "1p"})))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expand::graph::{LinkDefaults, link_with_defaults};
+
+    const DEFAULTS: LinkDefaults = LinkDefaults { mbps: 1, delay_us: 1, queue_packets: 1 };
+
+    fn filled(options: Value) -> Result<LinkOptions, ScenarioError> {
+        link_with_defaults(&serde_json::from_value(options).unwrap(), "network.bottleneck", &DEFAULTS)
+    }
+
+    #[test]
+    fn every_preset_is_a_link_and_stays_the_same_when_it_is_read_again() {
+        assert_eq!(names().len(), 28);
+        for name in names() {
+            let once = filled(json!({"preset": name})).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let again = filled(serde_json::to_value(&once).unwrap()).unwrap();
+            assert_eq!(once, again, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_of_the_link_come_before_those_of_its_preset() {
+        let cable = filled(json!({"preset": "cable", "rate": "100Mbps", "reverse": {"delay": "5ms"}})).unwrap();
+        let back = cable.reverse.as_deref().unwrap();
+        assert_eq!((cable.rate.unwrap().as_bps(), back.rate.unwrap().as_bps()), (100_000_000, 20_000_000));
+        let Some(ServiceDef::Boost(boost)) = cable.service.as_deref() else { panic!("a cable has boost") };
+        assert_eq!(boost.peak.as_bps(), 120_000_000);
+        assert_eq!(serde_json::to_value(&cable.queue).unwrap()["limit"], "1250kB");
+        assert_eq!((cable.delay.unwrap().to_string(), back.delay.unwrap().to_string()), ("2ms".into(), "5ms".into()));
+        let nepal = filled(json!({"preset": "pantheon/nepal", "queue": "20p"})).unwrap();
+        let value = serde_json::to_value(&nepal).unwrap();
+        assert_eq!((&value["queue"]["limit"], &value["loss"]["p"]), (&json!("20p"), &json!(0.0477)));
+        assert_eq!((value["rate"].as_str(), value["reverse"]["rate"].as_str()), (Some("570kbps"), Some("570kbps")));
+        assert!(nepal.reverse.unwrap().loss.is_none());
+    }
+
+    #[test]
+    fn an_unknown_preset_is_refused_with_all_names() {
+        let error = filled(json!({"preset": "cabel"})).unwrap_err().to_string();
+        assert!(error.starts_with("network.bottleneck.preset: unknown preset \"cabel\""), "{error}");
+        assert!(error.contains("did you mean cable?") && error.contains("pantheon/policer-108-100"), "{error}");
+        let nested = filled(json!({"rate": "1Mbps", "reverse": {"preset": "cable"}})).unwrap_err().to_string();
+        assert!(nested.starts_with("network.bottleneck.reverse.preset: "), "{nested}");
+    }
+}

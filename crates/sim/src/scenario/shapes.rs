@@ -1,0 +1,87 @@
+//! The part of the schema that describes wired networks of several bottlenecks or several paths.
+
+use super::link::LinkOptions;
+use super::paths::PathRouting;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Routers in a row: long flows pass all links between them, cross flows one each.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ParkingLot {
+    /// Links between routers, each a bottleneck.
+    pub hops: u64,
+    /// Pairs of hosts at the two ends of the row.
+    pub long: u64,
+    /// Pairs of hosts at each link between routers, one host on either side of it.
+    pub cross: u64,
+    /// Flows to generate from `traffic`; flow i goes from source to destination of pair i, the long ones first, modulo the pairs.
+    /// Default: one for each pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// Links of the hosts. Default: 1 Gbps, 1 ms, queue of 1000 packets.
+    pub access: LinkOptions,
+    /// Links between routers, forward from r0 on. Default: 10 Mbps, 10 ms, queue of 100 packets. Where hosts alone have a delay
+    /// and these links none, all flows have the same RTT.
+    pub link: LinkOptions,
+    /// Which path a packet takes. Default: `single`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
+}
+
+impl Default for ParkingLot {
+    fn default() -> ParkingLot {
+        let (access, link) = (LinkOptions::default(), LinkOptions::default());
+        ParkingLot { hops: 3, long: 1, cross: 1, flows: None, access, link, routing: None }
+    }
+}
+
+/// Leaf switches with hosts, each joined to every spine switch (a Clos network of two tiers).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LeafSpine {
+    /// Leaf switches.
+    pub leaves: u64,
+    /// Spine switches: the number of paths between two leaves.
+    pub spines: u64,
+    /// Hosts on each leaf.
+    pub hosts: u64,
+    /// Flows to generate from `traffic`; flow i goes from host i to the one half of all hosts further on, modulo the hosts.
+    pub flows: u64,
+    /// Links between hosts and leaves. Default: 10 Gbps, 1 us, queue of 100 packets.
+    pub host_link: LinkOptions,
+    /// Links between leaves and spines. Default: 40 Gbps, 1 us, queue of 100 packets.
+    pub fabric: LinkOptions,
+    /// Which path a packet takes. Default: `ecmp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
+}
+
+impl Default for LeafSpine {
+    fn default() -> LeafSpine {
+        let (host_link, fabric) = (LinkOptions::default(), LinkOptions::default());
+        LeafSpine { leaves: 4, spines: 4, hosts: 16, flows: 0, host_link, fabric, routing: None }
+    }
+}
+
+/// Three tiers of switches with k ports each (Al-Fares, Loukissas, Vahdat 2008): k pods of k/2 edge and k/2 aggregation switches,
+/// (k/2)² core switches, k³/4 hosts, (k/2)² paths between two pods.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FatTree {
+    /// Ports of a switch: even, 2 to 32.
+    pub k: u64,
+    /// Flows to generate from `traffic`; flow i goes from host i to the one half of all hosts further on, modulo the hosts.
+    pub flows: u64,
+    /// All links. Default: 10 Gbps, 1 us, queue of 100 packets.
+    pub link: LinkOptions,
+    /// Which path a packet takes. Default: `ecmp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<PathRouting>,
+}
+
+impl Default for FatTree {
+    fn default() -> FatTree {
+        FatTree { k: 4, flows: 0, link: LinkOptions::default(), routing: None }
+    }
+}

@@ -1,0 +1,331 @@
+//! The summary of a workload, and of its flows one by one.
+
+use serde::Serialize;
+use tcp::units::{Bytes, Span, Time};
+
+use super::flow::{FlowFacts, FlowSummary, flow_summary, order_summary};
+use super::measures::Drops;
+use crate::ids::FlowId;
+use crate::metrics::{Distribution, IntervalMetrics};
+use crate::scenario::WorkloadDef;
+use crate::workload::counts::{ClassCounts, SLOWDOWN_UNIT};
+use crate::workload::{Phase, Workload, finished};
+use crate::world::World;
+
+/// Flows below which there is no 99th percentile, and no 99.9th.
+const LEAST_FOR_P99: u64 = 100;
+const LEAST_FOR_P999: u64 = 1000;
+
+/// A workload. Flows that arrive before the warm-up ends or after the cool-down begins do not count, but in `arrived`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorkloadSummary {
+    /// Its name.
+    pub name: String,
+    /// What a flow does.
+    pub app: &'static str,
+    /// Flows that have arrived over the whole run.
+    pub arrived: u64,
+    /// Flows per second that the arrivals ask for; absent where they are listed or closed.
+    pub arrival_rate_per_s: Option<f64>,
+    /// Mean size that the distribution has; absent without one.
+    pub size_mean_bytes: Option<f64>,
+    /// Bytes of the flows that arrived in the measurement interval, less its cool-down, per second.
+    pub offered_bps: f64,
+    /// Bytes read in order in the measurement interval, per second.
+    pub carried_bps: f64,
+    /// Offered rate divided by the rate of the link whose share the load is; absent without one.
+    pub load_offered: Option<f64>,
+    /// Carried rate divided by the rate of that link.
+    pub load_carried: Option<f64>,
+    /// Flows that have arrived and whose data is not yet delivered. Maximum in the measurement interval.
+    pub alive_max: u64,
+    /// Their mean over time.
+    pub alive_mean: Option<f64>,
+    /// All flows that count.
+    #[serde(flatten)]
+    pub all: ClassSummary,
+    /// Data packets retransmitted.
+    pub retransmitted_packets: u64,
+    /// Retransmission time-outs, over the whole run.
+    pub rto_count: u64,
+    /// Data packets dropped, by reason.
+    pub drops: Drops,
+    /// Data packets that a queue marked CE.
+    pub marked_packets: u64,
+    /// By size.
+    pub classes: Vec<ClassSummary>,
+}
+
+/// Flows of one size class, or all of a workload.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClassSummary {
+    /// Name of the class: its upper edge, or `larger`; of all flows, `all`.
+    pub class: String,
+    /// Sizes above this, which is the upper edge of the class before.
+    pub above_bytes: u64,
+    /// Sizes up to this; absent for the last class.
+    pub upto_bytes: Option<u64>,
+    /// Flows that arrived.
+    pub started: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those of them that were delivered before the run ended.
+    pub finished: u64,
+    /// Those that TCP gave up.
+    pub aborted: u64,
+    /// Those whose data was not yet delivered when the run ended. The times below leave them out: they would be longer.
+    pub unfinished: u64,
+    /// Age of the oldest of these.
+    pub unfinished_age_max_s: Option<f64>,
+    /// Flow completion time: arrival to the last byte read in order. Mean.
+    pub fct_s: Option<f64>,
+    /// Median, exact to 1/128 as the quantiles below.
+    pub fct_p50_s: Option<f64>,
+    /// 95th percentile.
+    pub fct_p95_s: Option<f64>,
+    /// 99th percentile; absent below 100 flows.
+    pub fct_p99_s: Option<f64>,
+    /// 99.9th percentile; absent below 1000 flows.
+    pub fct_p999_s: Option<f64>,
+    /// Maximum.
+    pub fct_max_s: Option<f64>,
+    /// Completion time divided by the ideal one: alone, without slow start, on the path at its start. Mean.
+    pub slowdown: Option<f64>,
+    /// Median.
+    pub slowdown_p50: Option<f64>,
+    /// 95th percentile.
+    pub slowdown_p95: Option<f64>,
+    /// 99th percentile; absent below 100 flows.
+    pub slowdown_p99: Option<f64>,
+    /// 99.9th percentile; absent below 1000 flows.
+    pub slowdown_p999: Option<f64>,
+    /// Maximum.
+    pub slowdown_max: Option<f64>,
+    /// Size divided by completion time. Mean over flows.
+    pub goodput_mean_bps: Option<f64>,
+    /// Arrival to the end of the handshake at the sender. Mean.
+    pub handshake_s: Option<f64>,
+    /// Arrival to the first byte read. Mean.
+    pub first_byte_s: Option<f64>,
+}
+
+/// What the summary of a flow says besides if a workload has made it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorkloadFlowSummary {
+    /// The workload.
+    pub workload: String,
+    /// Bytes to transfer.
+    pub size_bytes: u64,
+    /// Size class.
+    pub class: String,
+    /// Flow completion time: arrival to the last byte read in order; absent if it had none.
+    pub fct_s: Option<f64>,
+    /// What it would be alone; absent without a path over links alone.
+    pub ideal_fct_s: Option<f64>,
+    /// Completion time divided by the ideal one.
+    pub slowdown: Option<f64>,
+    /// Arrival to the end of the handshake.
+    pub handshake_s: Option<f64>,
+    /// Arrival to the first byte read.
+    pub first_byte_s: Option<f64>,
+}
+
+/// Flows that are alive when the run ends.
+#[derive(Clone, Copy, Default)]
+struct Unfinished {
+    count: u64,
+    oldest: Span,
+}
+
+impl Unfinished {
+    fn add(&mut self, other: Unfinished) {
+        self.count += other.count;
+        self.oldest = self.oldest.max(other.oldest);
+    }
+}
+
+impl ClassSummary {
+    fn of(class: String, edges: [Option<Bytes>; 2], counts: &ClassCounts, unfinished: Unfinished) -> ClassSummary {
+        let ClassCounts { fct, slowdown, .. } = counts;
+        let seconds = |nanos: Option<f64>| nanos.map(|nanos| nanos / 1e9);
+        let times = |millionths: Option<f64>| millionths.map(|millionths| millionths / SLOWDOWN_UNIT);
+        let max = |of: &Distribution| of.max().map(|max| max as f64);
+        ClassSummary {
+            class,
+            above_bytes: edges[0].unwrap_or_default().0,
+            upto_bytes: edges[1].map(|edge| edge.0),
+            started: counts.started,
+            bytes: counts.bytes,
+            finished: counts.finished(),
+            aborted: counts.aborted,
+            unfinished: unfinished.count,
+            unfinished_age_max_s: (unfinished.count > 0).then(|| unfinished.oldest.as_secs_f64()),
+            fct_s: seconds(fct.mean()),
+            fct_p50_s: seconds(fct.quantile(0.5, 1)),
+            fct_p95_s: seconds(fct.quantile(0.95, 1)),
+            fct_p99_s: seconds(fct.quantile(0.99, LEAST_FOR_P99)),
+            fct_p999_s: seconds(fct.quantile(0.999, LEAST_FOR_P999)),
+            fct_max_s: seconds(max(fct)),
+            slowdown: times(slowdown.mean()),
+            slowdown_p50: times(slowdown.quantile(0.5, 1)),
+            slowdown_p95: times(slowdown.quantile(0.95, 1)),
+            slowdown_p99: times(slowdown.quantile(0.99, LEAST_FOR_P99)),
+            slowdown_p999: times(slowdown.quantile(0.999, LEAST_FOR_P999)),
+            slowdown_max: times(max(slowdown)),
+            goodput_mean_bps: counts.goodput_mean_bps(),
+            handshake_s: counts.handshake_mean_s(),
+            first_byte_s: counts.first_byte_mean_s(),
+        }
+    }
+}
+
+/// Summarizes every workload.
+pub(super) fn workloads(world: &World, measured: Span) -> Vec<WorkloadSummary> {
+    (0..world.workloads.all.len()).map(|index| workload_summary(world, index, measured)).collect()
+}
+
+fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSummary {
+    let workload = &world.workloads.all[index];
+    let Workload { def, state, .. } = workload;
+    let unfinished = unfinished(world, index);
+    let uppers = || def.classes.iter().copied().map(Some).chain([None]);
+    let edges = [None].into_iter().chain(uppers()).zip(uppers());
+    let (mut all, mut all_unfinished) = (ClassCounts::default(), Unfinished::default());
+    let mut classes = Vec::with_capacity(state.classes.len());
+    for (((name, [above, upto]), counts), alive) in
+        def.class_names().into_iter().zip(edges.map(|(above, upto)| [above, upto])).zip(&state.classes).zip(unfinished)
+    {
+        all.merge(counts);
+        all_unfinished.add(alive);
+        classes.push(ClassSummary::of(name, [above, upto], counts, alive));
+    }
+    let interval = interval(world, index);
+    let counted = measured.saturating_sub(world.resolved.cooldown).as_secs_f64();
+    let offered_bps = 8.0 * all.bytes as f64 / counted;
+    let carried_bps = 8.0 * interval.delivered_bytes.as_f64() / measured.as_secs_f64();
+    WorkloadSummary {
+        name: def.name.clone(),
+        app: def.app.name(),
+        arrived: state.arrived,
+        arrival_rate_per_s: workload.rate,
+        size_mean_bytes: workload.sizes.as_ref().map(|sizes| sizes.mean()),
+        offered_bps,
+        carried_bps,
+        load_offered: workload.link_bps.map(|rate| offered_bps / rate),
+        load_carried: workload.link_bps.map(|rate| carried_bps / rate),
+        alive_max: state.alive.max(),
+        alive_mean: state.alive.mean(world.ctx.now, measured),
+        all: ClassSummary::of("all".to_owned(), [None, None], &all, all_unfinished),
+        retransmitted_packets: interval.retransmitted,
+        rto_count: totals(world, index)[0],
+        drops: Drops::of(interval.drops()),
+        marked_packets: interval.marked,
+        classes,
+    }
+}
+
+/// The slots of a workload that are in use.
+fn slots(world: &World, index: usize) -> impl Iterator<Item = FlowId> {
+    world.workloads.in_use().filter(move |(_, slot)| slot.workload as usize == index).map(|(id, _)| id)
+}
+
+/// What was measured of all flows of a workload, those that are over and those that are alive.
+fn interval(world: &World, index: usize) -> IntervalMetrics {
+    let mut sum = world.workloads.all[index].state.interval.clone();
+    slots(world, index).for_each(|id| sum.merge(&world.ctx.flows[id.index()].interval));
+    sum
+}
+
+/// Time-outs and recoveries of all flows of a workload.
+fn totals(world: &World, index: usize) -> [u64; 2] {
+    let state = &world.workloads.all[index].state;
+    let mut sum = [state.timeouts, state.recoveries];
+    for id in slots(world, index) {
+        let totals = world.hosts.flows[id.index()].totals();
+        sum[0] += u64::from(totals.timeouts);
+        sum[1] += u64::from(totals.recoveries);
+    }
+    sum
+}
+
+/// The flows of a workload that are alive, by class.
+fn unfinished(world: &World, index: usize) -> Vec<Unfinished> {
+    let def = &world.workloads.all[index].def;
+    let mut by_class = vec![Unfinished::default(); def.classes.len() + 1];
+    for id in slots(world, index) {
+        let slot = world.workloads.slot(id);
+        if slot.phase == Phase::Alive && slot.counts {
+            by_class[def.class_of(slot.size)].add(Unfinished { count: 1, oldest: world.ctx.now.since(slot.start) });
+        }
+    }
+    by_class
+}
+
+/// What workloads add to the summary of the network.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct WorkloadsTogether {
+    /// Mean slowdown of the flows of all workloads.
+    pub slowdown_mean: Option<f64>,
+    /// Most flows of workloads that were alive at once in the measurement interval.
+    pub flows_alive_max: u64,
+    #[serde(skip)]
+    pub(super) arrived: u64,
+    #[serde(skip)]
+    pub(super) rto_count: u64,
+    #[serde(skip)]
+    pub(super) recovery_count: u64,
+}
+
+/// All workloads together, if there are any; what they measured is added to `all`.
+pub(super) fn together(world: &World, all: &mut IntervalMetrics) -> Option<WorkloadsTogether> {
+    let mut slowdown = Distribution::default();
+    let alive = world.workloads.alive.max();
+    let mut sum = WorkloadsTogether { flows_alive_max: alive, ..WorkloadsTogether::default() };
+    for (index, workload) in world.workloads.all.iter().enumerate() {
+        all.merge(&interval(world, index));
+        workload.state.classes.iter().for_each(|class| slowdown.merge(&class.slowdown));
+        let [timeouts, recoveries] = totals(world, index);
+        sum.arrived += workload.state.arrived;
+        sum.rto_count += timeouts;
+        sum.recovery_count += recoveries;
+    }
+    sum.slowdown_mean = slowdown.mean().map(|mean| mean / SLOWDOWN_UNIT);
+    (!world.workloads.all.is_empty()).then_some(sum)
+}
+
+/// The summary of a flow of a workload, of which so many data packets exist.
+pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64) -> FlowSummary {
+    let slot = *world.workloads.slot(id);
+    let (warmup, now) = (Time::ZERO + world.resolved.warmup, world.ctx.now);
+    let workload = &world.workloads.all[slot.workload as usize];
+    let WorkloadDef { name, tcp, .. } = &workload.def;
+    let flow = &mut world.hosts.flows[id.index()];
+    let node = |node: crate::ids::NodeId| world.graph.node[node.index()].name.clone();
+    let facts = FlowFacts {
+        serial: slot.serial,
+        connection_of: None,
+        from: node(flow.source),
+        to: node(flow.sink),
+        cc: tcp.cc.as_ref(),
+        app: workload.def.app.name(),
+        transport: "tcp",
+        start: slot.start,
+        window: [warmup, now],
+        in_flight_packets,
+    };
+    let done = finished(&slot, flow);
+    let since = |at: Option<Time>| at.map(|at| at.since(slot.start).as_secs_f64());
+    let transfer = WorkloadFlowSummary {
+        workload: name.clone(),
+        size_bytes: slot.size.0,
+        class: workload.def.class_names().swap_remove(workload.def.class_of(slot.size)),
+        fct_s: done.map(|done| done.fct.as_secs_f64()),
+        ideal_fct_s: slot.ideal.map(Span::as_secs_f64),
+        slowdown: done.and_then(|done| done.slowdown()),
+        handshake_s: since(flow.connected_at),
+        first_byte_s: since(flow.first_byte_at),
+    };
+    let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
+    let summary = flow_summary(facts, flow, &world.ctx.flows[id.index()].interval);
+    FlowSummary { order, transfer: Some(transfer), ..summary }
+}

@@ -1,0 +1,392 @@
+//! Workloads: flows that arrive, take a slot among the flows of `Hosts`, and leave it when they are over.
+//!
+//! A slot is free again when both ends are closed and none of the flow's packets exists: then nothing can come for it any more.
+//! Memory grows with the flows alive, not with those that ever were; outside a flow is known by its serial number.
+
+pub(crate) mod arrivals;
+pub(crate) mod counts;
+pub(crate) mod ends;
+pub(crate) mod recorder;
+pub(crate) mod sizes;
+
+use tcp::TcpConfig;
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use crate::engine::context::{Context, FlowEnds};
+use crate::engine::event::Event;
+use crate::host::Hosts;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, NodeId};
+use crate::metrics::{Gauge, IntervalMetrics, Tally};
+use crate::network::{IdealTransfer, Network};
+use crate::scenario::{Dscp, WorkloadDef};
+use arrivals::Arrivals;
+use counts::{ClassCounts, Finished};
+use ends::Ends;
+use recorder::Recorder;
+use sizes::Sizes;
+
+/// Flows of workloads that may exist at once, and in all.
+const MOST_ALIVE: usize = 100_000;
+pub(crate) const MOST_FLOWS: u32 = 1_000_000_000;
+
+/// Pairs of ends that are looked at one by one.
+const MOST_PAIRS: usize = 1_000_000;
+
+/// A workload.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    pub(crate) def: WorkloadDef,
+    pub(crate) arrivals: Arrivals,
+    pub(crate) ends: Ends,
+    pub(crate) sizes: Option<Sizes>,
+    pub(crate) config: TcpConfig,
+    pub(crate) transfer: IdealTransfer,
+    pub(crate) priority: u8,
+    pub(crate) dscp: Dscp,
+    pub(crate) streams: Streams,
+    /// Flows per second that the open arrivals ask for.
+    pub(crate) rate: Option<f64>,
+    /// Rate of the link that the load is a share of, in bit/s.
+    pub(crate) link_bps: Option<f64>,
+    pub(crate) state: State,
+}
+
+/// The random streams of a workload.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) arrivals: Rng,
+    pub(crate) sizes: Rng,
+    pub(crate) ends: Rng,
+    pub(crate) app: Rng,
+}
+
+impl Streams {
+    pub(crate) fn new(seed: u64, name: &str) -> Streams {
+        let stream = |what| Rng::stream(seed, &format!("workload/{name}/{what}"));
+        Streams { arrivals: stream("arrivals"), sizes: stream("sizes"), ends: stream("ends"), app: stream("app") }
+    }
+}
+
+/// What a workload has done so far.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Flows that have arrived, and their bytes, over the whole run.
+    pub(crate) arrived: u64,
+    pub(crate) arrived_bytes: Bytes,
+    /// Bytes that flows whose slots are free again have read.
+    pub(crate) read: u64,
+    /// Flows that have arrived and are neither finished nor given up.
+    pub(crate) alive: Gauge,
+    pub(crate) classes: Vec<ClassCounts>,
+    /// Of flows whose slots are free again: packets of the whole run, metrics of the measurement interval, time-outs and
+    /// recoveries of the whole run.
+    pub(crate) tally: Tally,
+    pub(crate) interval: IntervalMetrics,
+    pub(crate) timeouts: u64,
+    pub(crate) recoveries: u64,
+}
+
+/// The place of a flow in `Hosts`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) phase: Phase,
+    pub(crate) workload: u32,
+    pub(crate) serial: FlowId,
+    pub(crate) start: Time,
+    pub(crate) size: Bytes,
+    pub(crate) ideal: Option<Span>,
+    /// It has arrived in the measurement interval.
+    pub(crate) counts: bool,
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// There is none.
+    Free,
+    /// Its data is not yet delivered.
+    Alive,
+    /// Its data is delivered, or TCP has given up; the connection may still close.
+    Over,
+    /// Both ends are closed, and packets of it still exist.
+    Lingering,
+}
+
+/// All workloads.
+#[derive(Debug)]
+pub(crate) struct Workloads {
+    pub(crate) all: Vec<Workload>,
+    /// Flows that the scenario lists or generates; their slots come first.
+    listed: usize,
+    pub(crate) slots: Vec<Slot>,
+    free: Vec<FlowId>,
+    lingering: Vec<FlowId>,
+    next_serial: u32,
+    pub(crate) recorder: Recorder,
+    /// Flows that arrive from the first of these times to the other count.
+    counted: [Time; 2],
+    pub(crate) alive: Gauge,
+    /// Why the run cannot go on.
+    pub(crate) exceeded: Option<String>,
+}
+
+impl Workloads {
+    pub(crate) fn new(all: Vec<Workload>, listed: usize, recorder: Recorder, counted: [Time; 2]) -> Workloads {
+        Workloads {
+            all,
+            listed,
+            slots: Vec::new(),
+            free: Vec::new(),
+            lingering: Vec::new(),
+            next_serial: listed as u32,
+            recorder,
+            counted,
+            alive: Gauge::default(),
+            exceeded: None,
+        }
+    }
+
+    /// Number of flows that the scenario lists or generates, with the further connections of their applications.
+    pub(crate) fn listed(&self) -> usize {
+        self.listed
+    }
+
+    /// True if a flow is one that the scenario lists or generates.
+    #[inline]
+    pub(crate) fn is_listed(&self, id: FlowId) -> bool {
+        id.index() < self.listed
+    }
+
+    /// The slot of a flow of a workload.
+    pub(crate) fn slot(&self, id: FlowId) -> &Slot {
+        &self.slots[id.index() - self.listed]
+    }
+
+    /// The slots that are in use.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = (FlowId, &Slot)> {
+        let ids = (self.listed as u32..).map(FlowId);
+        ids.zip(&self.slots).filter(|(_, slot)| slot.phase != Phase::Free)
+    }
+
+    /// `listed` and the ends of all flows that may arrive; nothing if they are too many to be listed.
+    pub(crate) fn all_ends(&self, mut listed: Vec<(NodeId, NodeId)>) -> Option<Vec<(NodeId, NodeId)>> {
+        for workload in &self.all {
+            listed.extend(workload.ends.pairs(MOST_PAIRS)?);
+            if let Arrivals::Listed { rows, .. } = &workload.arrivals
+                && rows.iter().any(|row| row.from.is_some() || row.to.is_some())
+            {
+                return None;
+            }
+        }
+        Some(listed)
+    }
+
+    /// Schedules the first arrivals.
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
+        for index in 0..self.all.len() {
+            let users = match self.all[index].arrivals {
+                Arrivals::Closed { users, .. } => users,
+                Arrivals::Open { .. } | Arrivals::Listed { .. } => 1,
+            };
+            let begin = Time::ZERO + self.all[index].def.start;
+            (0..users).for_each(|_| self.schedule(ctx, index, begin));
+        }
+    }
+
+    /// Schedules the next arrival; that of a user who thinks from `now` on.
+    fn schedule(&mut self, ctx: &mut Context, index: usize, now: Time) {
+        let Workload { def, arrivals, streams, .. } = &mut self.all[index];
+        let at = match arrivals {
+            Arrivals::Closed { think, .. } => Some(now + think.sample(&mut streams.arrivals)),
+            open => open.next(Time::ZERO + def.start, &mut streams.arrivals),
+        };
+        if let Some(at) = at.filter(|at| def.stop.is_none_or(|stop| *at < Time::ZERO + stop)) {
+            ctx.schedule(at, Event::Arrival { workload: index as u32 });
+        }
+    }
+
+    /// A flow arrives. True if flows chosen for the summary are no longer.
+    pub(crate) fn on_arrival(
+        &mut self,
+        ctx: &mut Context,
+        network: &mut Network,
+        hosts: &mut Hosts,
+        index: usize,
+    ) -> bool {
+        let workload = &mut self.all[index];
+        if workload.def.count.is_some_and(|most| workload.state.arrived >= most) {
+            return false;
+        }
+        if self.slots.len() - self.free.len() >= MOST_ALIVE {
+            let (name, now) = (&workload.def.name, ctx.now.as_secs_f64());
+            let message = format!(
+                "too_many_alive: {MOST_ALIVE} flows exist at once at {now} s; workload {name:?} asks for more than the network carries"
+            );
+            return self.stop(ctx, message);
+        }
+        if self.next_serial >= MOST_FLOWS {
+            return self.stop(ctx, format!("too_many_flows: {MOST_FLOWS} flows have arrived"));
+        }
+        let (ends, size) = workload.draw();
+        let serial = FlowId(self.next_serial);
+        let ideal = network.ideal_completion(ctx.now, serial, ends, size, &workload.transfer);
+        let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
+        self.next_serial += 1;
+        let [source, sink] = ends;
+        let (priority, dscp) = (workload.priority, workload.dscp);
+        ctx.open(id, FlowEnds { source, sink, priority, dscp, serial });
+        let config = TcpConfig { seed: workload.streams.app.next_u64(), ..workload.config.clone() };
+        hosts.open(id, Flow::transfer(ends, size, config, id));
+        let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
+        let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
+        match self.slots.get_mut(id.index() - self.listed) {
+            Some(before) => *before = slot,
+            None => self.slots.push(slot),
+        }
+        workload.on_arrival(ctx.now, size, counts);
+        self.alive.set(ctx.now, self.alive.value() + 1);
+        hosts.on_app(ctx, network, id);
+        if !matches!(self.all[index].arrivals, Arrivals::Closed { .. }) {
+            self.schedule(ctx, index, ctx.now);
+        }
+        counts && self.recorder.on_arrival(serial)
+    }
+
+    /// Ends the run, which has exceeded a limit.
+    #[cold]
+    fn stop(&mut self, ctx: &mut Context, message: String) -> bool {
+        if self.exceeded.is_none() {
+            ctx.schedule(ctx.now, Event::Stop);
+        }
+        self.exceeded.get_or_insert(message);
+        false
+    }
+
+    /// Follows a flow after an input; true if nothing can come for it any more, and its slot is to be released.
+    pub(crate) fn follow(&mut self, ctx: &mut Context, hosts: &Hosts, id: FlowId) -> bool {
+        let flow = &hosts.flows[id.index()];
+        let slot = &mut self.slots[id.index() - self.listed];
+        let is_closed = flow.is_closed();
+        if slot.phase == Phase::Alive && (flow.ended_at.is_some() || is_closed) {
+            slot.phase = Phase::Over;
+            let (slot, index) = (*slot, slot.workload as usize);
+            self.alive.set(ctx.now, self.alive.value() - 1);
+            self.all[index].on_end(ctx.now, &slot, finished(&slot, flow));
+            if matches!(self.all[index].arrivals, Arrivals::Closed { .. }) {
+                self.schedule(ctx, index, ctx.now);
+            }
+        }
+        if !is_closed {
+            return false;
+        }
+        let exists = ctx.flows[id.index()].tally.in_flight() > 0;
+        let slot = &mut self.slots[id.index() - self.listed];
+        if exists && slot.phase == Phase::Over {
+            slot.phase = Phase::Lingering;
+            self.lingering.push(id);
+        }
+        !exists && slot.phase != Phase::Free
+    }
+
+    /// A flow whose last packet was dropped where no end saw it, if there is one.
+    pub(crate) fn next_vanished(&mut self, ctx: &Context) -> Option<FlowId> {
+        let (slots, listed) = (&self.slots, self.listed);
+        self.lingering.retain(|id| slots[id.index() - listed].phase == Phase::Lingering);
+        self.lingering.iter().find(|id| ctx.flows[id.index()].tally.in_flight() == 0).copied()
+    }
+
+    /// Frees the slot of a flow of which nothing exists any more; its counts go to its workload.
+    pub(crate) fn release(&mut self, ctx: &mut Context, hosts: &mut Hosts, id: FlowId) {
+        let slot = &mut self.slots[id.index() - self.listed];
+        slot.phase = Phase::Free;
+        self.free.push(id);
+        let state = &mut self.all[slot.workload as usize].state;
+        let metrics = std::mem::take(&mut ctx.flows[id.index()]);
+        state.tally.merge(&metrics.tally);
+        state.interval.merge(&metrics.interval);
+        let flow = &mut hosts.flows[id.index()];
+        state.read += std::mem::take(&mut flow.read);
+        let totals = flow.totals();
+        state.timeouts += u64::from(totals.timeouts);
+        state.recoveries += u64::from(totals.recoveries);
+    }
+
+    /// Bytes that the flows of each workload have read.
+    pub(crate) fn read(&self, flows: &[Flow]) -> Vec<u64> {
+        let mut read: Vec<u64> = self.all.iter().map(|workload| workload.state.read).collect();
+        for (id, slot) in self.in_use() {
+            read[slot.workload as usize] += flows[id.index()].read;
+        }
+        read
+    }
+
+    /// The measurement interval begins.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        self.alive.restart(now);
+        for workload in &mut self.all {
+            workload.state.alive.restart(now);
+            workload.state.interval = IntervalMetrics::default();
+        }
+    }
+
+    /// Packets of flows whose slots are free again.
+    pub(crate) fn tallies(&self) -> impl Iterator<Item = &Tally> {
+        self.all.iter().map(|workload| &workload.state.tally)
+    }
+}
+
+impl Workload {
+    /// Ends and size of the next flow: what is listed of them, the rest drawn.
+    fn draw(&mut self) -> ([NodeId; 2], Bytes) {
+        let Workload { arrivals, ends, sizes, streams, .. } = self;
+        let row = arrivals.take_row();
+        // Drawn also where they are given, so that a row changes no other flow.
+        let [from, to] = ends.draw(&mut streams.ends);
+        let given = row.map(|row| [row.from.unwrap_or(from), row.to.unwrap_or(to)]);
+        let drawn = sizes.as_mut().map(|sizes| sizes.draw(&mut streams.sizes));
+        let size = row.and_then(|row| row.size).or(drawn);
+        (given.unwrap_or([from, to]), size.expect("a workload without sizes has them in every row"))
+    }
+
+    fn on_arrival(&mut self, now: Time, size: Bytes, counts: bool) {
+        let State { arrived, arrived_bytes, alive, classes, .. } = &mut self.state;
+        *arrived += 1;
+        *arrived_bytes += size;
+        alive.set(now, alive.value() + 1);
+        if counts {
+            let class = &mut classes[self.def.class_of(size)];
+            class.started += 1;
+            class.bytes += size.0;
+        }
+    }
+
+    /// A flow is finished, or given up.
+    fn on_end(&mut self, now: Time, slot: &Slot, finished: Option<Finished>) {
+        let State { alive, classes, .. } = &mut self.state;
+        alive.set(now, alive.value() - 1);
+        if slot.counts {
+            let class = &mut classes[self.def.class_of(slot.size)];
+            match finished {
+                Some(finished) => class.on_finish(&finished),
+                None => class.aborted += 1,
+            }
+        }
+    }
+}
+
+/// What is known of a flow if it has finished.
+pub(crate) fn finished(slot: &Slot, flow: &Flow) -> Option<Finished> {
+    let since = |at: Option<Time>| at.map(|at| at.since(slot.start));
+    Some(Finished {
+        size: slot.size,
+        fct: flow.completion(slot.start)?,
+        ideal: slot.ideal,
+        handshake: since(flow.connected_at).unwrap_or_default(),
+        first_byte: since(flow.first_byte_at).unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What shapes of networks and presets of links must give: the laws of the parking lot, queues in BDP, framed lines.
+
+mod common;
+
+use common::{refusal, run, scenario};
+use serde_json::{Value, json};
+
+/// One long flow and one cross flow at each hop, all with a round trip of 40 ms.
+fn parking_lot(hops: u64, queue: &Value) -> Value {
+    json!({
+        "duration": "60s", "warmup": "10s",
+        "network": {"kind": "parking_lot", "hops": hops,
+                    "access": {"rate": "1Gbps", "delay": "10ms"},
+                    "link": {"rate": "10Mbps", "delay": "0ms", "queue": queue}},
+        "tcp": {"cc": "newreno"},
+    })
+}
+
+/// The share of the long flow at the bottlenecks: its goodput against that of itself and a mean cross flow.
+fn share_of_the_long_flow(hops: u64, queue: &Value) -> f64 {
+    let summary = run(&parking_lot(hops, queue), 1);
+    let goodput: Vec<f64> = summary.flows.iter().map(|flow| flow.measures.goodput_bps).collect();
+    let cross = goodput[1..].iter().sum::<f64>() / (goodput.len() - 1) as f64;
+    goodput[0] / (goodput[0] + cross)
+}
+
+#[test]
+fn a_long_flow_loses_at_every_hop_unless_queues_are_fair() {
+    // Losses that are independent at each hop, as RED's are: a window of 1 / sqrt(p) with p = n p1 gives 1 / (1 + sqrt(n)). A full
+    // drop-tail queue takes its losses from both flows at once, and adds to the long flow's RTT at each hop.
+    for hops in [2, 3] {
+        let share = share_of_the_long_flow(hops, &json!({"kind": "red", "limit": "100p"}));
+        let n = hops as f64;
+        assert!((share - 1.0 / (1.0 + n.sqrt())).abs() < 0.1, "{hops} hops: {share}");
+        assert!(share > 1.0 / (n + 1.0) && share < 0.5, "{hops} hops: {share}");
+    }
+    let fair = share_of_the_long_flow(3, &json!({"kind": "drr", "limit": "100p"}));
+    assert!((fair - 0.5).abs() < 0.02 * 0.5, "{fair}");
+}
+
+#[test]
+fn a_limit_in_bdp_is_the_rate_times_the_longest_round_trip_in_bytes() {
+    let world = |limit: Value| {
+        let mut world = json!({
+            "duration": "1s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1, "access": {"delay": "1ms"},
+            "bottleneck": {"rate": "10Mbps", "delay": "18ms", "queue": limit}},
+        });
+        world["network"]["bottleneck"]["reverse"] = json!({"rate": "1Mbps"});
+        world
+    };
+    let queue_of = |limit: Value| {
+        let link = sim::expand(&scenario(&world(limit)), 1).unwrap().link.swap_remove(0);
+        let back = link.reverse.unwrap().queue;
+        (serde_json::to_value(link.queue).unwrap(), serde_json::to_value(back).unwrap())
+    };
+    // 10 Mb/s x 40 ms = 50 kB, and a tenth of it in the other direction
+    let (forth, back) = queue_of(json!("1bdp"));
+    assert_eq!((&forth["limit"], &back["limit"]), (&json!("50kB"), &json!("5kB")));
+    let (forth, _) = queue_of(
+        json!({"kind": "tbf", "rate": "9Mbps", "burst": "3kB", "queue": {"kind": "codel", "limit": "0.5bdp"}}),
+    );
+    assert_eq!(forth["queue"]["limit"], json!("25kB"));
+    // Never less than a packet.
+    assert_eq!(queue_of(json!("0.001bdp")).0["limit"], json!("1500B"));
+    let queue = run(&world(json!("1bdp")), 1).links[0].queue_max_packets;
+    assert!((10..=33).contains(&queue), "{queue}");
+    let mut window = world(json!("9p"));
+    window["tcp"] = json!({"initial_window": "1bdp"});
+    assert!(refusal(&window).starts_with("tcp.initial_window: is not for a multiple of the BDP"));
+    assert!(refusal(&world(json!("0bdp"))).starts_with("network.bottleneck.queue: "));
+}
+
+#[test]
+fn a_dsl_line_carries_its_cells() {
+    // 1440 B of payload in datagrams of 1468 B: with 40 B of framing 1508 B, 32 cells, 1696 B on the line.
+    let mut world = json!({
+        "duration": "2s",
+        "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"preset": "adsl2"}},
+        "flow": [{"from": "left0", "to": "right0",
+                  "app": {"kind": "cbr", "rate": "20Mbps", "size": "1440B", "transport": "udp"}}],
+    });
+    let summary = run(&world, 1);
+    let line = &summary.links[0];
+    assert!((line.sent_bytes as f64 / line.sent_packets as f64 - 1696.0).abs() < 1e-9);
+    let goodput = summary.flows[0].measures.goodput_bps;
+    assert!((goodput / (16e6 * 1440.0 / 1696.0) - 1.0).abs() < 0.02, "{goodput}");
+    world["network"]["bottleneck"] = json!({"rate": "1Mbps", "overhead": "2B", "framing": "docsis"});
+    assert!(refusal(&world).starts_with("network.bottleneck.framing: stands beside overhead"));
+    world["network"]["bottleneck"] = json!({"rate": "1Mbps", "framing": {"bytes": 500}});
+    assert!(refusal(&world).starts_with("network.bottleneck.framing.bytes: 500"));
+}
+
+#[test]
+fn presets_show_their_values_in_the_resolved_scenario() {
+    let world = json!({
+        "duration": "5s",
+        "network": {"kind": "dumbbell", "pairs": 1, "flows": 1, "bottleneck": {"preset": "pantheon/nepal"}},
+    });
+    let summary = run(&world, 1);
+    let resolved = serde_json::to_value(&summary.resolved).unwrap();
+    let bottleneck = &resolved["network"]["bottleneck"];
+    assert_eq!((&bottleneck["preset"], &bottleneck["delay"]), (&json!("pantheon/nepal"), &json!("28ms")));
+    assert_eq!((&bottleneck["service"]["kind"], &bottleneck["queue"]["limit"]), (&json!("poisson"), &json!("14p")));
+    assert!(summary.links[1].drops.loss == 0, "no loss of ACKs");
+}

@@ -1,0 +1,134 @@
+//! A receiver that misleads its sender about what has arrived (Savage, Cardwell, Wetherall, Anderson 1999): it forges pure ACKs.
+//! Segments with data, and the early ACKs of DCTCP's receiver, stay honest.
+
+use std::collections::VecDeque;
+
+use super::Connection;
+use crate::segment::{Sack, Segment};
+use crate::seq::SeqNo;
+use crate::settings::Misbehaviour;
+use crate::timers::Timer;
+use crate::units::{Bytes, Span, Time};
+
+/// The forger of ACKs of a connection.
+#[derive(Debug)]
+pub(super) struct Forger {
+    misbehaviour: Misbehaviour,
+    /// The number that the last ACK stated.
+    stated: SeqNo,
+    /// The last honest ACK.
+    last: Option<Segment>,
+    /// ACKs to send before anything else.
+    due: VecDeque<Segment>,
+}
+
+impl Forger {
+    pub(super) fn new(misbehaviour: Misbehaviour) -> Forger {
+        Forger { misbehaviour, stated: SeqNo::FIRST_DATA, last: None, due: VecDeque::new() }
+    }
+
+    /// The next forged ACK.
+    pub(super) fn poll(&mut self) -> Option<Segment> {
+        self.due.pop_front()
+    }
+
+    /// What is sent in place of an honest ACK; the peer's segments have up to `size` bytes. Further ACKs may follow.
+    pub(super) fn on_ack(&mut self, ack: Segment, size: u32) -> Segment {
+        let stated = self.stated;
+        self.stated = stated.max(ack.ack);
+        let new = ack.ack.since(stated).0;
+        self.last = Some(ack);
+        let Misbehaviour::AckDivision { parts } = self.misbehaviour else { return ack };
+        let acks = (new.div_ceil(u64::from(size.max(1))) * u64::from(parts)).min(new);
+        let part = |i: u64| Segment { ack: stated + Bytes(new * i / acks), sack: Sack::default(), ..ack };
+        self.due.extend((1..acks).map(part));
+        self.due.push_back(ack);
+        self.due.pop_front().unwrap_or(ack)
+    }
+
+    /// Time between forged duplicates, if there are any to forge.
+    pub(super) fn interval(&self) -> Option<Span> {
+        match self.misbehaviour {
+            Misbehaviour::DupAckSpoofing { every, .. } if self.stated > SeqNo::FIRST_DATA => Some(every),
+            _ => None,
+        }
+    }
+
+    /// It is time for duplicates.
+    pub(super) fn on_timer(&mut self) {
+        if let (Misbehaviour::DupAckSpoofing { copies, .. }, Some(last)) = (self.misbehaviour, self.last) {
+            let duplicate = Segment { sack: Sack::default(), ..last };
+            self.due.extend(std::iter::repeat_n(duplicate, copies as usize));
+        }
+    }
+}
+
+impl Connection {
+    /// An ACK that may be forged.
+    #[cold]
+    pub(super) fn make_exceptional_ack(&mut self, now: Time) -> Segment {
+        let ack = self.make_segment(now, None);
+        let size = self.receiver.largest_payload();
+        let forger = self.exceptional.as_mut().and_then(|exceptional| exceptional.forger.as_mut());
+        let Some(forger) = forger else { return ack };
+        let first = forger.on_ack(ack, size);
+        if let Some(every) = forger.interval().filter(|_| !self.timers.armed(Timer::Forgery)) {
+            self.timers.arm(Timer::Forgery, now + every);
+        }
+        first
+    }
+
+    /// Forged duplicates may be due; the peer's FIN ends them.
+    pub(super) fn on_forgery_timer(&mut self, now: Time) {
+        let forger = self.exceptional.as_mut().and_then(|exceptional| exceptional.forger.as_mut());
+        if let Some(forger) = forger
+            && self.timers.expire(Timer::Forgery, now)
+            && !self.receiver.fin_received()
+        {
+            forger.on_timer();
+            forger.interval().into_iter().for_each(|every| self.timers.arm(Timer::Forgery, now + every));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(to: u64) -> Segment {
+        Segment { ack: SeqNo(to), ..Segment::default() }
+    }
+
+    fn stated(forger: &mut Forger, first: Segment) -> Vec<u64> {
+        let mut all = vec![first.ack.0];
+        all.extend(std::iter::from_fn(|| forger.poll()).map(|segment| segment.ack.0));
+        all
+    }
+
+    #[test]
+    fn a_segment_is_acknowledged_in_equal_parts_and_a_duplicate_once() {
+        let mut forger = Forger::new(Misbehaviour::AckDivision { parts: 4 });
+        let first = forger.on_ack(ack(1001), 1000);
+        assert_eq!(stated(&mut forger, first), [251, 501, 751, 1001]);
+        // Two segments at once: eight ACKs.
+        let first = forger.on_ack(ack(3001), 1000);
+        assert_eq!(stated(&mut forger, first), [1251, 1501, 1751, 2001, 2251, 2501, 2751, 3001]);
+        let first = forger.on_ack(ack(3001), 1000);
+        assert_eq!(stated(&mut forger, first), [3001]);
+        // No more ACKs than bytes.
+        let first = forger.on_ack(ack(3003), 1000);
+        assert_eq!(stated(&mut forger, first), [3002, 3003]);
+    }
+
+    #[test]
+    fn duplicates_repeat_the_last_number_once_data_has_come() {
+        let every = Span::from_millis(10);
+        let mut forger = Forger::new(Misbehaviour::DupAckSpoofing { copies: 3, every });
+        let first = forger.on_ack(ack(1), 0);
+        assert_eq!((stated(&mut forger, first), forger.interval()), (vec![1], None));
+        let first = forger.on_ack(ack(1001), 1000);
+        assert_eq!((stated(&mut forger, first), forger.interval()), (vec![1001], Some(every)));
+        forger.on_timer();
+        assert_eq!(std::iter::from_fn(|| forger.poll()).map(|segment| segment.ack.0).collect::<Vec<_>>(), [1001; 3]);
+    }
+}
