@@ -17,7 +17,7 @@ fn windows(profile: &str, cc: &str) -> Vec<u64> {
     world["record"] = json!({"series": ["cwnd"], "every": "10ms"});
     let outcome = Simulation::new(&scenario(&world), 1).unwrap().run();
     let cwnd = &outcome.series[0].1;
-    let at = |t: f64| cwnd.t_s.iter().zip(&cwnd.value).filter(|(at, _)| **at <= t).last().unwrap().1 / 1000.0;
+    let at = |t: f64| cwnd.t_s.iter().zip(&cwnd.value).rfind(|(at, _)| **at <= t).unwrap().1 / 1000.0;
     [0.15, 0.25, 0.35].map(|t| at(t).round() as u64).to_vec()
 }
 

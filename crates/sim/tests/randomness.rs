@@ -50,10 +50,7 @@ fn whatever_is_random_is_named_and_makes_seeds_differ() {
         (with(|w| w["flow"][0]["start_jitter"] = json!("10ms")), "starts of flows"),
         (with(|w| w["traffic"] = json!({"start_jitter": "rtt"})), "starts of flows"),
         (with(|w| w["network"]["flows"] = json!(1)), "starts of flows"),
-        (
-            with(|w| w["flow"][0]["app"] = json!({"kind": "on_off", "rate": "1Mbps", "size": "500B"})),
-            "on and off periods",
-        ),
+        (with(|w| w["flow"][0]["app"] = json!({"kind": "on_off", "rate": "1Mbps", "size": "500B"})), "applications"),
         (with(|w| w["tcp"]["cc"] = json!("bbr")), "congestion control (bbr)"),
         (with(|w| w["network"]["bottleneck"]["loss"] = json!({"kind": "packet", "p": 0.01})), "loss on links"),
         (with(|w| w["network"]["bottleneck"]["queue"] = json!({"kind": "pie"})), "queues (pie)"),

@@ -9,6 +9,7 @@
 
 mod exceptional;
 mod forger;
+mod forging;
 mod give_up;
 mod handshake;
 mod make;

@@ -153,8 +153,8 @@ def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 def red(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
     """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass.
 
-    `adaptative` changes nothing: `tc` of today passes it in an attribute of its own (TCA_RED_FLAGS), and the kernel looks only at the field
-    of old when it starts the timer of the adaptation.
+    `adaptative` changes nothing: `tc` of today passes it in an attribute of its own (TCA_RED_FLAGS), and the kernel looks only at
+    the field of old when it starts the timer of the adaptation.
     """
     average = int(options["avpkt"])
     low, high = int(options["min"]), int(options["max"])

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Time};
+use tcp::units::Bytes;
 
 use super::names::{find_node, matches};
 use crate::expand::{connections_of, interval_nanos};
@@ -15,7 +15,7 @@ use crate::host::app::rtc::{Rtc, RtcPlan};
 use crate::host::app::transfer::{Shape, Transfer};
 use crate::host::app::video::{Rule, Video, VideoPlan};
 use crate::host::app::voice::{Coding, Voice};
-use crate::host::app::{App, Period, Ticks};
+use crate::host::app::{Activity, App, Period, Ticks};
 use crate::host::flow::OnFull;
 use crate::ids::NodeId;
 use crate::scenario::{
@@ -69,10 +69,7 @@ pub(super) fn app_of(def: &AppDef, rng: Rng) -> App {
         AppDef::OnOff(on_off) => App::OnOff {
             size: on_off.size,
             ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
-            on: period_of(&on_off.on),
-            off: period_of(&on_off.off),
-            on_until: Time::ZERO,
-            rng,
+            activity: Box::new(Activity::new(period_of(&on_off.on), period_of(&on_off.off), rng)),
         },
         _ => unreachable!("a conversation"),
     }

@@ -22,9 +22,18 @@ pub(crate) enum App {
     /// Packets at a constant rate.
     Cbr { size: Bytes, ticks: Ticks },
     /// Packets at a constant rate during periods of activity.
-    OnOff { size: Bytes, ticks: Ticks, on: Period, off: Period, on_until: Time, rng: Rng },
+    OnOff { size: Bytes, ticks: Ticks, activity: Box<Activity> },
     /// A part in a conversation, which says what is written.
     Conversation(Box<Member>),
+}
+
+/// When an application of `on_off` is active.
+#[derive(Clone, Debug)]
+pub(crate) struct Activity {
+    on: Period,
+    off: Period,
+    until: Time,
+    rng: Rng,
 }
 
 /// Instants at a constant interval, each rounded on its own, so that no error accumulates.
@@ -71,6 +80,24 @@ impl Ticks {
     }
 }
 
+impl Activity {
+    pub(crate) fn new(on: Period, off: Period, rng: Rng) -> Activity {
+        Activity { on, off, until: Time::ZERO, rng }
+    }
+
+    /// A period of activity begins now.
+    fn begin(&mut self, now: Time) {
+        self.until = now + self.on.sample(&mut self.rng);
+    }
+
+    /// After the period of activity, or after `now`, which may be later, comes a pause; the start of the next one.
+    fn resume(&mut self, now: Time) -> Time {
+        let next = self.until.max(now) + self.off.sample(&mut self.rng);
+        self.begin(next);
+        next
+    }
+}
+
 impl Period {
     pub(crate) fn sample(self, rng: &mut Rng) -> Span {
         match self {
@@ -100,9 +127,9 @@ impl App {
         match self {
             App::Bulk { .. } | App::Conversation(_) => {}
             App::Cbr { ticks, .. } => ticks.restart(now),
-            App::OnOff { ticks, on, on_until, rng, .. } => {
+            App::OnOff { ticks, activity, .. } => {
                 ticks.restart(now);
-                *on_until = now + on.sample(rng);
+                activity.begin(now);
             }
         }
     }
@@ -121,13 +148,12 @@ impl App {
         match self {
             App::Bulk { .. } | App::Conversation(_) => None,
             App::Cbr { ticks, .. } => Some(ticks.next(now)),
-            App::OnOff { ticks, on, off, on_until, rng, .. } => {
+            App::OnOff { ticks, activity, .. } => {
                 let tick = ticks.next(now);
-                if tick <= *on_until {
+                if tick <= activity.until {
                     return Some(tick);
                 }
-                let resume = (*on_until).max(now) + off.sample(rng);
-                *on_until = resume + on.sample(rng);
+                let resume = activity.resume(now);
                 ticks.restart(resume);
                 Some(resume)
             }
@@ -190,10 +216,7 @@ mod tests {
         let mut app = App::OnOff {
             size: Bytes(100),
             ticks: Ticks::every(4e6),
-            on: period,
-            off: period,
-            on_until: Time::ZERO,
-            rng: Rng::stream(1, "app"),
+            activity: Box::new(Activity::new(period, period, Rng::stream(1, "app"))),
         };
         app.start(Time::ZERO);
         let mut now = Time::ZERO;
