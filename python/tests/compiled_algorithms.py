@@ -46,6 +46,12 @@ class Everything(tp.CongestionControl):
                 self.last_rate_bps = rate.rate_bps
             self.seen += rate.delivered_bytes % 5 + rate.prior_delivered_bytes % 3 + rate.interval_s + rate.sent_at_s
             self.seen += rate.tx_in_flight_bytes % 7 + rate.lost_bytes + rate.app_limited
+        # The truth of what may be absent, in a test and as a value.
+        if (ack.rtt_s and not (view.srtt_s and ack.rtt_s > 2 * view.srtt_s)) or not ack.rate:
+            self.seen += 1
+        self.seen += (self.last_rate_bps or 3.0) % 5 + ((ack.one_way_s and 2.0) or 1.0) + bool(ack.rtt_s)
+        while self.seen > 1e6 and ack.acked_bytes:
+            self.seen = self.seen / 2
         if self.phase == NAME and view.state == "open":
             self.phase = "start"
         if view.may_grow and self.seen % 2 < 1.9:

@@ -123,5 +123,5 @@ def test_a_core_makes_20000_steps_a_second():
 
 
 def test_the_example_learns_to_beat_reno():
-    found = learn.main(generations=6)
+    found = learn.main()
     assert found["learned"].flow(0).goodput_bps > 1.2 * found["reno"].flow(0).goodput_bps

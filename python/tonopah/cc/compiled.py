@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from tonopah._core import NATIVE_LAYOUT
 from tonopah.cc.base import CongestionControl
@@ -77,7 +78,8 @@ class Prepared:
 
 _codes: dict[str, Code] = {}
 """Machine code by what it was made from: a class that is loaded anew for a run is not compiled anew."""
-_prepared: dict[type, Prepared] = {}
+_prepared: WeakKeyDictionary[type, Prepared] = WeakKeyDictionary()
+"""By class, as long as there is one: those of a file are loaded anew for each run."""
 
 
 def entry_of(algorithm: Any) -> tuple[int, int, list[float]]:
@@ -137,10 +139,21 @@ def toolkit() -> dict[str, Any]:
             return lambda value: math.isnan(value.delivered_bytes)
         return lambda value: False
 
+    def is_true(value):  # type: ignore[no-untyped-def]
+        raise NotImplementedError
+
+    def is_true_number(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, types.Float):
+            return lambda value: not math.isnan(value) and value != 0.0
+        if isinstance(value, types.Record):
+            return lambda value: not math.isnan(value.delivered_bytes)
+        return lambda value: bool(value)  # noqa: PLW0108
+
     overload(is_absent)(is_absent_number)
+    overload(is_true)(is_true_number)
     import numpy as np
 
-    return {"ABSENT": math.nan, "is_absent": is_absent, "carray": numba.carray, "float64": np.float64}
+    return {"ABSENT": math.nan, "is_absent": is_absent, "is_true": is_true, "carray": numba.carray, "float64": np.float64}
 
 
 def record(names: tuple[str, ...] | list[str]) -> Any:

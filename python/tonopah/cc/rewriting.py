@@ -136,8 +136,8 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         """Drop the same."""
-        node.msg = None
-        return self.generic_visit(node)
+        node.test, node.msg = self.truth(node.test), None
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Ask for NaN where `x is None` is asked."""
@@ -151,6 +151,53 @@ class Rewriter(ast.NodeTransformer):
             asked = ast.UnaryOp(ast.Not(), asked)
         return ast.copy_location(asked, node)
 
+    def visit_If(self, node: ast.If) -> ast.AST:
+        """Test the truth of a value that may be absent."""
+        node.test = self.truth(node.test)
+        node.body, node.orelse = ([self.visit(one) for one in some] for some in (node.body, node.orelse))
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        """Test the same."""
+        node.test = self.truth(node.test)
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Test the same."""
+        node.test, node.body, node.orelse = self.truth(node.test), self.visit(node.body), self.visit(node.orelse)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        """Test the same after `not`."""
+        node.operand = self.truth(node.operand) if isinstance(node.op, ast.Not) else self.visit(node.operand)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """Choose the operand that `and` and `or` give; only in a test is it enough to know whether one is true."""
+        *before, found = [self.visit(one) for one in node.values]
+        for operand in reversed(before):
+            if any(isinstance(inner, ast.Call) and not is_question(inner) for inner in ast.walk(operand)):
+                raise self.refuse(node, "a call before `and` or `or` whose value is used: give it a name first")
+            test = ast.Call(ast.Name("is_true", ast.Load()), [operand], [])
+            pair = (found, operand) if isinstance(node.op, ast.And) else (operand, found)
+            found = ast.copy_location(ast.IfExp(test, *pair), node)
+        return found
+
+    def truth(self, node: ast.expr) -> ast.expr:
+        """Return a test of an expression: None, and so NaN, is false."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self.truth(one) for one in node.values]
+            return node
+        if isinstance(node, ast.Compare | ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+            return self.visit(node)
+        return ast.copy_location(ast.Call(ast.Name("is_true", ast.Load()), [self.visit(node)], []), node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """Test the conditions of a comprehension in the same way."""
+        node.iter, node.ifs = self.visit(node.iter), [self.truth(one) for one in node.ifs]
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Call functions instead of methods of `self` and of `super()`."""
         target, arguments = node.func, [self.visit(one) for one in node.args]
@@ -161,6 +208,8 @@ class Rewriter(ast.NodeTransformer):
             name = self.found.method(target.attr, self.owner)
         if name:
             arguments.insert(0, ast.Name(self.own, ast.Load()))
+        elif isinstance(target, ast.Name) and target.id == "bool" and len(arguments) == 1:
+            name = "is_true"
         elif isinstance(target, ast.Name) and isinstance(self.outside.get(target.id), FunctionType):
             name = self.found.add(f"function_{target.id}", self.outside[target.id])
         keywords = [ast.keyword(one.arg, self.visit(one.value)) for one in node.keywords]
@@ -206,6 +255,11 @@ def parts(node: ast.Compare) -> list[tuple[ast.cmpop, ast.expr]]:
 def is_none(node: ast.expr) -> bool:
     """Tell whether an expression is None itself."""
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_question(node: ast.Call) -> bool:
+    """Tell whether a call is one of those that the rewriting makes, which change nothing."""
+    return isinstance(node.func, ast.Name) and node.func.id in ("is_true", "is_absent")
 
 
 def is_super(node: ast.expr) -> bool:

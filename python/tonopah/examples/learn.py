@@ -1,4 +1,4 @@
-"""An agent that learns to beat Reno on a link that loses packets: `python -m tonopah.examples.learn`, a minute or two.
+"""An agent that learns to beat Reno on a link that loses packets: `python -m tonopah.examples.learn`, less than a minute.
 
 The policy is linear, and improved by the cross-entropy method: of many policies drawn around a mean, the best fifth gives the
 next mean. Losses at random say nothing about congestion, which Reno cannot know; the RTT does.
@@ -40,7 +40,7 @@ def learn(env: CongestionEnv, generations: int, seed: int = 1) -> NDArray[np.flo
     return mean
 
 
-def main(generations: int = 12) -> dict[str, tp.Result]:
+def main(generations: int = 6) -> dict[str, tp.Result]:
     """Learn, and compare with Reno on runs that were not learned from."""
     policy = learn(CongestionEnv({**DEFAULT, "duration": "10s"}, most_segments=200), generations)
     env = CongestionEnv(most_segments=200)
