@@ -20,7 +20,7 @@ READ = {
     "two-flows": [
         lambda run: run.flows["goodput_bps"][1] / 1e6, lambda run: run.flows["goodput_bps"][1] / run.flows["goodput_bps"][0],
     ],
-    "bloated-buffer": [lambda run: run.series("rtt")["value"].max() * 1e3, lambda run: run.links["queue_mean_s"][0] * 1e3],
+    "bloated-buffer": [lambda run: run.series("rtt")["value"].max() * 1e3, lambda run: run.links["delay_queue_mean_s"][0] * 1e3],
     "unequal-rtts": [
         lambda run: run.flows["goodput_bps"][0] / run.flows["goodput_bps"][1], lambda run: run.flows["rtt_s"][1] * 1e3,
     ],
