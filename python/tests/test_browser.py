@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from browser import Browser, find_chromium
 
 import tonopah as tp
+from tonopah.lab.browser import Browser, find_chromium
 from tonopah.report.index import write_index
 
 PROGRAM = find_chromium()

@@ -12,7 +12,8 @@ pytest.importorskip("starlette", reason="the extra `lab` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `lab` is not installed")
 pytest.importorskip("websockets", reason="the extra `lab` is not installed")
 
-from tonopah.lab.app import Lab, make_app
+from tonopah.lab.app import make_app
+from tonopah.lab.context import Lab
 from tonopah.lab.security import COOKIE, hosts_of, make_token
 from tonopah.lab.serve import listen, make_server
 from tonopah.lab.session import Limits
@@ -48,9 +49,9 @@ class Served:
         connection.close()
         return found
 
-    def ask(self, name: str, **values):
+    def ask(self, route: str, /, **values):
         """Return the status and the JSON of an answer."""
-        status, _, body = self.request("POST", f"/api/{name}", json.dumps(values).encode())
+        status, _, body = self.request("POST", f"/api/{route}", json.dumps(values).encode())
         return status, json.loads(body)
 
     def socket(self, **changes):
@@ -93,7 +94,7 @@ def lab(serve):
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, or a reason why not."""
-    from browser import Browser, find_chromium
+    from tonopah.lab.browser import Browser, find_chromium
 
     program = find_chromium()
     if program is None:

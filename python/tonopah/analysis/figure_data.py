@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
@@ -28,6 +28,7 @@ from tonopah.analysis.tables import PartTables, is_measured, part_tables
 from tonopah.errors import near_names
 from tonopah.spec.model import Figure, StudySpec
 from tonopah.spec.plan import Plan
+from tonopah.spec.reader import parse_spec
 from tonopah.spec.schema import Sweep
 
 if TYPE_CHECKING:
@@ -71,6 +72,22 @@ def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, Figu
     ]
     sections = (section for source in sources for section in part_figures(source, sources))
     return {figure.id: figure for section in sections for figure in section.figures}
+
+
+def asked_figures(
+    spec: StudySpec, document: Mapping[str, Any], plan: Plan, store: "Store", name: str, x: str | None
+) -> dict[str, FigureData]:
+    """Return figures that the study file need not have: a metric over an axis, or as bars at the nominal point.
+
+    There is one for each part that has it. `document` is the content of the study file. Raises InputError if there is no
+    such metric.
+    """
+    figure = {"kind": "line", "x": x, "y": [name]} if x else {"kind": "bar", "y": [name]}
+    keys = {key: value for key, value in document.items() if key not in ("figure", "claim", "headline", "history")}
+    parts = [{key: value for key, value in part.items() if key != "figure"} for part in keys.get("part", [])]
+    asked = parse_spec({**keys, **({"part": parts} if parts else {}), "figure": [figure]})
+    drawn_parts = [replace(mine, figures=wanted.figures) for mine, wanted in zip(spec.parts, asked.parts, strict=True)]
+    return study_figures(replace(spec, parts=drawn_parts, claims=[]), plan, store)
 
 
 def near_figures(name: str, known: Iterable[str]) -> str:

@@ -17,6 +17,9 @@ EXAMPLES = (
     "tonopah bench --against ns2,ns2-lean,ns3 --page docs/performance.md",
 )
 
+LAB = "lab"
+"""Not a scenario: the server and the page of `tonopah serve`, in Chromium."""
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench`."""
@@ -25,6 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "Measure CPU time and memory on standard scenarios, here and in ns-2 and ns-3 in turn.\n\nscenarios:\n"
         + "\n".join(f"  {world.name:<11} {world.title}" for world in WORLDS)
         + "\n  study       runs of a study per second on one core and on all, and the overhead of each"
+        + "\n  lab         time and memory of `tonopah serve` and its page in Chromium; stands alone"
     )
     command.add_argument("--only", metavar="NAMES", help="only these scenarios, separated by commas")
     command.add_argument(
@@ -37,8 +41,22 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--page", metavar="PATH", help="write the results as a page, like docs/performance.md")
 
 
+def measure_lab(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah bench --only lab`."""
+    from dataclasses import asdict
+
+    from tonopah.lab.measure import lines
+    from tonopah.lab.measure import measure as measure_page
+
+    measured = measure_page(arguments.runs)
+    print(json.dumps([asdict(one) for one in measured]) if arguments.json else "\n".join(lines(measured)))
+    return 0
+
+
 def measure_speed(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah bench`."""
+    if arguments.only == LAB:
+        return measure_lab(arguments)
     wanted = measure.Options(
         worlds=measure.select(arguments.only),
         against=measure.peers_of(arguments.against),

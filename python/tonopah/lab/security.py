@@ -5,6 +5,7 @@ a cookie alone is not enough, `Host` and `Origin` are held against the address t
 """
 
 import hmac
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from http.cookies import CookieError, SimpleCookie
@@ -19,9 +20,13 @@ from tonopah.cc.loading import HINT
 from tonopah.errors import InputError
 
 COOKIE = "tonopah-lab"
+PYTHON = re.compile(r"[\w./~-]+:[A-Za-z_]\w*")
+"""FILE.py:CLASS or MODULE:CLASS."""
+PLOT_STYLE = "sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww="
+"""The style element that Observable Plot (report/vendor.py) puts into each of its figures."""
 PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
-    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    f"default-src 'none'; script-src 'self'; style-src 'self' '{PLOT_STYLE}'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """No inline script, no eval, nothing from elsewhere."""
 REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
@@ -155,9 +160,14 @@ def confine(document: Any, folder: Path, allow_python: bool) -> None:
     for place, name in named_files(document):
         check_file(folder, name, place)
     for table, place in find_cc(document):
-        reference = python_reference(table["cc"])
-        if reference is None:
-            continue
+        for cc in table["cc"] if isinstance(table["cc"], list) else [table["cc"]]:
+            check_algorithm(cc, folder, allow_python, place)
+
+
+def check_algorithm(cc: Any, folder: Path, allow_python: bool, place: str) -> None:
+    """Refuse a `cc` in Python that may not be executed, or whose file is outside the folder."""
+    reference = python_reference(cc)
+    if reference is not None:
         if not allow_python:
             message = f"{reference!r} is an algorithm in Python, which this server does not execute"
             raise InputError(place, message, "start it with --allow-python")
@@ -190,3 +200,14 @@ def check_file(folder: Path, name: str, place: str) -> None:
         below(folder, name)
     except InputError as error:
         raise InputError(place, f"{error.source or name!r} {error.message}", error.hint) from None
+
+
+def refuse_python(document: Any, path: str = "") -> None:
+    """Refuse a study that names an algorithm in Python anywhere: where it compares, sweeps or describes. Raises InputError."""
+    steps = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    for key, value in steps:
+        place = f"{path}[{key}]" if isinstance(document, list) else f"{path}.{key}" if path else str(key)
+        if isinstance(value, str) and (key == "python" or PYTHON.fullmatch(value)):
+            message = f"{value!r} is an algorithm in Python, which this server does not execute"
+            raise InputError(place, message, "start it with --allow-python")
+        refuse_python(value, place)

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import uvicorn
 
 from tonopah.errors import InputError
-from tonopah.lab.app import Lab, make_app
+from tonopah.lab.app import make_app
+from tonopah.lab.context import Lab
 from tonopah.lab.messages import MOST_BYTES
 from tonopah.lab.security import hosts_of, is_loopback, make_token
 

@@ -2,16 +2,15 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.analysis.figure_data import study_figures
+from tonopah.analysis.figure_data import asked_figures
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
 from tonopah.errors import InputError
 from tonopah.metrics import metric
 from tonopah.plot import picture, style
-from tonopah.spec.reader import parse_spec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +65,7 @@ class Picture:
 
 def plot_study(spec: "StudySpec", document: Mapping[str, Any], plan: "Plan", store: "Store", name: str, x: str | None) -> Picture:
     """Return a metric over an axis that a sweep varies, or bars at the nominal point, with intervals. Raises InputError."""
-    figure = {"kind": "line", "x": x, "y": [name]} if x else {"kind": "bar", "y": [name]}
-    keys = {key: value for key, value in document.items() if key not in ("figure", "claim", "headline", "history")}
-    parts = [{key: value for key, value in part.items() if key != "figure"} for part in keys.get("part", [])]
-    asked = parse_spec({**keys, **({"part": parts} if parts else {}), "figure": [figure]})
-    drawn_parts = [replace(mine, figures=wanted.figures) for mine, wanted in zip(spec.parts, asked.parts, strict=True)]
-    found = list(study_figures(replace(spec, parts=drawn_parts, claims=[]), plan, store).values())
+    found = list(asked_figures(spec, document, plan, store, name, x).values())
     if not found:
         axes = sorted({axis for part in spec.parts for sweep in part.sweeps for axis in sweep.vary})
         raise InputError("plot", f"no run measured {name} over {x or 'the algorithms'}", f"axes: {', '.join(axes) or 'none'}")

@@ -106,6 +106,8 @@ export class Run {
 
   close() {
     this.closed = true;
-    this.socket?.close();
+    // Closing what is not open yet would be an error in the console.
+    if (this.socket?.readyState === WebSocket.CONNECTING) this.socket.onopen = () => this.socket.close();
+    else this.socket?.close();
   }
 }

@@ -3,7 +3,12 @@ import { ask, asRefused, html, render, useEffect, useState } from "./api.js";
 import { Bench } from "./bench.js";
 import { readAddress } from "./share.js";
 
-const VIEWS = { bench: { title: "Bench", load: async () => ({ default: Bench }) } };
+const VIEWS = {
+  bench: { title: "Bench", load: async () => ({ default: Bench }) },
+  studies: { title: "Studies", load: () => import("./studies.js") },
+  algorithms: { title: "Algorithms", load: () => import("./algorithms.js") },
+  lessons: { title: "Lessons", load: () => import("./lessons.js") },
+};
 
 const place = () => {
   const [view, ...rest] = location.hash.replace(/^#/, "").split("/");
@@ -15,6 +20,8 @@ function Lab({ facts }) {
   useEffect(() => {
     const moved = () => go(place());
     addEventListener("hashchange", moved);
+    // The address may have changed before this was heard.
+    moved();
     return () => removeEventListener("hashchange", moved);
   }, []);
   useEffect(() => {

@@ -1,8 +1,10 @@
 // The bench: a scenario as sliders, form and TOML on one side, what it does over time on the other.
 import { Run, ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
+import { Compare } from "./compare.js";
 import { Form } from "./form.js";
 import { Network, linksOf } from "./network.js";
 import { inSeconds, put } from "./paths.js";
+import { Packets } from "./packets.js";
 import { Panels, STATES } from "./plots.js";
 import { Share } from "./share.js";
 import { Sliders } from "./sliders.js";
@@ -24,7 +26,7 @@ export function useRun(columns) {
       ask() {
         if (!me.over) clearTimeout(me.timer);
         const view = me.view ?? { from_s: 0, until_s: me.duration };
-        if (!run.waiting) run.show(view.from_s, view.until_s, me.columns());
+        if (run.id && !run.waiting) run.show(view.from_s, view.until_s, me.columns());
         else me.again = true;
       },
       zoom(view) {
@@ -219,5 +221,7 @@ export function Bench({ facts, given }) {
       <datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist>
       ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} />`}
     </section>
-    <section class="results" aria-label="what happens"><${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} /></section></main>`;
+    <section class="results" aria-label="what happens"><${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} />
+      ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.summary?.flows} />`}
+      <${Compare} document=${scenario.document} seed=${seed} facts=${facts} view=${state.view} useRun=${useRun} Panels=${Panels} /></section></main>`;
 }

@@ -1,4 +1,4 @@
-"""Chromium for tests: pages are opened, touched and looked at over the DevTools protocol, through a pipe and without packages."""
+"""Chromium for tests and measurements: opens and touches pages over the DevTools protocol, through a pipe, without packages."""
 
 import itertools
 import json
@@ -93,7 +93,7 @@ class Browser:
     def until(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
         ends = time.monotonic() + PATIENCE_S
-        while not self.js(condition):
+        while not self.js(f"Boolean({condition})"):
             if time.monotonic() > ends:
                 raise AssertionError(f"never true: {condition}")
             time.sleep(0.05)

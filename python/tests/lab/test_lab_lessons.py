@@ -1,0 +1,109 @@
+"""The lessons, worked through by a student: right answers are told so, and wrong ones too."""
+
+import copy
+
+import pytest
+
+import tonopah
+from tonopah.errors import InputError
+from tonopah.lab import lessons
+from tonopah.lab.session import Limits, Session, Slots, recorded
+from tonopah.scenario.paths import put
+
+GUESSES = {
+    "slow-start": 2, "sawtooth": 1, "two-flows": 1, "bloated-buffer": 1528.0, "unequal-rtts": 2, "bbr-and-cubic": 2,
+    "wifi-ceiling": 4.8, "satellite": 67.0,
+}  # fmt: skip
+READ = {
+    "slow-start": [lambda run: run.series("cwnd")["value"].max() / 1e3, lambda run: run.links["dropped_packets"][0]],
+    "sawtooth": [lambda run: run.flows["cwnd_mean_bytes"][0] / 1e3, lambda run: run.flows["goodput_bps"][0] / 1e6],
+    "two-flows": [
+        lambda run: run.flows["goodput_bps"][1] / 1e6, lambda run: run.flows["goodput_bps"][1] / run.flows["goodput_bps"][0],
+    ],
+    "bloated-buffer": [lambda run: run.series("rtt")["value"].max() * 1e3, lambda run: run.links["delay_queue_mean_s"][0] * 1e3],
+    "unequal-rtts": [
+        lambda run: run.flows["goodput_bps"][0] / run.flows["goodput_bps"][1], lambda run: run.flows["rtt_s"][1] * 1e3,
+    ],
+    "bbr-and-cubic": [lambda run: run.flows["goodput_bps"][1] / 1e6, lambda run: run.flows["retransmitted_packets"][0]],
+    "wifi-ceiling": [lambda run: run.flows["goodput_bps"].sum() / 1e6],
+    "satellite": [
+        lambda run: run.series("path_delay")["value"].max() * 1e3, lambda run: run.series("path_delay")["value"].min() * 1e3,
+    ],
+}  # fmt: skip
+"""What a student reads from the run of each lesson, in the order of its tasks."""
+REACHED = {
+    "slow-start": [{"tcp.initial_ssthresh": "70kB"}],
+    "sawtooth": [{"network.bottleneck.loss": {"kind": "packet", "p": 0.00025}}],
+    "two-flows": [{"flow.1.start": "50s"}],
+    "bloated-buffer": [{"network.bottleneck.queue": {"kind": "fq_codel"}}],
+    "unequal-rtts": [{"tcp.cc": "hybla"}],
+    "bbr-and-cubic": [{"network.bottleneck.queue": "600p"}],
+    "wifi-ceiling": [{"network.radio.data_rate": "54Mbps"}, {"traffic.app.rate": "75pps"}],
+    "satellite": [{"network.preset": "geo", "duration": "60s"}],
+}
+"""What a student changes, for each task of the second kind."""
+
+
+def run(scenario, tmp_path):
+    session = Session(scenario, 1, tmp_path, False, Slots(2), Limits())
+    session.start()
+    session.thread.join()
+    assert session.error is None
+    return session
+
+
+def changed(scenario, changes):
+    document = copy.deepcopy(scenario)
+    for path, value in changes.items():
+        put(document, path, value)
+    return document
+
+
+def test_there_are_eight_with_three_tasks_each():
+    assert len(lessons.load()) == 8 and all(len(lesson.task) == 3 for lesson, _ in lessons.load().values())
+
+
+@pytest.mark.parametrize("name", list(READ))
+def test_a_student_does_a_lesson(name, tmp_path):
+    lesson, text = lessons.load()[name]
+    session = run(lesson.scenario, tmp_path)
+    result = tonopah.run(recorded(lesson.scenario))
+    assert "## What happens" in text and "## Why" in text
+    assert lessons.check_guess(lesson, session, GUESSES[name])["right"]
+    wrong = lessons.check_guess(lesson, session, 0 if lesson.guess.choices else 1e6)
+    assert not wrong["right"] and wrong["told"]
+    reads, changes = iter(READ[name]), iter(REACHED[name])
+    for number, task in enumerate(lesson.task):
+        if task.kind == "read":
+            value = float(next(reads)(result))
+            assert lessons.check_task(lesson, number, session, value) == {"right": True, "told": task.right}
+            for off in (value * (1 + 3 * task.within) + 1, -value):
+                told = lessons.check_task(lesson, number, session, off)
+                assert not told["right"] and task.hint in told["told"]
+        else:
+            told = lessons.check_task(lesson, number, session, None)
+            assert not told["right"] and task.hint in told["told"]
+            wanted = next(changes)
+            solved = run(changed(lesson.scenario, wanted), tmp_path)
+            assert lessons.check_task(lesson, number, solved, None) == {"right": True, "told": task.right}
+            cheated = run(changed(lesson.scenario, {**wanted, "tcp.mss": "500B"}), tmp_path)
+            assert "Change only" in lessons.check_task(lesson, number, cheated, None)["told"]
+    assert not list(reads) and not list(changes)
+
+
+def test_what_cannot_be_checked_is_an_error(tmp_path):
+    lesson, _ = lessons.load()["slow-start"]
+    for number, answer in ((9, 1.0), (0, None), (0, 1.0)):
+        with pytest.raises(InputError):
+            lessons.check_task(lesson, number, None, answer)
+    with pytest.raises(InputError):
+        lessons.lesson_of("nothing")
+
+
+@pytest.mark.parametrize("head", ["title = 1", 'title = "a"\nsummary = "b"\nunknown = 1', "no TOML"])
+def test_a_file_that_is_no_lesson_is_refused_with_its_name(tmp_path, head):
+    path = tmp_path / "09-mine.md"
+    path.write_text(f"+++\n{head}\n+++\n\ntext")
+    with pytest.raises(InputError) as refused:
+        lessons.read(path)
+    assert "09-mine.md" in str(refused.value)

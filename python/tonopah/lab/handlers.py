@@ -1,0 +1,161 @@
+"""What the page asks for, a handler each: a JSON object in, JSON or a file out."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import Response
+
+from tonopah._core import engine_version, schema
+from tonopah.errors import InputError, LimitError
+from tonopah.lab import algorithms as lab_algorithms
+from tonopah.lab import compare, files, lessons, packets, presets
+from tonopah.lab.context import Lab
+from tonopah.lab.session import Session
+from tonopah.metrics import METRICS
+from tonopah.scenario.document import parse, to_toml
+from tonopah.simulation import OWNERS, SERIES, algorithms
+
+MOST_REPLICATES = 30
+Handler = Callable[[Lab, dict[str, Any]], Any]
+
+
+def wanted(asked: dict[str, Any], key: str, kind: type, default: Any = None) -> Any:
+    """Return a value of a request. Raises InputError if it is of another type, or missing without a default."""
+    value = asked.get(key, default)
+    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    if not fits or (isinstance(value, bool) and kind is not bool):
+        raise InputError(key, f"{value!r} is not what is asked for here", f"a value of type {kind.__name__}")
+    return value
+
+
+def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page needs to know once."""
+    series = {
+        name: {
+            "label": METRICS[name].label, "unit": METRICS[name].unit, "factor": METRICS[name].factor,
+            "definition": METRICS[name].definition, "of": OWNERS.get(name, "flow"),
+        } for name in SERIES
+    }  # fmt: skip
+    return {
+        "version": engine_version(), "schema": json.loads(schema()), "presets": presets.load(), "series": series,
+        "algorithms": [entry["name"] for entry in algorithms()], "allow_python": lab.allow_python,
+    }  # fmt: skip
+
+
+def read_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return TOML as a document."""
+    return {"document": parse(wanted(asked, "toml", str))}
+
+
+def write_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as TOML."""
+    return {"toml": to_toml(wanted(asked, "document", dict))}
+
+
+def check(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Check a scenario without running it."""
+    return session_of(lab, asked).started()
+
+
+def export_run(lab: Lab, asked: dict[str, Any]) -> Response:
+    """Return a file of a run."""
+    content, kind = files.export(session_of(lab, asked), wanted(asked, "form", str), lab.folder, lab.allow_python)
+    return Response(content, media_type=kind)
+
+
+def session_of(lab: Lab, asked: dict[str, Any]) -> Session:
+    """Return a run that has not begun, outside the sockets."""
+    document, seed = wanted(asked, "document", dict), wanted(asked, "seed", int, 1)
+    return Session(document, seed, lab.folder, lab.allow_python, lab.runs.slots, lab.limits)
+
+
+def compare_two(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what differs between two scenarios."""
+    replicates = wanted(asked, "replicates", int, 1)
+    if not 1 <= replicates <= MOST_REPLICATES:
+        raise InputError("replicates", f"{replicates} is out of range", f"1 to {MOST_REPLICATES}")
+    before, after = wanted(asked, "document", dict), wanted(asked, "other", dict)
+    return compare.compare(
+        lambda document, seed: session_of(lab, {"document": document, "seed": seed}),
+        before,
+        after,
+        wanted(asked, "seed", int, 1),
+        replicates,
+    )
+
+
+def list_packets(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the packet events of a moment of a run."""
+    return packets.excerpt(session_of(lab, asked), wanted(asked, "from_s", float), wanted(asked, "until_s", float))
+
+
+def list_algorithms(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+    """Return the registry, and the classes in Python files of the folder if they may be executed."""
+    return {"algorithms": algorithms(), "own": lab_algorithms.classes(lab.folder) if lab.allow_python else []}
+
+
+def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return one point of a response function."""
+    loss = wanted(asked, "loss", float)
+    if loss not in lab_algorithms.LOSSES:
+        raise InputError("loss", f"{loss:g} is not measured", ", ".join(f"{one:g}" for one in lab_algorithms.LOSSES))
+    world = lab_algorithms.response_world(asked.get("cc"), loss)
+    session = Session(world, 1, lab.folder, lab.allow_python, lab.runs.slots, lab.limits)
+    session.start()
+    session.thread.join()
+    if session.summary is None:
+        raise LimitError((session.error or {"message": "the run was stopped"})["message"])
+    return lab_algorithms.response_point(session.summary, loss)
+
+
+def list_studies(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+    """Return all studies."""
+    return {"studies": lab.studies.listed()}
+
+
+def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Do something with a study, and return how far it is."""
+    name, quick, action = wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "do", str, "look")
+    if action not in ("look", "start", "stop", "report"):
+        raise InputError("do", f"{action!r} is unknown", "look, start, stop or report")
+    if action != "look":
+        {"start": lab.studies.start, "stop": lab.studies.stop, "report": lab.studies.write_report}[action](name, quick)
+    return lab.studies.status(name, quick)
+
+
+def explore(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a metric of a study over an axis."""
+    x = wanted(asked, "x", str) if asked.get("x") is not None else None
+    return lab.studies.explore(wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "metric", str), x)
+
+
+def point(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the runs of a point of a study."""
+    x = wanted(asked, "x", str) if asked.get("x") is not None else None
+    name, quick = wanted(asked, "name", str), wanted(asked, "quick", bool, False)
+    return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), x, asked.get("value"))
+
+
+def list_lessons(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
+    """Return all lessons."""
+    return {"lessons": lessons.listed()}
+
+
+def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return whether an answer is right; without a task it is the guess."""
+    lesson = lessons.lesson_of(wanted(asked, "lesson", str))
+    session = lab.runs.sessions.get(wanted(asked, "run", str, ""))
+    answer = wanted(asked, "answer", float) if asked.get("answer") is not None else None
+    if asked.get("task") is None:
+        return lessons.check_guess(lesson, session, math.nan if answer is None else answer)
+    return lessons.check_task(lesson, wanted(asked, "task", int), session, answer)
+
+
+HANDLERS: dict[str, Handler] = {
+    "start": start, "document": read_toml, "toml": write_toml, "check": check, "export": export_run, "packets": list_packets,
+    "compare": compare_two,
+    "algorithms": list_algorithms, "response": response, "studies": list_studies, "study": study, "explore": explore,
+    "point": point, "lessons": list_lessons, "lesson": check_lesson,
+}  # fmt: skip

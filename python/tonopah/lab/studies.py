@@ -1,0 +1,208 @@
+"""The studies of the folder and the shipped ones: run in processes of their own, read from their results.
+
+A study runs as `tonopah study run` does; stopping it is Ctrl-C, so what is finished stays and the same study goes on from there.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tonopah.analysis.figure_data import asked_figures
+from tonopah.errors import InputError
+from tonopah.lab.security import below, confine, refuse_python
+from tonopah.report import verdicts
+from tonopah.report.embed import page_figure
+from tonopah.scenario.document import is_study, load
+from tonopah.spec.library import shipped
+from tonopah.store.store import Store
+from tonopah.study import Study
+
+RESULTS = "results"
+MOST_FILES = 500
+"""TOML files of the folder that are looked at."""
+MOST_RUNS = 200
+"""Runs of a point that are listed."""
+KEPT_OUTPUT = 2000
+
+
+@dataclass
+class Job:
+    """A study that runs."""
+
+    process: "subprocess.Popen[bytes]"
+    before: int
+    """Runs that were stored when it began."""
+    total: int
+    log: Path
+    began: float = field(default_factory=time.monotonic)
+
+
+class Studies:
+    """The studies that this server knows."""
+
+    def __init__(self, folder: Path, allow_python: bool):
+        self.folder, self.allow_python = folder, allow_python
+        self.jobs: dict[tuple[str, bool], Job] = {}
+        self.read: dict[tuple[str, bool], tuple[float, Study]] = {}
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return name, title and question of every study, the shipped ones last."""
+        own = [self.entry(path.name, path) for path in sorted(self.folder.glob("*.toml"))[:MOST_FILES]]
+        return [
+            *(entry for entry in own if entry),
+            *(entry for name, path in shipped().items() if (entry := self.entry(name, path))),
+        ]
+
+    def entry(self, name: str, path: Path) -> dict[str, Any] | None:
+        """Return one study; None if the file is none."""
+        try:
+            document = load(below(self.folder, name) if path.parent == self.folder else path)
+        except InputError:
+            return None
+        if not is_study(document):
+            return None
+        question = str(document.get("question", ""))
+        return {
+            "name": name,
+            "title": str(document.get("title") or question),
+            "question": question,
+            "own": path.parent == self.folder,
+        }
+
+    def study(self, name: str, quick: bool) -> Study:
+        """Return a study that may be run here, with the folder of its results. Raises InputError."""
+        path = shipped().get(name) or below(self.folder, name)
+        changed = path.stat().st_mtime if path.is_file() else 0.0
+        known = self.read.get((name, quick))
+        if known and known[0] == changed:
+            return known[1]
+        if name not in shipped():
+            confine_study(load(path), self.folder, self.allow_python)
+        study = Study.load(path)
+        if quick:
+            study.resize(quick=True)
+        study.folder = self.folder / RESULTS / f"{study.name}{'-quick' if quick else ''}"
+        below(self.folder, str(study.folder))
+        # Planning checks every run: not again at each look, unless the file has changed.
+        self.read[name, quick] = changed, study
+        return study
+
+    def status(self, name: str, quick: bool) -> dict[str, Any]:
+        """Return how far a study is, and what there is to read of it."""
+        study = self.study(name, quick)
+        total, stored = len(study.plan.runs), 0
+        if (study.folder / "runs.sqlite").is_file():
+            stored = total - study.missing()
+        job = self.jobs.get((name, quick))
+        running = job is not None and job.process.poll() is None
+        found = verdicts.read(study.folder)
+        report = study.folder / "report.html"
+        return {
+            "name": name, "quick": quick, "title": study.spec.title or study.name, "question": study.spec.question,
+            "total": total, "stored": stored, "running": running, "left_s": left_s(job, stored) if running and job else None,
+            "error": None if job is None or running or job.process.returncode in (0, -signal.SIGINT) else last_error(job.log),
+            "report": f"/report/{report.relative_to(self.folder)}" if report.is_file() else None,
+            "claims": found["claims"] if found else [], "answer": found["answer"] if found else [],
+            **(choices(study) if stored else {"parts": []}),
+        }  # fmt: skip
+
+    def start(self, name: str, quick: bool) -> None:
+        """Run what is missing of a study. Raises InputError if it runs already."""
+        study, key = self.study(name, quick), (name, quick)
+        if key in self.jobs and self.jobs[key].process.poll() is None:
+            raise InputError("name", f"{name} is running", "stop it first")
+        study.folder.mkdir(parents=True, exist_ok=True)
+        before = len(study.plan.runs) - study.missing() if (study.folder / "runs.sqlite").is_file() else 0
+        log = study.folder / "lab.log"
+        command = [sys.executable, "-m", "tonopah", "study", "run", name if name in shipped() else study.source]
+        command += ["--out", str(study.folder), "--max-memory", "2GB", *(["--quick"] if quick else [])]
+        with log.open("wb") as written:
+            process = subprocess.Popen(
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=written, stderr=written, start_new_session=True
+            )
+        self.jobs[key] = Job(process, before, len(study.plan.runs), log)
+
+    def stop(self, name: str, quick: bool) -> None:
+        """Let the runs under way end and start no other; what is finished stays."""
+        job = self.jobs.get((name, quick))
+        if job is not None and job.process.poll() is None:
+            job.process.send_signal(signal.SIGINT)
+
+    def stop_all(self) -> None:
+        """Stop every study: the server ends."""
+        for name, quick in self.jobs:
+            self.stop(name, quick)
+
+    def write_report(self, name: str, quick: bool) -> None:
+        """Write the report of what is stored."""
+        Study.open(self.study(name, quick).folder).report(quiet=True)
+
+    def explore(self, name: str, quick: bool, metric: str, x: str | None) -> dict[str, Any]:
+        """Return a metric over an axis as the figures of a report, one for each part that has it."""
+        study = Study.open(self.study(name, quick).folder)
+        with Store(study.folder, create=False) as store:
+            found = asked_figures(study.spec, study.document, study.plan, store, metric, x)
+        return {"figures": [page_figure(figure) for figure in found.values()]}
+
+    def runs(self, name: str, quick: bool, part: str, algorithm: str, x: str | None, value: Any) -> dict[str, Any]:
+        """Return the runs of a point: seed, scenario, and what was measured."""
+        study = Study.open(self.study(name, quick).folder)
+        chosen = next((one for one in study.spec.parts if one.id == part), study.spec.parts[0])
+        plan = study.plan.parts[chosen.id]
+        sweep = next((i for i, one in enumerate(chosen.sweeps) if x in one.vary), None)
+        ids = plan.base if sweep is None else plan.sweeps[sweep]
+        found = [
+            {"run": run.id, "seed": run.seed, "algorithm": run.algorithm, "document": json.loads(run.scenario)}
+            for (label, run_id), run in plan.runs.items()
+            if run_id in ids and label == algorithm and (x is None or str(run.values.get(x)) == str(value))
+        ]
+        return {"runs": sorted(found, key=lambda run: run["seed"])[:MOST_RUNS]}
+
+
+def choices(study: Study) -> dict[str, Any]:
+    """Return what can be explored: of each part its axes with their values, algorithms and metrics."""
+    return {
+        "parts": [
+            {
+                "id": part.id,
+                "title": part.title or part.id,
+                "algorithms": list(part.labels),
+                "axes": {axis: values for sweep in part.sweeps if len(sweep.vary) == 1 for axis, values in sweep.vary.items()},
+                "metrics": sorted({name for figure in part.figures if figure.kind in ("line", "bar") for name in figure.y}),
+            }
+            for part in study.spec.parts
+        ]
+    }
+
+
+def left_s(job: Job, stored: int) -> float | None:
+    """Return how long a study still takes, from the runs since it began."""
+    done = stored - job.before
+    return None if done < 1 else (time.monotonic() - job.began) / done * (job.total - stored)
+
+
+def last_error(log: Path) -> str | None:
+    """Return what a study that failed wrote last: its message, or else its last line."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace")[-KEPT_OUTPUT:].splitlines()
+    except OSError:
+        return None
+    said = [line for line in lines if line.startswith("error:")] or [line for line in lines if line.strip()]
+    return said[-1] if said and "interrupted" not in said[-1] else None
+
+
+def confine_study(document: dict[str, Any], folder: Path, allow_python: bool) -> None:
+    """Refuse a study that names files outside the folder, or Python that may not be executed. Raises InputError."""
+    if not allow_python:
+        refuse_python(document)
+    confine(document, folder, True)
+    for table in (document, *document.get("part", [])):
+        scenario = table.get("scenario") if isinstance(table, dict) else None
+        if isinstance(scenario, dict) and str(scenario.get("file", "")).endswith(".toml"):
+            named = load(below(folder, scenario["file"]))
+            confine(named, folder, allow_python)
