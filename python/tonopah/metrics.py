@@ -237,6 +237,10 @@ METRICS = {
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
     "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
     "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
+    "buffer": Metric("Video in the buffer", "s", 1.0, "Video that the player of `video` holds and has not played"),
+    "level": Metric(
+        "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
+    ),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),

@@ -33,7 +33,7 @@ SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
     "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
-    "alive", "arrivals", "offered", "carried",
+    "alive", "arrivals", "offered", "carried", "buffer", "level",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 OWNERS = (

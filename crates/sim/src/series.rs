@@ -5,6 +5,7 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
+use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::{LinkMetrics, Waited};
@@ -135,11 +136,11 @@ impl Series {
         &mut self,
         ctx: &Context,
         network: &mut Network,
-        flows: &[Flow],
+        hosts: &Hosts,
         workloads: &Workloads,
     ) -> Time {
         // The others come and go.
-        let (all_flows, flows) = (flows, &flows[..self.received.len()]);
+        let (all_flows, flows) = (&hosts.flows[..], &hosts.flows[..self.received.len()]);
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
@@ -166,6 +167,8 @@ impl Series {
                 }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
+                SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
+                SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -312,6 +315,15 @@ impl Series {
         }
     }
 
+    /// Samples the players that have asked for a chunk.
+    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize, value: fn(Span, usize) -> f64) {
+        for session in &hosts.sessions {
+            if let Some((buffer, level)) = session.conversation.player(now) {
+                self.columns[index].push(now, session.flows[0].index(), value(buffer, level));
+            }
+        }
+    }
+
     /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
         let Some(snapshot) = flow.snapshot() else { return };
@@ -370,7 +382,9 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::Alive
         | SeriesName::Arrivals
         | SeriesName::Offered
-        | SeriesName::Carried => unreachable!("not a sender's series"),
+        | SeriesName::Carried
+        | SeriesName::Buffer
+        | SeriesName::Level => unreachable!("not a sender's series"),
     }
 }
 

@@ -246,7 +246,7 @@ impl Simulation {
             }
             Event::Sample => {
                 network.advance_to(ctx.key());
-                let next = series.sample(ctx, network, &hosts.flows, workloads);
+                let next = series.sample(ctx, network, hosts, workloads);
                 ctx.schedule(next, Event::Sample);
                 self.plan_observation();
             }

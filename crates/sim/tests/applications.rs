@@ -184,6 +184,84 @@ fn incast_of_dctcp_stays_near_the_ideal_time() {
     }
 }
 
+/// Acceptance W5: 12 objects of one packet, 50 ms each way: the document at 200 ms, the last object at 500.
+#[test]
+fn a_page_takes_the_round_trips_of_its_connections() {
+    let page = json!({"kind": "page", "objects": 12, "object_size": "1kB", "html": "1kB", "depth": 1});
+    let summary = run(&ideal(&page), 1);
+    let app = application(&summary);
+    about(app["page_load_s"].as_f64(), 0.5);
+    about(app["first_object_s"].as_f64(), 0.3);
+    assert_eq!((&app["objects"], &app["connections_opened"], summary.flows.len()), (&json!(13), &json!(6), 6));
+    assert_eq!(summary.flows[0].completion_s, app["page_load_s"].as_f64());
+    let mut h2 = page;
+    h2["protocol"] = json!("h2");
+    let summary = run(&ideal(&h2), 1);
+    about(application(&summary)["page_load_s"].as_f64(), 0.3);
+    assert_eq!(summary.flows.len(), 1);
+    // 2652 kB in 71 requests, whatever is drawn; with HTTP/2 the server never holds more than a frame of unsent data.
+    for protocol in ["h1", "h2"] {
+        let app = application(&run(&ideal(&json!({"kind": "page", "protocol": protocol})), 7));
+        assert!((app["page_bytes"].as_f64().unwrap() - 2_652_000.0).abs() < 71.0, "{app}");
+        assert_eq!(app["objects"], 71);
+    }
+}
+
+/// Acceptance W5: the arithmetic of an ideal link, where a chunk takes its bits over the rate and 80 ms, within 2 %.
+#[test]
+fn a_video_over_a_real_transport_is_near_the_ideal_one() {
+    // An open window and 40 ms each way; headers of 52 B to 1448 B of payload.
+    let video = |mbps: f64| {
+        let rate = format!("{}kbps", mbps * 1000.0 * 1500.0 / 1448.0);
+        let tcp =
+            json!({"cc": "cubic", "profile": "linux", "initial_window": "10000p", "slow_start_after_idle": false});
+        let mut world = one_flow(&rate, 40, "unlimited", "300s", tcp);
+        world["flow"][0]["app"] = json!({"kind": "video"});
+        application(&run(&world, 1))
+    };
+    let near = |measured: &Value, expected: f64| {
+        let measured = measured.as_f64().unwrap();
+        assert!((measured / expected - 1.0).abs() < 0.02, "{measured} {expected}");
+    };
+    let slow = video(0.25);
+    near(&slow["bitrate_mean_bps"], 309_375.0);
+    near(&slow["stall_s"], 41.36);
+    assert_eq!((&slow["switches"], &slow["chunks"]), (&json!(1), &json!(48)));
+    for (mbps, kbps) in [(2.0, 1841.67), (5.0, 3987.50), (20.0, 4017.71)] {
+        let app = video(mbps);
+        near(&app["bitrate_mean_bps"], 1e3 * kbps);
+        assert_eq!(app["stall_s"], 0.0);
+    }
+    // The first chunk besides takes the handshake of 80 ms.
+    near(&video(2.0)["startup_s"], 1.58 + 0.08);
+}
+
+#[test]
+fn a_video_call_measures_its_frames_and_gives_up_a_dead_path() {
+    let mut world = one_flow("20Mbps", 40, "100p", "30s", json!({"cc": "cubic"}));
+    world["flow"][0]["app"] = json!({"kind": "rtc"});
+    let clean = run(&world, 1);
+    let app = application(&clean);
+    // 40 ms and four packets of 1228 B.
+    assert!((0.0415..0.0425).contains(&app["frame_delay_p50_s"].as_f64().unwrap()), "{app}");
+    assert_eq!((&app["frames_late_ratio"], &app["freeze_s"]), (&json!(0.0), &json!(0.0)));
+    assert!((app["rate_mean_bps"].as_f64().unwrap() / 1e6 - 1.0).abs() < 0.03, "{app}");
+    // A report each second.
+    assert!((28..=30).contains(&clean.flows[0].reverse.as_ref().unwrap().delivered_bytes.div_euclid(52)));
+    // A queue of two seconds that another flow fills.
+    world["network"]["bottleneck"] = json!({"rate": "2Mbps", "delay": "40ms", "queue": "333p"});
+    world["flow"].as_array_mut().unwrap().push(json!({"from": "left0", "to": "right0", "start": "2s"}));
+    let bloated = application(&run(&world, 1));
+    assert!(
+        bloated["frame_delay_p95_s"].as_f64() > Some(0.5) && bloated["frames_late_ratio"].as_f64() > Some(0.5),
+        "{bloated}"
+    );
+    world["network"]["bottleneck"]["changes"] = json!([{"at": "10s", "up": false}]);
+    let dead = application(&run(&world, 1));
+    assert!((14.0..19.0).contains(&dead["breaker_s"].as_f64().unwrap()), "{dead}");
+    assert_eq!(dead["breaker_rule"], "rtcp_timeout");
+}
+
 /// A call over 40 ms without loss: R loses 0.024 for each of 60 ms.
 #[test]
 fn a_call_on_a_clean_path_has_the_rating_of_its_delay() {
@@ -204,10 +282,13 @@ fn a_call_on_a_clean_path_has_the_rating_of_its_delay() {
 
 #[test]
 fn an_application_stops_when_its_flow_does() {
-    let mut world = ideal(&json!({"kind": "request_response", "requests": 1000}));
+    let mut world = ideal(&json!({"kind": "request_response", "requests": 1000, "per_connection": 20}));
     world["flow"][0]["stop"] = json!("5s");
     let summary = run(&world, 1);
     let flow = &summary.flows[0];
+    // Of fifty connections three were opened.
+    let is_syn = |line: &&String| line.contains("sent ") && line.contains("< ") && line.contains(" S ");
+    assert_eq!((summary.flows.len(), events(&world, 1).iter().filter(is_syn).count()), (3, 3));
     assert_eq!((flow.completion_s, flow.lifetime_s, flow.in_flight_packets), (None, 5.0, 0));
     assert_eq!(summary.network.completion.as_ref().unwrap().flows_unfinished, 1);
     assert!((40..50).contains(&application(&summary)["requests"].as_u64().unwrap()));
@@ -223,6 +304,10 @@ fn packets_are_conserved_in_both_directions() {
         json!({"kind": "request_response", "requests": 20, "per_connection": 3, "think": {"kind": "exponential", "mean": "50ms"}}),
         json!({"kind": "voice"}),
         json!({"kind": "incast", "rounds": 5}),
+        json!({"kind": "page", "objects": 8}),
+        json!({"kind": "page", "objects": 8, "protocol": "h2"}),
+        json!({"kind": "video", "chunks": 5}),
+        json!({"kind": "rtc", "control": "loss"}),
     ];
     let mut rng = Rng::stream(1, "worlds");
     for number in 0..40 {
@@ -274,11 +359,27 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         (json!({"kind": "incast", "servers": 2}), "flow[0].app.servers: 2 servers, but from = \"left0\" names 1 nodes"),
         (json!({"kind": "incast", "total": "1B", "each": "1B"}), "flow[0].app.total: 1B in all and 1B each"),
         (json!({"kind": "voice", "codec": "opus"}), "flow[0].app.codec: "),
+        (json!({"kind": "page", "depth": 71}), "flow[0].app.depth: 71 is not a number of levels from 1 to 70"),
+        (json!({"kind": "page", "connections": 0}), "flow[0].app.connections: 0 is not a number from 1 to 256"),
+        (json!({"kind": "video", "ladder": ["2Mbps", "1Mbps"]}), "flow[0].app.ladder[1]: 1Mbps is not above 2Mbps"),
+        (json!({"kind": "video", "chunk": "0s"}), "flow[0].app.chunk: 0s is not a time from 1ms"),
+        (json!({"kind": "video", "buffer": "1s"}), "flow[0].app.buffer: 1s is not a time from 4s"),
+        (
+            json!({"kind": "video", "rule": {"kind": "fixed", "level": 6}}),
+            "flow[0].app.rule.level: 6 is not a level from 0 to 5",
+        ),
+        (json!({"kind": "rtc", "fps": 0}), "flow[0].app.fps: 0 is not a number from 0.1 to 1000"),
+        (json!({"kind": "rtc", "rate_min": "2Mbps"}), "flow[0].app.rate_min: 2Mbps is not a rate up to `rate`, 1Mbps"),
         (json!({"kind": "voice", "playout": "late"}), "flow[0].app.playout: "),
     ] {
         let error = refused(&app);
         assert!(error.starts_with(start), "{error}");
     }
+    let many = json!({"kind": "request_response", "requests": 10_000, "per_connection": 1});
+    let flow = json!({"from": "left0", "to": "right0", "app": many});
+    let mut world = ideal(&many);
+    world["flow"] = json!(vec![flow; 11]);
+    assert!(refusal(&world).starts_with("flow: 110000 connections of all applications; at most 100000"));
     let mut world = ideal(&json!({"kind": "voice"}));
     world["flow"][0]["silent"] = json!(true);
     assert!(refusal(&world).starts_with("flow[0].silent: does not go with"));

@@ -18,7 +18,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_common(command, draw_map, EXAMPLE)
     command.add_argument("scenario", help="scenario (TOML)")
     command.add_argument(
-        "--at", type=instant, default=0.0, metavar="TIME", help="time of the map of a constellation, like 90s, 10min or 5h (default: 0s)"
+        "--at", type=instant, default=0.0, metavar="TIME", help="time of a map of satellites, like 90s, 10min or 5h (default: 0s)"
     )
     command.add_argument("--out", default="map.svg", metavar="FILE", help="picture to write (SVG; default: map.svg)")
     command.add_argument(

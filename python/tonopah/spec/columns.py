@@ -20,6 +20,9 @@ APPLICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "transfer", "size": "1B", "direction": "both"},
     {"kind": "request_response"},
     {"kind": "incast"},
+    {"kind": "page"},
+    {"kind": "video"},
+    {"kind": "rtc"},
     {"kind": "voice"},
 )
 """Applications with metrics of their own."""

@@ -21,7 +21,7 @@ impl Simulation {
         parts.extend(parts_of_starts(self.resolved(), graph.flow.len()).map(str::to_owned));
         parts.extend(graph.workload.iter().any(is_random_workload).then(|| "flows of workloads".to_owned()));
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
-        parts.extend(apps.then(|| "times of applications".to_owned()));
+        parts.extend(apps.then(|| "applications".to_owned()));
         parts.extend(parts_of_algorithms(graph));
         parts.extend(is_random_routing(graph.network.routing()).then(|| "choices among equal paths".to_owned()));
         parts.extend(parts_of_links(graph));
@@ -94,7 +94,9 @@ fn is_random_app(app: &AppDef) -> bool {
         AppDef::OnOff(on_off) => is_drawn(&on_off.on) || is_drawn(&on_off.off),
         AppDef::RequestResponse(def) => [&def.think, &def.server_time].into_iter().flatten().any(is_drawn),
         AppDef::Incast(def) => def.jitter > Span::ZERO,
-        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Voice(_) => false,
+        AppDef::Page(def) => def.object_size.is_none() && def.objects > 0,
+        AppDef::Rtc(_) => true,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Video(_) | AppDef::Voice(_) => false,
     }
 }
 

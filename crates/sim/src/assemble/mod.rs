@@ -19,7 +19,7 @@ use crate::connectivity::Reachability;
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
-use crate::expand;
+use crate::expand::{self, MAX_FLOWS};
 use crate::host::Hosts;
 use crate::host::conversation::Session;
 use crate::host::flow::Flow;
@@ -98,6 +98,10 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
             ctx.schedule(at, Event::App { flow: id });
         }
         flows.push(flow);
+    }
+    if flows.len() + further.len() > MAX_FLOWS as usize {
+        let message = format!("{} connections of all applications; at most {MAX_FLOWS}", flows.len() + further.len());
+        return Err(ScenarioError::new("flow", message));
     }
     for (session, index, number, source) in further {
         let (def, path, id) = (&graph.flow[index], path_of(index), FlowId(flows.len() as u32));

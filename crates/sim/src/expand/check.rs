@@ -3,7 +3,9 @@
 use tcp::units::Bytes;
 
 use super::bounds::{check_period, probability};
-use super::check_app::{check_incast, check_request_response, check_transfer, check_voice};
+use super::check_app::{
+    check_incast, check_page, check_request_response, check_rtc, check_transfer, check_video, check_voice,
+};
 use super::check_effects::check_effects;
 use super::check_queue::{check_framing, check_queue};
 use super::check_service::{check_changes, check_service};
@@ -87,7 +89,13 @@ fn check_ecn(ecn: &EcnRewrite, path: &str) -> Result<(), ScenarioError> {
 /// Payload of a message that is sent in one piece; nothing if an application sends a stream.
 pub(super) fn message_size(app: &AppDef) -> Option<Bytes> {
     match app {
-        AppDef::Bulk(_) | AppDef::Transfer(_) | AppDef::RequestResponse(_) | AppDef::Incast(_) => None,
+        AppDef::Bulk(_)
+        | AppDef::Transfer(_)
+        | AppDef::RequestResponse(_)
+        | AppDef::Incast(_)
+        | AppDef::Page(_)
+        | AppDef::Video(_) => None,
+        AppDef::Rtc(rtc) => Some(rtc.packet),
         AppDef::Voice(voice) => Some(voice.datagram_size()),
         AppDef::Cbr(cbr) => Some(cbr.size),
         AppDef::OnOff(on_off) => Some(on_off.size),
@@ -105,6 +113,9 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
         AppDef::Transfer(transfer) => return check_transfer(transfer, path),
         AppDef::RequestResponse(requests) => return check_request_response(requests, path),
         AppDef::Incast(incast) => return check_incast(incast, path),
+        AppDef::Page(page) => return check_page(page, path),
+        AppDef::Video(video) => return check_video(video, path),
+        AppDef::Rtc(rtc) => return check_rtc(rtc, path),
         AppDef::Voice(voice) => return check_voice(voice, path),
         AppDef::Cbr(cbr) => (cbr.rate, cbr.size, cbr.transport),
         AppDef::OnOff(on_off) => {
@@ -140,8 +151,13 @@ pub(crate) fn interval_nanos(rate: PacketRate, size: Bytes) -> f64 {
 /// What carries an application's data.
 pub(crate) fn transport_of(app: &AppDef) -> TransportDef {
     match app {
-        AppDef::Bulk(_) | AppDef::Transfer(_) | AppDef::RequestResponse(_) | AppDef::Incast(_) => TransportDef::Tcp,
-        AppDef::Voice(_) => TransportDef::Udp,
+        AppDef::Bulk(_)
+        | AppDef::Transfer(_)
+        | AppDef::RequestResponse(_)
+        | AppDef::Incast(_)
+        | AppDef::Page(_)
+        | AppDef::Video(_) => TransportDef::Tcp,
+        AppDef::Rtc(_) | AppDef::Voice(_) => TransportDef::Udp,
         AppDef::Cbr(cbr) => cbr.transport,
         AppDef::OnOff(on_off) => on_off.transport,
     }

@@ -4,14 +4,22 @@ use tcp::units::{Bytes, Span};
 
 use super::bounds::{LONGEST, check_period, refuse, span_within};
 use crate::scenario::{
-    AppDef, BothDef, DirectionDef, FlowDef, IncastDef, PerConnection, PeriodDef, Playout, RequestResponseDef,
-    ScenarioError, TransferDef, VoiceDef, join,
+    AppDef, BothDef, BufferRule, DirectionDef, FlowDef, IncastDef, PageDef, PageProtocol, PerConnection, PeriodDef,
+    Playout, RequestResponseDef, RtcDef, ScenarioError, ThroughputRule, TransferDef, VideoDef, VideoRule, VoiceDef,
+    join,
 };
 
 /// Most requests or rounds of an application, whose times it records.
 const MAX_REQUESTS: u32 = 1_000_000;
 /// Most connections of an application: each is a flow.
 const MAX_CONNECTIONS: u64 = 10_000;
+/// Most objects of a page, and connections of a browser.
+const MAX_OBJECTS: u32 = 100_000;
+const MAX_BROWSER_CONNECTIONS: u32 = 256;
+/// Most rates of a video.
+const MAX_LEVELS: usize = 100;
+/// Highest rate of a call.
+const MAX_CALL_BPS: u64 = 10_000_000_000;
 /// Largest message.
 const LARGEST: Bytes = Bytes(1_000_000_000_000);
 
@@ -22,6 +30,7 @@ pub(crate) fn connections_of(app: &AppDef, nodes: usize) -> u64 {
             PerConnection::All => 1,
             PerConnection::Requests(each) => u64::from(def.requests.div_ceil(each)),
         },
+        AppDef::Page(def) if def.protocol == PageProtocol::H1 => u64::from(def.connections),
         AppDef::Incast(def) => def.servers.map_or(nodes as u64, u64::from),
         _ => 1,
     }
@@ -109,6 +118,82 @@ pub(super) fn check_incast(def: &IncastDef, path: &str) -> Result<(), ScenarioEr
     }
     span_within(path, "jitter", def.jitter, Span::ZERO, LONGEST)?;
     span_within(path, "gap", def.gap, Span::ZERO, LONGEST)
+}
+
+pub(super) fn check_page(def: &PageDef, path: &str) -> Result<(), ScenarioError> {
+    if def.objects > MAX_OBJECTS {
+        return Err(refuse(path, "objects", def.objects, &format!("a number up to {MAX_OBJECTS}")));
+    }
+    for (key, bytes) in [("html", Some(def.html)), ("request", Some(def.request)), ("object_size", def.object_size)] {
+        if let Some(bytes) = bytes {
+            check_size(path, key, bytes)?;
+        }
+    }
+    if !(1..=MAX_BROWSER_CONNECTIONS).contains(&def.connections) {
+        let allowed = format!("a number from 1 to {MAX_BROWSER_CONNECTIONS}");
+        return Err(refuse(path, "connections", def.connections, &allowed));
+    }
+    let levels = def.objects.max(1);
+    if !(1..=levels).contains(&def.depth) {
+        return Err(refuse(path, "depth", def.depth, &format!("a number of levels from 1 to {levels}, the objects")));
+    }
+    span_within(path, "parse", def.parse, Span::ZERO, LONGEST)
+}
+
+pub(super) fn check_video(def: &VideoDef, path: &str) -> Result<(), ScenarioError> {
+    let fail = |key: &str, message: String| Err(ScenarioError::new(join(path, key), message));
+    if def.ladder.is_empty() || def.ladder.len() > MAX_LEVELS {
+        return fail("ladder", format!("{} rates; from 1 to {MAX_LEVELS}", def.ladder.len()));
+    }
+    if let Some(index) = (1..def.ladder.len()).find(|index| def.ladder[*index] <= def.ladder[index - 1]) {
+        let [before, rate] = [def.ladder[index - 1], def.ladder[index]];
+        return fail(&format!("ladder[{index}]"), format!("{rate} is not above {before}; rates ascend"));
+    }
+    check_number(path, "chunks", def.chunks)?;
+    span_within(path, "chunk", def.chunk, Span::from_millis(1), Span::from_millis(600_000))?;
+    span_within(path, "buffer", def.buffer, def.chunk, LONGEST)?;
+    check_size(path, "request", def.request)?;
+    let top = def.ladder.len() as u32 - 1;
+    let level = |place: &str, level: u32| {
+        if level <= top { Ok(()) } else { fail(place, format!("{level} is not a level from 0 to {top}")) }
+    };
+    level("start", def.start)?;
+    let place = join(path, "rule");
+    match def.rule {
+        VideoRule::Fixed(fixed) => level("rule.level", fixed.level),
+        VideoRule::Buffer(BufferRule { reservoir, cushion }) => {
+            span_within(&place, "reservoir", reservoir, Span::ZERO, LONGEST)?;
+            span_within(&place, "cushion", cushion, Span::from_millis(1), LONGEST)
+        }
+        VideoRule::Throughput(ThroughputRule { window, safety }) => {
+            check_number(&place, "window", window)?;
+            within(&place, "safety", safety, [0.01, 10.0])
+        }
+    }
+}
+
+pub(super) fn check_rtc(def: &RtcDef, path: &str) -> Result<(), ScenarioError> {
+    let [low, high] = def.bounds();
+    if low > def.rate {
+        return Err(refuse(path, "rate_min", low, &format!("a rate up to `rate`, {}", def.rate)));
+    }
+    if high < def.rate || high.as_bps() > MAX_CALL_BPS {
+        return Err(refuse(path, "rate_max", high, &format!("a rate from `rate`, {}, to {MAX_CALL_BPS}bps", def.rate)));
+    }
+    within(path, "fps", def.fps, [0.1, 1000.0])?;
+    within(path, "key_ratio", def.key_ratio, [1.0, 100.0])?;
+    if !(Bytes(12)..=Bytes(65_507)).contains(&def.packet) {
+        return Err(refuse(path, "packet", def.packet, "a payload from 12B to 65507B"));
+    }
+    let moment = Span::from_millis(1);
+    span_within(path, "key_every", def.key_every, moment, LONGEST)?;
+    span_within(path, "report", def.report, Span::from_millis(10), Span::from_millis(600_000))?;
+    span_within(path, "deadline", def.deadline, moment, LONGEST)
+}
+
+fn within(path: &str, key: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
+    let allowed = format!("a number from {least} to {most}");
+    if (least..=most).contains(&value) { Ok(()) } else { Err(refuse(path, key, value, &allowed)) }
 }
 
 pub(super) fn check_voice(def: &VoiceDef, path: &str) -> Result<(), ScenarioError> {

@@ -3,7 +3,7 @@
 /// Nodes of a scenario. With the limit on flows, a world is built in a few seconds and takes less than two gigabytes.
 pub(super) const MAX_NODES: u64 = 100_000;
 /// Flows of a scenario.
-pub(super) const MAX_FLOWS: u64 = 100_000;
+pub(crate) const MAX_FLOWS: u64 = 100_000;
 /// Routers: routing tables hold routers times nodes entries.
 pub(super) const MAX_ROUTERS: u64 = 2_000;
 /// Links of a random network: paths are searched from every router over every link, and drawn links must be rare among all

@@ -38,7 +38,7 @@ mod wired_cum_wireless;
 use tcp::TcpConfig;
 use tcp::units::Span;
 
-use crate::scenario::{FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
+use crate::scenario::{AppDef, FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
 
 use check::message_size;
 use graph::FlowEnds;
@@ -47,6 +47,7 @@ pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
 pub(crate) use graph::{forward_options, reverse_options};
+pub(crate) use limits::MAX_FLOWS;
 
 /// A world as an explicit graph.
 #[derive(Debug)]
@@ -170,6 +171,12 @@ fn explicit_flow(
         let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
         return Err(ScenarioError::new(join(path, "app.dscp"), message));
     }
+    // Browsers and servers of the web set TCP_NODELAY.
+    let own = TcpOptions { nagle: scenario.tcp.nagle.is_none().then_some(false), ..TcpOptions::default() };
+    let flow = match flow.app {
+        AppDef::Page(_) => &FlowDef { tcp: flow.tcp.over(&own), ..flow.clone() },
+        _ => flow,
+    };
     if flow.cc.is_none() && flow.tcp.is_empty() {
         check_sizes(scenario, flow, common, path)?;
         return Ok(flow.clone());

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Time};
-use tcp::{Ecn, Event as TcpEvent};
+use tcp::{Ecn, Event as TcpEvent, SeqNo};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
@@ -15,6 +15,9 @@ use crate::host::{Hosts, send_datagram};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
 use crate::packet::Packet;
+
+/// What a source may have left to send when it is told that there is room: a frame of HTTP/2.
+const LITTLE: u64 = 16_384;
 
 /// A conversation and its connections.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub(crate) struct Member {
     streams: [Stream; 2],
     /// An answer has been written, whose window is to be looked at.
     answering: bool,
+    /// The conversation asks to be told when the source has little left to send.
+    wants_room: bool,
 }
 
 /// The messages that an end sends.
@@ -88,8 +93,9 @@ impl Session {
 
 impl Member {
     pub(crate) fn new(session: usize, connection: usize, client: End, ends: bool) -> Member {
-        let (completed, unit, streams, answering) = (false, Bytes(1), Default::default(), false);
-        Member { session, connection, client, ends, completed, unit, streams, answering }
+        let (completed, unit, streams) = (false, Bytes(1), Default::default());
+        let (answering, wants_room) = (false, false);
+        Member { session, connection, client, ends, completed, unit, streams, answering, wants_room }
     }
 
     /// The conversation has come to its end.
@@ -158,6 +164,7 @@ impl Hosts {
             }
             self.transmit(ctx, network, endpoint);
             self.note_window(endpoint);
+            self.tell_room(ctx, network, endpoint);
         }
     }
 
@@ -213,6 +220,12 @@ impl Hosts {
         let flow_of = |connection: usize| self.sessions[session].flows[connection];
         match command {
             Command::Wake(at) => ctx.schedule(at, Event::App { flow: flow_of(0) }),
+            Command::TellRoom(connection) => {
+                let id = flow_of(connection);
+                if let App::Conversation(member) = &mut self.flows[id.index()].app {
+                    member.wants_room = true;
+                }
+            }
             Command::Open(connection) => {
                 let id = flow_of(connection);
                 let flow = &mut self.flows[id.index()];
@@ -267,6 +280,10 @@ impl Hosts {
         }
         for id in flows.iter() {
             let flow = &mut self.flows[id.index()];
+            // What has not been opened has no SYN to send.
+            if !flow.started {
+                continue;
+            }
             if let Transport::Tcp(sides) = &mut flow.transport {
                 for side in sides.iter_mut() {
                     side.connection.abandon_unsent();
@@ -277,6 +294,24 @@ impl Hosts {
         }
         let first = &mut self.flows[flows[0].index()];
         (first.finished, first.ended_at) = (true, Some(now));
+    }
+
+    /// Tells a conversation that the source has little left to send, if it asked for that.
+    fn tell_room(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
+        let App::Conversation(member) = &mut flow.app else { return };
+        if !endpoint.is_source() || !member.wants_room {
+            return;
+        }
+        let (session, connection) = (member.session, member.connection);
+        let written = member.streams[End::Source as usize].written;
+        let sent = flow.snapshot().map_or(0, |snapshot| (snapshot.snd_nxt - SeqNo::FIRST_DATA).0);
+        if written.saturating_sub(sent) <= LITTLE {
+            if let App::Conversation(member) = &mut self.flows[endpoint.flow().index()].app {
+                member.wants_room = false;
+            }
+            self.tell(ctx, network, session, Input::Room(connection));
+        }
     }
 
     /// Takes the window with which a server has begun an answer: idle restart happens as it sends.

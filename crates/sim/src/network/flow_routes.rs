@@ -9,7 +9,7 @@ use crate::routing::{Edge, EqualPaths, Routes};
 /// What the routes to a destination do not tell of a packet.
 #[derive(Debug)]
 pub(crate) struct FlowRoutes {
-    pub(crate) equal: Option<EqualPaths>,
+    equal: Option<EqualPaths>,
     /// By flow: its path in each direction, if it is pinned. Shorter than the list of flows if the last are not.
     pins: Vec<Option<[Pin; 2]>>,
 }
@@ -57,7 +57,7 @@ impl FlowRoutes {
         if let Some(pinned) = self.pinned(node, to) {
             return pinned;
         }
-        let chosen = self.equal.as_mut().and_then(|equal| equal.choose(now, node, destination, u64::from(to.0)));
+        let chosen = self.equal.as_mut().and_then(|equal| equal.choose(now, node, destination, key(to)));
         chosen.or_else(|| routes.next(node, destination))
     }
 
@@ -66,7 +66,7 @@ impl FlowRoutes {
         if let Some(pinned) = self.pinned(node, to) {
             return pinned;
         }
-        let chosen = self.equal.as_ref().and_then(|equal| equal.expected(node, destination, u64::from(to.0)));
+        let chosen = self.equal.as_ref().and_then(|equal| equal.expected(node, destination, key(to)));
         chosen.or_else(|| routes.next(node, destination))
     }
 
@@ -76,6 +76,11 @@ impl FlowRoutes {
         let Some(path) = &pins[usize::from(to.is_source())].path else { return Some(None) };
         path.iter().find(|(at, _)| *at == node).map(|(_, link)| Some(*link))
     }
+}
+
+/// What is hashed of a packet: its flow and direction.
+fn key(to: EndpointId) -> u64 {
+    u64::from(to.0)
 }
 
 impl Pin {

@@ -186,3 +186,54 @@ impl Default for IncastDef {
         }
     }
 }
+
+/// A page of the web: a document, and the objects that it names. `to` is the browser, `from` the server.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageDef {
+    /// Objects besides the document. Default: 70 (HTTP Archive 2024: 71 requests in the median of desktop pages).
+    pub objects: u32,
+    /// Size of each object. Default: lognormal with sigma 1.5, scaled so that they have a mean of 37.46 kB (HTTP Archive 2024:
+    /// 2652 kB for the whole page).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object_size: Option<Bytes>,
+    /// Size of the document.
+    pub html: Bytes,
+    /// Size of a request.
+    pub request: Bytes,
+    /// Connections that the browser opens at most, with `protocol = "h1"`.
+    pub connections: u32,
+    /// Levels: the document names the objects of the first, these those of the next, each known when all of the level before
+    /// are there. All levels have equally many.
+    pub depth: u32,
+    /// Time between the last object of a level and the requests for the next.
+    pub parse: Span,
+    /// How objects are fetched.
+    pub protocol: PageProtocol,
+}
+
+impl Default for PageDef {
+    fn default() -> PageDef {
+        PageDef {
+            objects: 70,
+            object_size: None,
+            html: Bytes(30_000),
+            request: request_size(),
+            connections: 6,
+            depth: 2,
+            parse: Span::ZERO,
+            protocol: PageProtocol::H1,
+        }
+    }
+}
+
+/// How a browser fetches objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PageProtocol {
+    /// HTTP/1.1: one after the other on each of several connections.
+    #[default]
+    H1,
+    /// HTTP/2: all at once on one connection, in frames of 16 kB by turns.
+    H2,
+}

@@ -58,7 +58,9 @@ pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
-pub use conversations::{BothDef, DirectionDef, IncastDef, NoKeysDef, PerConnection, RequestResponseDef, TransferDef};
+pub use conversations::{
+    BothDef, DirectionDef, IncastDef, NoKeysDef, PageDef, PageProtocol, PerConnection, RequestResponseDef, TransferDef,
+};
 pub use dscp::Dscp;
 pub use dualpi2::{
     ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
@@ -75,7 +77,10 @@ pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
 pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
-pub use media::{AutoPlayout, Codec, FixedPlayout, Playout, VoiceDef};
+pub use media::{
+    AutoPlayout, BufferRule, Codec, FixedPlayout, FixedRule, Playout, RtcControl, RtcDef, ThroughputRule, VideoDef,
+    VideoRule, VoiceDef,
+};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };

@@ -141,11 +141,15 @@ pub enum SeriesName {
     Offered,
     /// Bytes read in order per bin, bits per second, per workload.
     Carried,
+    /// Video in the buffer of the player, seconds, per flow of `video`.
+    Buffer,
+    /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
+    Level,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 31] = [
+    pub const ALL: [SeriesName; 33] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -177,6 +181,8 @@ impl SeriesName {
         SeriesName::Arrivals,
         SeriesName::Offered,
         SeriesName::Carried,
+        SeriesName::Buffer,
+        SeriesName::Level,
     ];
 
     /// As written in a scenario.
@@ -213,6 +219,8 @@ impl SeriesName {
             SeriesName::Arrivals => "arrivals",
             SeriesName::Offered => "offered",
             SeriesName::Carried => "carried",
+            SeriesName::Buffer => "buffer",
+            SeriesName::Level => "level",
         }
     }
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, ParseQuantityError, Span};
 
 use super::cc_choice::CcChoice;
-use super::conversations::{IncastDef, RequestResponseDef, TransferDef};
+use super::conversations::{IncastDef, PageDef, RequestResponseDef, TransferDef};
 use super::dscp::Dscp;
-use super::media::VoiceDef;
+use super::media::{RtcDef, VideoDef, VoiceDef};
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
@@ -105,6 +105,12 @@ tagged_enum! {
         "request_response" => RequestResponse(RequestResponseDef),
         /// An aggregator asks many servers at once.
         "incast" => Incast(IncastDef),
+        /// A page of the web: a document and its objects.
+        "page" => Page(PageDef),
+        /// Streaming of video: chunks at a rate that the player chooses.
+        "video" => Video(VideoDef),
+        /// A video call, one way: frames over datagrams, with reports and a circuit breaker.
+        "rtc" => Rtc(RtcDef),
         /// A telephone call, one way: datagrams at a constant rate, judged by the E-model.
         "voice" => Voice(VoiceDef),
     }
@@ -114,11 +120,15 @@ impl AppDef {
     /// What its datagrams ask of the network.
     pub fn datagrams(&self) -> DatagramKeys {
         match self {
-            AppDef::Bulk(_) | AppDef::Transfer(_) | AppDef::RequestResponse(_) | AppDef::Incast(_) => {
-                DatagramKeys::default()
-            }
+            AppDef::Bulk(_)
+            | AppDef::Transfer(_)
+            | AppDef::RequestResponse(_)
+            | AppDef::Incast(_)
+            | AppDef::Page(_)
+            | AppDef::Video(_) => DatagramKeys::default(),
             AppDef::Cbr(CbrDef { ecn, dscp, .. })
             | AppDef::OnOff(OnOffDef { ecn, dscp, .. })
+            | AppDef::Rtc(RtcDef { ecn, dscp, .. })
             | AppDef::Voice(VoiceDef { ecn, dscp, .. }) => DatagramKeys { ecn: *ecn, dscp: *dscp },
         }
     }

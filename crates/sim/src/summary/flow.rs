@@ -245,6 +245,9 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Transfer(_) => ("transfer", "tcp"),
         AppDef::RequestResponse(_) => ("request_response", "tcp"),
         AppDef::Incast(_) => ("incast", "tcp"),
+        AppDef::Page(_) => ("page", "tcp"),
+        AppDef::Video(_) => ("video", "tcp"),
+        AppDef::Rtc(_) => ("rtc", "udp"),
         AppDef::Voice(_) => ("voice", "udp"),
     }
 }

@@ -58,7 +58,7 @@ impl CcConfig {
             }
             values.insert(param.name, *value);
         }
-        Ok(CcConfig { algorithm, profile: profile.name, values: ParamValues(values) })
+        Ok(CcConfig { algorithm, profile: profile.name, values: ParamValues(values.into_iter().collect()) })
     }
 
     /// The loss recovery that the profile prescribes, if any.

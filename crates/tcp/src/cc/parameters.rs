@@ -1,6 +1,5 @@
 //! Parameters of an algorithm: their ranges, defaults and values, and the profiles that set several of them.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -57,9 +56,9 @@ pub struct Profile {
     pub recovery: Option<RecoveryKind>,
 }
 
-/// All parameters of an algorithm, resolved.
+/// All parameters of an algorithm, resolved; in alphabetical order. In one piece, since every connection has a copy.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct ParamValues(pub(super) BTreeMap<&'static str, Value>);
+pub struct ParamValues(pub(super) Box<[(&'static str, Value)]>);
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,7 +71,8 @@ impl fmt::Display for Value {
 
 impl ParamValues {
     fn get(&self, name: &str) -> Value {
-        *self.0.get(name).unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list"))
+        let found = self.0.iter().find(|(own, _)| *own == name);
+        found.unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list")).1
     }
 
     /// The value of a number.
@@ -101,7 +101,7 @@ impl ParamValues {
 
     /// Names and values in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        self.0.iter().map(|(name, value)| (*name, *value))
+        self.0.iter().copied()
     }
 }
 

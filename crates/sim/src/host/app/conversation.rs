@@ -2,11 +2,14 @@
 //! know no transport: `host/conversation.rs` carries out what they say.
 
 use serde::Serialize;
-use tcp::units::{Bytes, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::incast::{Incast, IncastSummary};
+use super::page::{Page, PageSummary};
 use super::request_response::{RequestResponse, RequestSummary};
+use super::rtc::{Rtc, RtcSummary};
 use super::transfer::{Transfer, TransferSummary};
+use super::video::{Video, VideoSummary};
 use super::voice::{Voice, VoiceSummary};
 use crate::metrics::nearest_rank;
 
@@ -35,6 +38,8 @@ pub(crate) enum Command {
     Close(usize),
     /// Say when this time has come.
     Wake(Time),
+    /// Say once when the source of a connection has little left that it has not sent.
+    TellRoom(usize),
 }
 
 /// What has happened.
@@ -48,6 +53,8 @@ pub(crate) enum Input {
     Connected(usize),
     /// `reader` has read the last byte of a message.
     Message { connection: usize, reader: End },
+    /// The source of a connection, of which this was asked, has little left to send.
+    Room(usize),
     /// `reader` has received a datagram, the number `number` of those sent to it, from 0.
     Datagram { reader: End, number: u64, sent_at: Time },
 }
@@ -58,6 +65,9 @@ pub(crate) enum Conversation {
     Transfer(Transfer),
     RequestResponse(RequestResponse),
     Incast(Incast),
+    Page(Page),
+    Video(Video),
+    Rtc(Rtc),
     Voice(Voice),
 }
 
@@ -71,6 +81,12 @@ pub enum AppSummary {
     RequestResponse(RequestSummary),
     /// Of `incast`.
     Incast(IncastSummary),
+    /// Of `page`.
+    Page(PageSummary),
+    /// Of `video`.
+    Video(VideoSummary),
+    /// Of `rtc`.
+    Rtc(RtcSummary),
     /// Of `voice`.
     Voice(VoiceSummary),
 }
@@ -91,6 +107,9 @@ impl Conversation {
             Conversation::Transfer(transfer) => transfer.on(input, commands),
             Conversation::RequestResponse(requests) => requests.on(now, input, commands),
             Conversation::Incast(incast) => incast.on(now, input, commands),
+            Conversation::Page(page) => page.on(now, input, commands),
+            Conversation::Video(video) => video.on(now, input, commands),
+            Conversation::Rtc(rtc) => rtc.on(now, input, commands),
             Conversation::Voice(voice) => voice.on(now, input, commands),
         }
     }
@@ -101,7 +120,9 @@ impl Conversation {
             Conversation::Transfer(transfer) => transfer.is_over(),
             Conversation::RequestResponse(requests) => requests.is_over(),
             Conversation::Incast(incast) => incast.is_over(),
-            Conversation::Voice(_) => false,
+            Conversation::Page(page) => page.is_over(),
+            Conversation::Video(video) => video.is_over(),
+            Conversation::Rtc(_) | Conversation::Voice(_) => false,
         }
     }
 
@@ -111,14 +132,26 @@ impl Conversation {
             Conversation::Transfer(transfer) => AppSummary::Transfer(transfer.summary()),
             Conversation::RequestResponse(requests) => AppSummary::RequestResponse(requests.summary(warmup, transport)),
             Conversation::Incast(incast) => AppSummary::Incast(incast.summary(warmup, transport)),
+            Conversation::Page(page) => AppSummary::Page(page.summary()),
+            Conversation::Video(video) => AppSummary::Video(video.summary(now)),
+            Conversation::Rtc(rtc) => AppSummary::Rtc(rtc.summary(warmup, now)),
             Conversation::Voice(voice) => AppSummary::Voice(voice.summary(warmup, now)),
+        }
+    }
+
+    /// Of a video under way: what is in the buffer, and the level of the last chunk.
+    pub(crate) fn player(&self, now: Time) -> Option<(Span, usize)> {
+        match self {
+            Conversation::Video(video) if !video.is_over() => video.sample(now),
+            _ => None,
         }
     }
 
     /// Memory that its records take.
     pub(crate) fn held_bytes(&self) -> u64 {
         match self {
-            Conversation::Transfer(_) => 0,
+            Conversation::Transfer(_) | Conversation::Page(_) | Conversation::Video(_) => 0,
+            Conversation::Rtc(rtc) => rtc.held_bytes(),
             Conversation::RequestResponse(requests) => requests.times().held_bytes(),
             Conversation::Incast(incast) => incast.times().held_bytes(),
             Conversation::Voice(voice) => voice.held_bytes(),

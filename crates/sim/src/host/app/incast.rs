@@ -80,7 +80,7 @@ impl Incast {
                 }
             }
             Input::Due => self.on_due(now, commands),
-            Input::Datagram { .. } => {}
+            Input::Datagram { .. } | Input::Room(_) => {}
         }
     }
 

@@ -2,8 +2,11 @@
 
 pub(crate) mod conversation;
 pub(crate) mod incast;
+pub(crate) mod page;
 pub(crate) mod request_response;
+pub(crate) mod rtc;
 pub(crate) mod transfer;
+pub(crate) mod video;
 pub(crate) mod voice;
 
 use tcp::rng::Rng;

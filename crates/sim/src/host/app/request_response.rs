@@ -85,7 +85,7 @@ impl RequestResponse {
                 }
             }
             Input::Due => self.on_due(now, commands),
-            Input::Connected(_) | Input::Datagram { .. } => {}
+            Input::Connected(_) | Input::Datagram { .. } | Input::Room(_) => {}
         }
     }
 
