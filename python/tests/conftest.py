@@ -123,7 +123,11 @@ def edit(study: Any, sql: str, *values: Any) -> int:
 
 
 def without_scripts(spec):
-    """Return a study without the parts of its author's script that no claim is about, and without what rests on them."""
-    named = {name for claim in spec.claims for test in claim.tests for name in (test.part, *getattr(test, "parts", ()))}
-    parts = [replace(part, printed=[]) for part in spec.parts if not is_script(part.scenario) or part.id in named]
-    return replace(spec, parts=parts, mechanisms=[])
+    """Return a study without the parts of its author's script, and without what rests on them: their runs have a fixed length."""
+    parts = [replace(part, printed=[]) for part in spec.parts if not is_script(part.scenario)]
+    known = {part.id for part in parts}
+    claims = [
+        claim.model_copy(update={"tests": tuple(test for test in claim.tests if not test.part or test.part in known)})
+        for claim in spec.claims
+    ]
+    return replace(spec, parts=parts, mechanisms=[], claims=[claim for claim in claims if claim.tests])

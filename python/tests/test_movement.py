@@ -3,6 +3,7 @@
 import pytest
 
 import tonopah as tp
+from tonopah.errors import InputError
 from tonopah.scenario.setdest import read_movement
 
 FILE = """
@@ -54,6 +55,44 @@ def test_a_scenario_moves_as_its_file_says(tmp_path):
     assert flow["hops"] == 2
     # The relay is 150 m away, out of reach of both, after half a second: a path at 0 to 10 of 0 to 20 s.
     assert flow["path_share"] == pytest.approx(11 / 21)
+
+
+PLACES = "node,x,y,at,speed\nn0,0,0,,\n1,200,0,,\nn2,400,0,,\nn1,200,900,10,300\n"
+FLOWS = "from,to,start,app.kind,app.rate,app.size,app.transport\nn0,n2,0s,cbr,50kbps,500B,udp\nn1,n0,1s,,,,\n"
+
+
+def test_flows_and_movement_come_from_tables(tmp_path):
+    (tmp_path / "away.csv").write_text(PLACES)
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    head = SCENARIO[: SCENARIO.index("[[flow]]")].replace("away.tcl", "away.csv")
+    (tmp_path / "away.toml").write_text(head.replace("[network]", 'flow = { file = "flows.csv" }\n[network]'))
+    first, second = tp.run(tmp_path / "away.toml", seed=1).summary["flows"]
+    assert (first["from"], first["to"], first["path_share"]) == ("n0", "n2", pytest.approx(11 / 21))
+    assert (second["from"], second["start_s"]) == ("n1", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("away.csv", PLACES.replace("speed", "spead"), "line 1: 'spead' is unknown"),
+        ("away.csv", PLACES.replace("1,200", "x1,200"), "line 3: 'x1' is not a node"),
+        ("away.csv", PLACES.replace("10,300", "10,fast"), "line 5: 'fast' is not a number"),
+        ("away.csv", PLACES.replace("n2,400,0,,\n", ""), "flow[0].to"),
+        ("away.csv", "node,x\n", "has no rows"),
+        ("flows.csv", FLOWS.replace("50kbps", "50kbps,more"), "line 2: has 8 cells"),
+        ("flows.csv", FLOWS.replace("app.kind", "app.."), "line 2: app..: is not a path"),
+        ("flows.csv", FLOWS.replace("n0,n2", "n0,n9"), "flow[0].to"),
+    ],
+)
+def test_mistakes_in_tables_are_named(tmp_path, name, text, words):
+    (tmp_path / "away.csv").write_text(PLACES)
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    (tmp_path / name).write_text(text)
+    head = SCENARIO[: SCENARIO.index("[[flow]]")].replace("away.tcl", "away.csv")
+    (tmp_path / "away.toml").write_text(head.replace("[network]", 'flow = { file = "flows.csv" }\n[network]'))
+    with pytest.raises(InputError) as refused:
+        tp.check(tmp_path / "away.toml")
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ PARTS = {
     "hystart": {"wifi": (5, 17), "lrwpan": (5, 17), "point": (1, 1), "window": (1, 1), "connected": (1, 1), "wide": (1, 1),
                 "mixed": (1, 1), "space": (1, 1)},
     "tcp-fr": {"wifi": (5, 17), "lrwpan": (5, 17), "wifi-grows": (1, 1), "lrwpan-grows": (1, 1), "gfr": (2, 5), "regain": (1, 1)},
-    "netsim": {"six30": (1, 1), "six60": (1, 1), "twelve30": (1, 1), "errors30": (1, 1)},
+    "netsim": {"six30": (2, 5), "six60": (1, 1), "twelve30": (1, 1), "errors30": (1, 1)},
     "asran": {"star": (4, 13), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
 }  # fmt: skip
 """Of each part the number of sweeps with the default point, and of distinct points."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tonopah._core import engine_version
     from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
+    from tonopah.cc.compiled import compiled
     from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
     from tonopah.scenario.document import load
@@ -53,6 +54,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "check",
+    "compiled",
     "engine_version",
     "load",
     "run",
@@ -61,6 +63,7 @@ __all__ = [
 _NAMES = {
     "_core": ("engine_version",),
     "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
+    "cc.compiled": ("compiled",),
     "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError"),
     "scenario.document": ("load",),

@@ -40,6 +40,23 @@ class Algorithm:
     def probe(self) -> None:
         """Make an object with default parameters and ask for its window; raise what is wrong."""
 
+NATIVE_VERSION: int
+"""Version of the interface of compiled algorithms."""
+NATIVE_LAYOUT: dict[str, list[str]]
+"""Its names in their order: `kinds` of events, `answers`, `words` (states and causes), fields of `view` and of each signal."""
+
+AGENT_FIELDS: list[str]
+"""What `AgentRun.advance` gives of an interval."""
+
+class AgentRun:
+    """A run that stops at each interval of the flow whose `cc` is `tonopah.gym:Agent`; the caller sets its window."""
+
+    def __init__(self, scenario: str, seed: int, interval_s: float) -> None: ...
+    def advance(self, cwnd_bytes: float | None) -> tuple[bool, list[float]]:
+        """Set the window, unless it is None, go on to the end of an interval; return whether it is over, and `AGENT_FIELDS`."""
+    def summary(self) -> RunSummary | None:
+        """Return the summary when the run is over, once."""
+
 class View:
     """How things stand; the same for every method."""
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,16 +232,30 @@ def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Re
     return Result(summary, series)
 
 
-def algorithms() -> list[dict[str, Any]]:
+class AlgorithmList(list[dict[str, Any]]):
+    """Descriptions of algorithms, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("name", "title", "reference", "profiles", "parameters"))
+        rows = []
+        for one in self:
+            names = (", ".join(entry["name"] for entry in one[key]) for key in ("profiles", "params"))
+            rows.append("".join(f"<td>{escape(text)}</td>" for text in (one["name"], one["title"], one["reference"], *names)))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def algorithms() -> AlgorithmList:
     """Return the congestion-control algorithms.
 
     Returns
     -------
-    list of dict
-        For each algorithm its name, title, reference, requirements, parameters with sources, and profiles. Those of the engine
-        come first, then those of installed packages (entry points `tonopah.algorithms`).
+    AlgorithmList
+        A list of dictionaries, which a notebook shows as a table. For each algorithm its name, title, reference, requirements,
+        parameters with sources, and profiles. Those of the engine come first, then those of installed packages (entry points
+        `tonopah.algorithms`).
     """
-    return [*json.loads(engine_algorithms()), *list_installed()]
+    return AlgorithmList([*json.loads(engine_algorithms()), *list_installed()])
 
 
 def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> BoundScenario:

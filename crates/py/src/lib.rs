@@ -1,8 +1,12 @@
 //! The only crate that knows Python. It decides nothing: text in, text and arrays out, the GIL released meanwhile.
 
+mod agent;
 mod algorithm;
+mod answers;
 mod endpoint;
 mod exception;
+mod native;
+mod native_signals;
 mod object;
 mod quantity;
 mod running;
@@ -362,17 +366,6 @@ fn build_profile() -> &'static str {
     env!("TONOPAH_BUILD_PROFILE")
 }
 
-/// Adds the signals that an algorithm in Python receives.
-fn add_signals(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<signals::Setup>()?;
-    module.add_class::<signals::View>()?;
-    module.add_class::<signals::Ack>()?;
-    module.add_class::<signals::RateSample>()?;
-    module.add_class::<signals::Congestion>()?;
-    module.add_class::<signals::Sent>()?;
-    module.add_class::<signals::Lost>()
-}
-
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
@@ -381,7 +374,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<RunSummary>()?;
     module.add_class::<algorithm::Algorithm>()?;
-    add_signals(module)?;
+    signals::add(module)?;
+    native::add(module)?;
+    agent::add(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<stepwise::Stepwise>()?;
     quantity::add(module)?;

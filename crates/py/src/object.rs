@@ -14,11 +14,10 @@ use pyo3::types::{PyDict, PyTuple};
 use tcp::cc::{self, CongestionControl, ParamValues, Value, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
+use crate::answers::{self, Answers};
 use crate::exception::AlgorithmException;
+use crate::native::Native;
 use crate::signals;
-
-/// Upper bound of timers and time-outs: about 31 years.
-const MAX_SECONDS: f64 = 1e9;
 
 /// A class that makes algorithms.
 pub(crate) struct Class {
@@ -46,15 +45,6 @@ struct Methods {
     observe: Option<Py<PyAny>>,
 }
 
-/// The stored answers of an object.
-#[derive(Clone, Copy, Debug)]
-struct Answers {
-    window: Window,
-    next_timer: Option<Time>,
-    head_timeout: Option<Span>,
-    pacing_rate: Option<Rate>,
-}
-
 /// An object of the class, for one connection.
 pub(crate) struct Object {
     class: &'static Class,
@@ -65,11 +55,26 @@ pub(crate) struct Object {
 }
 
 impl Class {
-    fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
+    pub(crate) fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
         resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error }))
     }
 
-    fn make(&self, py: Python<'_>, values: &ParamValues, setup: &cc::Setup) -> PyResult<Methods> {
+    /// Refuses a timer that has been.
+    pub(crate) fn check_past(&self, answers: &Answers, now: Time) {
+        if let Some(at) = answers.next_timer.filter(|at| *at < now) {
+            self.raise("next_timer", now, PyValueError::new_err(format!("{at} is in the past")));
+        }
+    }
+
+    /// Refuses a timer that would expire again at once.
+    pub(crate) fn check_timer(&self, answers: &Answers, now: Time) {
+        if let Some(at) = answers.next_timer.filter(|at| *at <= now) {
+            let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
+            self.raise("next_timer", now, error);
+        }
+    }
+
+    fn create<'py>(&self, py: Python<'py>, values: &ParamValues, setup: &cc::Setup) -> PyResult<Bound<'py, PyAny>> {
         let params = PyDict::new(py);
         for (name, value) in values.iter() {
             match value {
@@ -77,7 +82,13 @@ impl Class {
                 Value::Flag(flag) => params.set_item(name, flag)?,
             }
         }
-        let object = self.class.bind(py).call((signals::Setup::from(setup),), Some(&params))?;
+        self.class.bind(py).call((signals::Setup::from(setup),), Some(&params))
+    }
+}
+
+impl Methods {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Methods> {
+        let py = object.py();
         let base = py.import("tonopah.cc.base")?.getattr("CongestionControl")?;
         // The base class says of its own methods which do nothing.
         let idle: Vec<String> = base.getattr("does_nothing")?.extract()?;
@@ -108,8 +119,16 @@ impl Class {
 impl Object {
     pub(crate) fn build(class: &'static Class, values: &ParamValues, setup: &cc::Setup) -> Box<dyn CongestionControl> {
         Python::attach(|py| {
-            let methods = match class.make(py, values, setup) {
-                Ok(methods) => methods,
+            let made = class.create(py, values, setup).and_then(|object| {
+                // A compiled class says so; its methods in Python are then not called.
+                Ok(match Native::of(class, &object, setup)? {
+                    Some(native) => Err(native),
+                    None => Ok(Methods::of(&object)?),
+                })
+            });
+            let methods = match made {
+                Ok(Ok(methods)) => methods,
+                Ok(Err(native)) => return native.started() as Box<dyn CongestionControl>,
                 Err(error) => class.raise("__init__", setup.now, error),
             };
             let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
@@ -147,9 +166,7 @@ impl Object {
             head_timeout: self.query_if(py, "head_timeout", head_timeout, |s| seconds(s, 1e-9)),
             pacing_rate: self.query_if(py, "pacing_rate", pacing_rate, rate),
         };
-        if let Some(at) = answers.next_timer.filter(|at| *at < self.now) {
-            self.class.raise("next_timer", self.now, PyValueError::new_err(format!("{at} is in the past")));
-        }
+        self.class.check_past(&answers, self.now);
         self.answers = answers;
     }
 
@@ -176,6 +193,11 @@ impl Object {
     }
 }
 
+/// Whether an ACK carries information: the acknowledgment field of data segments to an endpoint that sends nothing does not.
+pub(crate) fn says_something(ack: &cc::Ack) -> bool {
+    ack.prior_flight != Bytes::ZERO || ack.acked != Bytes::ZERO || ack.echo
+}
+
 /// Text that is never freed.
 pub(crate) fn leak(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
@@ -186,36 +208,23 @@ fn wrong(answer: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     PyValueError::new_err(format!("{shown} is not {allowed}"))
 }
 
-/// cwnd and ssthresh, rounded down to whole bytes.
 fn window_of(answer: &Bound<'_, PyAny>, mss: Bytes) -> PyResult<Window> {
-    let bytes = |value: &Bound<'_, PyAny>| -> Option<Bytes> {
-        let number = value.extract::<f64>().ok().filter(|number| *number >= mss.as_f64())?;
-        Some(if number >= Bytes::MAX.as_f64() { Bytes::MAX } else { Bytes(number as u64) })
-    };
     let pair = answer.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
-    let cwnd = pair.and_then(|pair| bytes(&pair.get_item(0).ok()?)).filter(|cwnd| *cwnd != Bytes::MAX);
-    let ssthresh = pair.and_then(|pair| {
+    let window = pair.and_then(|pair| {
         let ssthresh = pair.get_item(1).ok()?;
-        if ssthresh.is_none() { Some(Bytes::MAX) } else { bytes(&ssthresh) }
+        let ssthresh = if ssthresh.is_none() { None } else { Some(ssthresh.extract::<f64>().ok()?) };
+        answers::window(pair.get_item(0).ok()?.extract::<f64>().ok()?, ssthresh, mss)
     });
-    let window = cwnd.zip(ssthresh).map(|(cwnd, ssthresh)| Window { cwnd, ssthresh });
-    let allowed = format!(
-        "a pair (cwnd_bytes, ssthresh_bytes) of numbers of at least one segment ({mss}); no ssthresh is None or infinity"
-    );
-    window.ok_or_else(|| wrong(answer, &allowed))
+    window.ok_or_else(|| wrong(answer, &answers::allowed_window(mss)))
 }
 
 fn seconds(answer: &Bound<'_, PyAny>, least: f64) -> PyResult<Span> {
-    let number = answer.extract::<f64>().ok().filter(|number| (least..=MAX_SECONDS).contains(number));
-    number
-        .map(Span::from_secs_f64)
-        .ok_or_else(|| wrong(answer, &format!("None or seconds from {least} to {MAX_SECONDS:e}")))
+    let number = answer.extract::<f64>().ok().and_then(|number| answers::seconds(number, least));
+    number.ok_or_else(|| wrong(answer, &answers::allowed_seconds(least)))
 }
 
 fn rate(answer: &Bound<'_, PyAny>) -> PyResult<Rate> {
-    let bits = answer.extract::<f64>().ok().filter(|bits| bits.is_finite() && *bits >= 1.0);
-    bits.and_then(|bits| Rate::from_bps(bits as u64))
-        .ok_or_else(|| wrong(answer, "None or a finite rate of at least 1 bit/s"))
+    answer.extract::<f64>().ok().and_then(answers::rate).ok_or_else(|| wrong(answer, answers::ALLOWED_RATE))
 }
 
 impl std::fmt::Debug for Object {
@@ -226,8 +235,7 @@ impl std::fmt::Debug for Object {
 
 impl CongestionControl for Object {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
-        // The acknowledgment field of data segments to an endpoint that sends nothing carries no information; spare the call.
-        if ack.prior_flight == Bytes::ZERO && ack.acked == Bytes::ZERO && !ack.echo {
+        if !says_something(ack) {
             return;
         }
         self.call(view.now, "on_ack", |m| Some(&m.on_ack), (signals::Ack::from(ack), signals::View::from(view)));
@@ -266,10 +274,7 @@ impl CongestionControl for Object {
 
     fn on_timer(&mut self, view: &cc::View) {
         self.call(view.now, "on_timer", |m| m.on_timer.as_ref(), (signals::View::from(view),));
-        if let Some(at) = self.answers.next_timer.filter(|at| *at <= view.now) {
-            let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
-            self.class.raise("next_timer", view.now, error);
-        }
+        self.class.check_timer(&self.answers, view.now);
     }
 
     fn next_timer(&self) -> Option<Time> {

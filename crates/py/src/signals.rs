@@ -329,3 +329,14 @@ impl From<&cc::Setup> for Setup {
         }
     }
 }
+
+/// Adds the signals that an algorithm in Python receives.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Setup>()?;
+    module.add_class::<View>()?;
+    module.add_class::<Ack>()?;
+    module.add_class::<RateSample>()?;
+    module.add_class::<Congestion>()?;
+    module.add_class::<Sent>()?;
+    module.add_class::<Lost>()
+}

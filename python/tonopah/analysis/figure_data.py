@@ -4,7 +4,7 @@ A report draws them in its page, `tonopah study figure` with matplotlib; figures
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.analysis.figure_series import series_figures
-from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, ecdf, heatmap, heatmap_difference, line
+from tonopah.analysis.figure_values import (
+    Request,
+    SweptAxis,
+    bar,
+    difference_line,
+    ecdf,
+    heatmap,
+    heatmap_difference,
+    line,
+    parts_line,
+)
 from tonopah.analysis.printed import published_points
 from tonopah.analysis.tables import PartTables, is_measured, part_tables
 from tonopah.errors import near_names
@@ -41,9 +51,12 @@ class FigureSection:
     figures: list[FigureData] = field(default_factory=list)
 
 
-def part_figures(source: PartTables) -> list[FigureSection]:
-    """Return the figures of a part by section, in the order of the study file, with one scale for all that show the same."""
-    sections = [*sweep_sections(source), default_section(source)]
+def part_figures(source: PartTables, others: Iterable[PartTables] = ()) -> list[FigureSection]:
+    """Return the figures of a part by section, in the order of the study file, with one scale for all that show the same.
+
+    `others` are the parts that figures of this one may show beside it.
+    """
+    sections = [*sweep_sections(source), default_section(source, {other.part.id: other for other in others})]
     distinct_figures(sections)
     ranges = common_ranges(figure for section in sections for figure in section.figures)
     for section in sections:
@@ -53,11 +66,11 @@ def part_figures(source: PartTables) -> list[FigureSection]:
 
 def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, FigureData]:
     """Return all figures of a study by their ids."""
-    found = {}
-    for part in spec.parts:
-        source = PartTables(part, plan.parts[part.id], *part_tables(part, plan.parts[part.id], store), store)
-        found |= {figure.id: figure for section in part_figures(source) for figure in section.figures}
-    return found
+    sources = [
+        PartTables(part, plan.parts[part.id], *part_tables(part, plan.parts[part.id], store), store) for part in spec.parts
+    ]
+    sections = (section for source in sources for section in part_figures(source, sources))
+    return {figure.id: figure for section in sections for figure in section.figures}
 
 
 def near_figures(name: str, known: Iterable[str]) -> str:
@@ -101,17 +114,21 @@ def sweep_figures(source: PartTables, figure: Figure, sweep: Sweep) -> Iterator[
         yield from (change for change in changes if not change.is_empty())
 
 
-def default_section(source: PartTables) -> FigureSection:
+def default_section(source: PartTables, others: Mapping[str, PartTables]) -> FigureSection:
     """Return the section on the nominal point: bars, distributions and time series."""
     part = source.part
     note = "Every axis has its default value. Time series show one representative run of each algorithm (seed 1)."
     section = FigureSection("default", "The nominal point", note, None)
-    runs, flows = (frame[frame["run"].isin(source.plan.base)] for frame in (source.runs, source.flows))
-    at_base = replace(source, runs=runs, flows=flows)
+    at_base = nominal(source)
+    runs, flows = at_base.runs, at_base.flows
     for figure in (figure for figure in part.figures if figure.x is None):
         for name in figure.y:
             made: list[FigureData] = []
-            if figure.kind == "bar" and is_measured(runs, name, part.labels):
+            if figure.beside and all(name in others for name in figure.beside):
+                shown = [at_base, *(nominal(others[name]) for name in figure.beside)]
+                titles = [one.part.title or one.part.id for one in shown]
+                made = [parts_line([request_of(one, figure, name) for one in shown], titles)]
+            elif figure.kind == "bar" and is_measured(runs, name, part.labels):
                 made = [bar(request_of(at_base, figure, name))]
             elif figure.kind == "ecdf" and is_measured(flows, name, part.labels):
                 made = [ecdf(replace(request_of(at_base, figure, name), table=flows))]
@@ -119,6 +136,12 @@ def default_section(source: PartTables) -> FigureSection:
                 made = series_figures(source, figure, name)
             section.figures += [titled(figure, one) for one in made]
     return section
+
+
+def nominal(source: PartTables) -> PartTables:
+    """Return a part with the runs of its nominal point alone."""
+    runs, flows = (frame[frame["run"].isin(source.plan.base)] for frame in (source.runs, source.flows))
+    return replace(source, runs=runs, flows=flows)
 
 
 def request_of(source: PartTables, figure: Figure, name: str) -> Request:

@@ -1,7 +1,7 @@
 """Figures of metrics from the tables: along an axis, as difference to the baseline, as bars, distribution and heat map."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,22 @@ def bar(request: Request) -> FigureData:
     axis = FigureAxis("algorithm", "", "", [float(i) for i in range(len(series))], list(request.algorithms))
     caption = f"{request.metric.label} at the nominal point; {band(request.method, series)}.{few_note(series)}"
     return FigureData(request.figure_id("bar"), request.part, "bar", request.metric.label, caption, axis, request.scale, series)
+
+
+def parts_line(requests: Sequence[Request], titles: Sequence[str]) -> FigureData:
+    """Return a metric at the nominal points of several parts, of everything that all of them compare."""
+    first = requests[0]
+    places = [float(i) for i in range(len(requests))]
+    series = []
+    for i, algorithm in enumerate(first.algorithms):
+        if all(algorithm in request.algorithms for request in requests):
+            found = [request.estimate(algorithm, {}) for request in requests]
+            series.append(estimated(algorithm, i, places, found, [request.replicates(algorithm, {}) for request in requests]))
+    axis = FigureAxis("part", "Network", "", places, list(titles))
+    title = f"{first.metric.label} of the networks"
+    caption = f"{title}: {', '.join(titles)}; {band(first.method, series)}.{few_note(series)}"
+    name = first.figure_id("parts", *(request.part for request in requests[1:]))
+    return FigureData(name, first.part, "line", title, caption, axis, first.scale, series)
 
 
 def ecdf(request: Request) -> FigureData:

@@ -14,6 +14,7 @@ from typing import Any
 from tonopah._core import Algorithm
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.importing import MODULE_PREFIX
+from tonopah.cc.rewriting import CompileError
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
@@ -127,6 +128,8 @@ def prepare(cls: Any, name: str, path: str, reference: str = "", sources: Mappin
         return register(cls, name, reference, sources)
     except AlgorithmError as error:
         cause = error.__cause__
+        if isinstance(cause, CompileError):
+            raise InputError(path, f"{cls.__name__} cannot be compiled: {cause.message}", cause.hint) from None
         text = f"{cls.__name__} cannot be used: {error.method}: {type(cause).__name__}: {cause}"
         raise InputError(path, text) from cause
     except InputError as error:

@@ -9,7 +9,6 @@ from tonopah.cli.arguments import add_common
 from tonopah.cli.evaluating import add_execution, execution_options, finished
 from tonopah.evaluate import board, page, sentences
 from tonopah.evaluate.evaluation import Evaluation, begin
-from tonopah.evaluate.labels import label
 from tonopah.evaluate.scoreboard import Row
 from tonopah.evaluate.statement import read_statement
 from tonopah.terminal import Grid, console, fit
@@ -71,7 +70,7 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         [
             row.criterion.id,
             row.criterion.name,
-            label(row.primary.metric).label if row.primary else "",
+            sentences.metric_text(row.primary),
             sentences.effect_text(row.primary),
             row.word + (f", {row.second_word}" if row.second_word else ""),
         ]

@@ -13,9 +13,10 @@ from tonopah.execution.options import ExecutionOptions, parse_shard
 from tonopah.execution.runner import TimeUpError
 
 
-def add_execution(command: argparse.ArgumentParser) -> None:
-    """Add how the runs are carried out."""
-    command.add_argument("--full", action="store_true", help="all points and more replicates: 30 min on two cores, not 3")
+def add_execution(command: argparse.ArgumentParser, sizes: bool = True) -> None:
+    """Add how the runs are carried out; with `sizes`, that all of them are asked for."""
+    if sizes:
+        command.add_argument("--full", action="store_true", help="all points and more replicates: 30 min on two cores, not 3")
     command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates")
     command.add_argument("--out", metavar="DIR", help="folder of the report (default: in results/)")
     command.add_argument(

@@ -31,6 +31,7 @@ COMMANDS = {
     "study": "run studies and write their reports",
     "evaluate": "tell what a congestion control does to a network, along RFC 9743",
     "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
+    "coexist": "run every pair of algorithms on one bottleneck, and show who takes what from whom",
     "check": "check a scenario or a study without running it",
     "metrics": "list the metrics of runs and flows and the time series, or show one",
     "algorithms": "list congestion-control algorithms, or show one",

@@ -7,7 +7,7 @@ STUDIES is the folder of finished studies, such as results. Each page has its ta
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from tonopah.analysis.answer import effect_text
 from tonopah.analysis.evidence import VERDICTS
 from tonopah.docs.markdown import markdown_table
 from tonopah.errors import InputError
-from tonopah.metrics import count_text
+from tonopah.metrics import count_text, show
 from tonopah.report import verdicts
 from tonopah.stats import Estimate
 
@@ -49,7 +49,29 @@ def verdicts_text(facts: Mapping[str, Any]) -> str:
         f"Criteria{when}, hash `{criteria['hash']}`.",
         f"Of {count_text(len(facts['claims']), 'claim')}: {listed}.",
     ]
-    return "\n".join(lines) + "\n\n" + markdown_table(HEAD, [claim_row(claim) for claim in facts["claims"]])
+    judged = markdown_table(HEAD, [claim_row(claim) for claim in facts["claims"]])
+    return "\n".join(lines) + "\n\n" + judged + original_text(facts)
+
+
+def original_text(facts: Mapping[str, Any]) -> str:
+    """Return what the runs say of the original: its slips with their numbers, and how much of its tables they reproduce."""
+    made = ""
+    if mechanisms := facts.get("mechanisms"):
+        rows = [
+            [one["id"], numbers_text(one["numbers"], "with"), numbers_text(one["numbers"], "without"), one["text"]]
+            for one in mechanisms
+        ]
+        made += "\n" + markdown_table(["in the script", "number with it", "without it", "what the figure measured"], rows)
+    if published := {table: held for table, held in facts.get("published", {}).items() if held["judged"]}:
+        rows = [[table, f"{held['reproduced']} of {held['judged']}"] for table, held in published.items()]
+        made += "\n" + markdown_table(["numbers of", "reproduced"], rows)
+    return made
+
+
+def numbers_text(rows: Sequence[Mapping[str, Any]], side: str) -> str:
+    """Return the numbers of one side of a mechanism, with whose they are."""
+    values = (row[side] for row in rows)
+    return "; ".join(f"{one['of']} {show(one['value'])} {one['unit']}".rstrip() for one in values)
 
 
 JUDGED = ("supported", "contradicted", "no effect", "undecided")

@@ -9,6 +9,7 @@ from tonopah.evaluate import sentences
 from tonopah.evaluate.evaluation import Evaluation, facts
 from tonopah.evaluate.labels import label
 from tonopah.evaluate.scoreboard import Compared, Row
+from tonopah.evaluate.subjects import Cast
 
 FORMAT = 1
 
@@ -93,21 +94,21 @@ def markdown(evaluation: Evaluation, rows: Sequence[Row]) -> str:
         f"{evaluation.replicates} replicates.",
         "",
         *[f"{text}\n" for text in sentences.summary(rows)],
-        "| criterion | RFC 9743 | verdict | effect [95 % interval] | n |",
-        "| --- | --- | --- | --- | --- |",
+        "| criterion | RFC 9743 | verdict | seen | effect [95 % interval] | n |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     foot = [sentences.foot(cast), "", f"`{evaluation.command}`", ""]
-    return "\n".join([*head, *(markdown_row(row) for row in rows), "", *foot])
+    return "\n".join([*head, *(markdown_row(row, cast) for row in rows), "", *foot])
 
 
-def markdown_row(row: Row) -> str:
+def markdown_row(row: Row, cast: Cast) -> str:
     """Return a row as a line of the table."""
     criterion = row.criterion
     word = ", ".join(text for text in (row.word, row.second_word, row.worst_point and f"at {row.worst_point}") if text)
-    cells = (
-        f"{criterion.id} {criterion.name}",
-        f"§{criterion.section}, {criterion.level}",
-        word,
-        sentences.effect_text(row.primary),
+    kept = f"{sum(line.kept for line in row.limits)} of {len(row.limits)} bounds kept" if row.limits else ""
+    seen = (
+        f"{sentences.metric_text(row.primary)}: {sentences.values_text(row.primary, cast)}" if row.primary else kept or row.reason
     )
+    effect = sentences.effect_text(row.primary)
+    cells = (f"{criterion.id} {criterion.name}", f"§{criterion.section}, {criterion.level}", word, seen, effect)
     return f"| {' | '.join(cells)} | {row.n or '–'} |"

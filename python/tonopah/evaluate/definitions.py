@@ -86,6 +86,8 @@ class World(Model):
     background: bool = True
     link: dict[str, Any] = Field(default_factory=dict)
     tcp: dict[str, Any] = Field(default_factory=dict)
+    tcp_of: list[dict[str, Any]] = Field(default_factory=list)
+    """Settings of the flows of each group."""
     cross: list[Cross] = Field(default_factory=list)
     detour: Detour | None = None
     walk: Walk | None = None

@@ -8,7 +8,7 @@ from tonopah._core import engine_build, engine_version
 from tonopah.errors import InputError
 from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions
 from tonopah.evaluate.measured import Measured, collect
-from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, make_plan, needed
+from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, count_missing, make_plan, needed
 from tonopah.evaluate.scoreboard import Row, judge
 from tonopah.evaluate.subjects import REFERENCES, Cast, read_subject
 from tonopah.execution import runner
@@ -59,10 +59,7 @@ class Evaluation:
 
     def missing(self) -> int:
         """Return how many runs are not stored."""
-        if not (self.store_folder / "runs.sqlite").is_file():
-            return len(self.plan().runs.runs)
-        with Store(self.store_folder, create=False) as store:
-            return len(set(self.plan().runs.runs) - store.ids())
+        return count_missing(self.plan(), self.store_folder)
 
     def measured(self) -> Measured:
         """Return the metrics of the stored runs."""

@@ -93,6 +93,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
         "harm_value": harm_value_text,
         "label": label,
         "compared": sentences.effect_text,
+        "metric_name": sentences.metric_text,
     }
     return environment.get_template("evaluation.html.j2").render(
         cast=cast,

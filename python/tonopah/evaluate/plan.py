@@ -11,12 +11,13 @@ from pathlib import Path
 from tonopah.errors import InputError, relay
 from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, Point, points
 from tonopah.evaluate.draws import Draws
-from tonopah.evaluate.subjects import Cast
+from tonopah.evaluate.subjects import Cast, Casting
 from tonopah.evaluate.traces import traces_of
-from tonopah.evaluate.worlds import Built, build, seconds
+from tonopah.evaluate.worlds import Built, build
 from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import Plan, Run, check_point, runs_of
 from tonopah.spec.schema import Variant
+from tonopah.store.store import Store
 
 REPLICATES = {"quick": 5, "full": 10}
 NOT_IN_DRAWS = ("flows", "other")
@@ -67,17 +68,24 @@ def make_plan(
         for point in points(experiment, mode):
             for arm in experiment.arms:
                 for replicate in range(1, replicates + 1):
-                    add(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
+                    add_run(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
         on_experiment()
     # Two replicates of everything come first, so that a broken algorithm is seen soon.
-    order = {cell.run: cell.replicate > 2 for cell in reversed(plan.cells)}
+    return order_runs(plan, lambda cell: cell.replicate > 2)
+
+
+def order_runs(plan: EvaluationPlan, key: Callable[[Cell], int]) -> EvaluationPlan:
+    """Return the plan with its runs in the order of a key of their cells; a run of several cells goes by the first."""
+    order = {cell.run: key(cell) for cell in reversed(plan.cells)}
     plan.runs.runs = dict(sorted(plan.runs.runs.items(), key=lambda item: order[item[0]]))
     return plan
 
 
-def add(plan: EvaluationPlan, cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path, apart: int) -> None:
+def add_run(
+    plan: EvaluationPlan, casting: Casting, point: Point, arm: str, replicate: int, folder: str | Path = ".", apart: int = 0
+) -> None:
     """Add one run; one that is there already is shared."""
-    run, built = make_run(cast, point, arm, replicate + apart, folder)
+    run, built = make_run(casting, point, arm, replicate + apart, folder)
     known = plan.runs.runs.get(run.id)
     plan.runs.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
     plan.cells.append(Cell(point, arm, replicate, run.id, built))
@@ -85,12 +93,12 @@ def add(plan: EvaluationPlan, cast: Cast, point: Point, arm: str, replicate: int
         plan.example[point.experiment.id] = to_toml(built.scenario)
 
 
-def make_run(cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path) -> tuple[Run, Built]:
+def make_run(casting: Casting, point: Point, arm: str, replicate: int, folder: str | Path) -> tuple[Run, Built]:
     """Return a run and what is known of its world."""
     experiment = point.experiment
     axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
     draws = Draws(f"{experiment.draws or experiment.id}/{axes}/{replicate}")
-    built = build(point.world, cast.algorithms(arm, point.world.other), draws)
+    built = build(point.world, casting.algorithms(arm, point.world.other), draws)
     traces = traces_of(point.world, built)
     series = sorted({name for trace in traces for name in trace.needs} | set(experiment.series))
     if series:
@@ -110,7 +118,9 @@ def needed(definitions: Definitions, criteria: Sequence[Criterion]) -> list[Expe
     return [one for one in definitions.experiments_of(list(criteria)) if not one.harness and not one.gap]
 
 
-def length_s(plan: EvaluationPlan) -> float:
-    """Return the simulated time of all runs in seconds."""
-    worlds = {cell.run: cell.point.world for cell in plan.cells}
-    return sum(seconds(world.duration) for world in worlds.values())
+def count_missing(plan: EvaluationPlan, folder: Path) -> int:
+    """Return how many runs of a plan are not in a folder."""
+    if not (folder / "runs.sqlite").is_file():
+        return len(plan.runs.runs)
+    with Store(folder, create=False) as store:
+        return len(set(plan.runs.runs) - store.ids())

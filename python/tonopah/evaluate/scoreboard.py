@@ -38,6 +38,8 @@ class Compared:
     value_baseline: float
     effect: Effect
     better: str = "more"
+    metrics: int = 1
+    """Metrics whose effects are averaged; the values are those of the first."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ def primary(criterion: Criterion, measured: Measured) -> Compared | None:
     samples = mean_of_terms([measured.effect(term, term.arms[0], term.arms[1]) for term in criterion.terms])
     if not samples:
         return None
-    return replace(first, effect=replace(first.effect, samples=samples))
+    names = {(term.experiment, term.metric) for term in criterion.terms}
+    return replace(first, effect=replace(first.effect, samples=samples), metrics=len(names))
 
 
 def second_reference(criterion: Criterion, measured: Measured) -> Estimate:

@@ -60,6 +60,14 @@ def harm_text(one: Harmed) -> str:
     return f"{known.label.lower()} of {point.victim} is {values} {known.unit} at {where}"
 
 
+def metric_text(one: Compared | None) -> str:
+    """Return the metric of an effect, and how many others are averaged with it."""
+    if one is None:
+        return ""
+    others = f", mean with {count_text(one.metrics - 1, 'other')}" if one.metrics > 1 else ""
+    return f"{label(one.metric).label} of {one.experiment}{others}"
+
+
 def effect_text(one: Compared | None) -> str:
     """Return an effect with its interval: a ratio in times, a difference as it is."""
     if one is None:

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
 from tonopah.errors import InputError
@@ -85,6 +85,13 @@ def python_subject(given: Any, named: str, option: str, folder: str | Path) -> S
     name = named.rpartition(":")[2]
     label = f"{named}" + (f" ({', '.join(f'{key} {value}' for key, value in own.items())})" if own else "")
     return Subject(given, label, name, "", getattr(found.maker.checked, "ecn", None), found.origin.digest)
+
+
+class Casting(Protocol):
+    """Who runs in which arm."""
+
+    def algorithms(self, arm: str, other: str) -> list[Any]:
+        """Return what the groups of an arm run."""
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,8 @@ class Dumbbell:
         if number >= len(starts):
             start_s = self.draws.uniform(f"start/{number}", 0.0, seconds(self.world.spread))
         app = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
+        own = self.world.tcp_of[group] if group < len(self.world.tcp_of) else {}
+        app |= {"tcp": own} if own else {}
         for turn in range(self.world.rounds):
             flow = len(self.flows)
             at_s = start_s + turn * seconds(self.world.every)

@@ -17,6 +17,8 @@ def show_progress(total: int, done: int, quiet: bool, what: str = "runs") -> "It
     """
     if quiet:
         yield lambda: None
+    elif in_notebook():
+        yield Cell(total, done, what)
     elif sys.stderr.isatty():
         with bar(total, done, what) as on_progress:
             yield on_progress
@@ -48,6 +50,39 @@ def bar(total: int, done: int, what: str = "runs") -> "Iterator[Callable[[], Non
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total, completed=done)
         yield lambda: progress.advance(task)
+
+
+def in_notebook() -> bool:
+    """Tell whether a notebook runs this program, whose output is no terminal and can be changed afterwards."""
+    found = sys.modules.get("IPython")
+    shell = found.get_ipython() if found else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Cell:
+    """Progress as a bar below the cell of a notebook."""
+
+    def __init__(self, total: int, done: int, what: str = "runs"):
+        from IPython.display import HTML, display
+
+        self.total, self.done, self.first, self.what, self.started = total, done, done, what, time.monotonic()
+        self.html, self.shown = HTML, display(HTML(self.text()), display_id=True)
+        self.next = 0.0
+
+    def __call__(self) -> None:
+        """Count one; the page is changed five times a second at most."""
+        self.done += 1
+        now = time.monotonic()
+        if now >= self.next or self.done >= self.total:
+            self.next = now + 0.2
+            self.shown.update(self.html(self.text()))
+
+    def text(self) -> str:
+        """Return the bar as HTML."""
+        elapsed, counted = time.monotonic() - self.started, self.done - self.first
+        left = f", about {elapsed / counted * (self.total - self.done):.0f} s left" if counted and self.done < self.total else ""
+        count = f"{self.done} of {self.total} {self.what}, {elapsed:.0f} s{left}"
+        return f'<progress max="{self.total}" value="{self.done}"></progress> {count}'
 
 
 class Lines:

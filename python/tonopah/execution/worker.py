@@ -1,8 +1,8 @@
 """A worker process: reads jobs from standard input and writes answers to standard output, pickled.
 
-Every run has a process of its own, forked from this one, which has imported the package and no algorithm: nothing that an
-algorithm keeps, in its module or elsewhere, reaches another run, and one that ends its process or never ends is this one's to
-deal with. `run_batch` does the same for a worker of a cluster.
+Every run has a process of its own, forked from this one, which has imported the package and no algorithm, but for classes whose
+machine code it makes: nothing that an algorithm keeps, in its module or elsewhere, reaches another run, and one that ends its
+process or never ends is this one's to deal with. `run_batch` does the same for a worker of a cluster.
 """
 
 import ctypes
@@ -42,6 +42,8 @@ LENGTH = struct.Struct("=Q")
 """An answer is preceded by its length: a process that an algorithm started may hold the pipe open."""
 POLL_MS = 1000
 """Interval at which a child that answers nothing is checked for its end."""
+TRIED: set[str] = set()
+"""Digests of algorithms whose machine code is here, if they have any."""
 KEPT = threading.local()
 """`worker`: the process that runs algorithms in Python for this thread of a worker of a cluster."""
 
@@ -61,8 +63,8 @@ def main() -> None:
             job = pickle.load(jobs)
         except EOFError:
             return
-        for origin in job.origins.values():
-            compile_ahead(origin)
+        for name, origin in job.origins.items():
+            compile_ahead(name, origin)
         answers.write(run_in_child(job, (jobs, answers), library))
         answers.flush()
 
@@ -87,12 +89,18 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def compile_ahead(origin: Provenance) -> None:
+def compile_ahead(name: str, origin: Provenance) -> None:
     """Compile the file of an algorithm before the fork. Its mistakes are the child's to report."""
     file = origin.reference.rpartition(":")[0]
     with suppress(OSError, SyntaxError, ValueError):
         if file.endswith(".py"):
-            compile_source(Path(file).read_bytes(), file)
+            source = Path(file).read_bytes()
+            compile_source(source, file)
+            if b"compiled" in source and origin.digest not in TRIED:
+                TRIED.add(origin.digest)
+                # Machine code takes seconds to make. Its module is loaded here too, and anew for every run.
+                with suppress(Exception):
+                    load_planned(name, origin).core.probe()
 
 
 def run_in_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CDLL) -> bytes:

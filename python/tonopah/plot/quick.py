@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis.figure_data import study_figures
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
 from tonopah.errors import InputError
 from tonopah.metrics import metric
 from tonopah.plot import picture, style
 from tonopah.spec.reader import parse_spec
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tonopah.simulation import Result
     from tonopah.spec.model import StudySpec
     from tonopah.spec.plan import Plan
@@ -23,11 +26,30 @@ MAX_LINES = 12
 
 
 @dataclass(frozen=True)
+class Interactive:
+    """Figures that a notebook shows with values under the pointer, zoom, and lines that can be switched off."""
+
+    figures: "Sequence[FigureData]"
+
+    def _repr_html_(self) -> str:
+        # The scripts are those of the report.
+        from tonopah.report.cell import cell
+
+        return cell(self.figures)
+
+
+@dataclass(frozen=True)
 class Picture:
     """A picture, which a notebook shows as SVG."""
 
     draw: Callable[[str], bytes]
     """Return it in a format: svg, pdf or png."""
+    data: "Callable[[], Sequence[FigureData]]"
+    """Return what it shows."""
+
+    def interactive(self) -> Interactive:
+        """Return the same as the report shows it. It carries its scripts, half a megabyte, and fetches nothing."""
+        return Interactive(self.data())
 
     def _repr_svg_(self) -> str:
         return self.draw("svg").decode()
@@ -53,7 +75,7 @@ def plot_study(spec: "StudySpec", document: Mapping[str, Any], plan: "Plan", sto
     if not found:
         axes = sorted({axis for part in spec.parts for sweep in part.sweeps for axis in sweep.vary})
         raise InputError("plot", f"no run measured {name} over {x or 'the algorithms'}", f"axes: {', '.join(axes) or 'none'}")
-    return Picture(lambda form: picture.picture(found[0], picture.make_look(form, width="5.4in"), form))
+    return Picture(lambda form: picture.picture(found[0], picture.make_look(form, width="5.4in"), form), lambda: found[:1])
 
 
 def plot_result(result: "Result", names: Sequence[str]) -> Picture:
@@ -79,4 +101,17 @@ def plot_result(result: "Result", names: Sequence[str]) -> Picture:
             plt.close(figure)
             return buffer.getvalue()
 
-    return Picture(draw)
+    return Picture(draw, lambda: [series_figure(name, table) for name, table in tables.items()])
+
+
+def series_figure(name: str, table: "pd.DataFrame") -> FigureData:
+    """Return a recorded series as a figure, with a line for each flow, link or node."""
+    shown, owner = metric(name), table.columns[1]
+    lines = [
+        Series(f"{owner} {number}", index, as_numbers(rows["t_s"]), as_numbers(rows["value"] * shown.factor))
+        for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES])
+    ]
+    scale = FigureScale(name, shown.label, shown.unit)
+    return FigureData(
+        name, "", "series", shown.label, shown.definition, FigureAxis("t_s", "Time", "s"), scale, lines, step="after"
+    )

@@ -66,7 +66,7 @@ def write_files(
     parts = []
     with show_progress(len(sources), 0, quiet, "parts of the report") as on_progress:
         for source in sources:
-            parts.append(report_part(source))
+            parts.append(report_part(source, sources))
             on_progress()
     write_figures((figure for part in parts for figure in part.figures), out / "figures")
     runs = {source.part.id: source.runs for source in sources}

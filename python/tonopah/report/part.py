@@ -1,6 +1,7 @@
 """One part of a study in its report: network, parameters, validity checks, figures and tables."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,11 +39,11 @@ class PartReport:
     figures: list[FigureData]
 
 
-def report_part(source: PartTables) -> PartReport:
-    """Return the report on one part."""
+def report_part(source: PartTables, others: Iterable[PartTables] = ()) -> PartReport:
+    """Return the report on one part; its figures may show `others` beside it."""
     part, graph = source.part, source.plan.graph
     anchor = f"part--{slug(part.id)}" if part.id else "part"
-    found = part_figures(source)
+    found = part_figures(source, others)
     sections = [
         PageSection(f"{anchor}--{one.anchor}", one.title, one.note, make_panels(one.figures), section_tables(source, one, i))
         for i, one in enumerate(found)

@@ -18,9 +18,8 @@ import tomli_w
 
 from tonopah.errors import InputError
 from tonopah.scenario.files import read_file
-from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import put
-from tonopah.scenario.setdest import inline_movement
+from tonopah.scenario.tables import inline_files
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Limit of the size of a scenario file, so that a wrong argument does not exhaust memory."""
@@ -155,8 +154,7 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
         reject_unsupported_values(value, path, name)
         put(scenario, path, copy.deepcopy(value), name)
     folder = Path(name).parent if name else Path()
-    inline_movement(scenario, folder, name)
-    inline_link_files(scenario, folder, name)
+    inline_files(scenario, folder, name)
     return scenario, name
 
 

@@ -75,7 +75,8 @@ def kind_of(value: Any) -> str:
 
 
 def fetch(scenario: Mapping[str, Any], path: str) -> Any:
-    """Return the value at `path`, or None when there is none."""
+    """Return the value at `path`, or None when there is none; `*` stands for the first entry of an array."""
+    path = path.replace(".*", ".0")
     place: Any = scenario
     for step in split_path(path):
         if isinstance(place, Mapping) and isinstance(step, str):

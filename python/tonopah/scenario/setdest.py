@@ -1,6 +1,8 @@
-"""Movement files of ns-2 (as `setdest` and BonnMotion write them), converted to keys of the scenario.
+"""Movement files of ns-2 (as `setdest` and BonnMotion write them), and tables of movement, converted to keys of the scenario.
 
-`network.mobility = { kind = "setdest", file = "…" }` becomes a placement by list and a list of orders for each station.
+`network.mobility = { kind = "setdest", file = "…" }` becomes a placement by list and a list of orders for each station. A file
+`….csv` has columns `node`, `x`, `y`, perhaps `z`, `at` and `speed`: a row without `at` is where a node stands at first, one with
+it sends the node there from that time on.
 """
 
 import math
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.scenario.csv_files import read_table
 from tonopah.scenario.files import read_file
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -53,6 +56,8 @@ def named_by(error: InputError, key: str, source: str | None) -> InputError:
 
 def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, Any]]]]:
     """Return the initial positions of all stations, and the orders of each, sorted by time."""
+    if path.suffix.lower() == ".csv":
+        return read_movement_table(path)
     text = read_file(path, "a movement file", MAX_FILE_BYTES).decode("utf-8", errors="replace")
     axes: dict[int, dict[str, float]] = {}
     orders: dict[int, list[tuple[float, dict[str, Any]]]] = {}
@@ -73,6 +78,33 @@ def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, An
         else:
             hint = '$node_(i) set X_ v, or $ns_ at t "$node_(i) setdest x y v"'
             raise InputError(where, f"{line[:80]!r} is not a line of a movement file", hint, str(path))
+    return assemble(axes, orders, path)
+
+
+NODE = re.compile(r"n?(\d{1,9})")
+COLUMNS = ("node", "x", "y", "z", "at", "speed")
+
+
+def read_movement_table(path: Path) -> tuple[list[list[float]], list[list[dict[str, Any]]]]:
+    """Return what a table of movement says, as `read_movement`."""
+    axes: dict[int, dict[str, float]] = {}
+    orders: dict[int, list[tuple[float, dict[str, Any]]]] = {}
+    for where, row in read_table(path):
+        if unknown := [name for name in row if name not in COLUMNS]:
+            raise InputError("line 1", f"{unknown[0][:40]!r} is unknown", f"columns: {', '.join(COLUMNS)}", str(path))
+        node = NODE.fullmatch(row.get("node", ""))
+        if node is None:
+            raise InputError(where, f"{row.get('node', '')[:40]!r} is not a node", "n0, n1 and so on, or its number", str(path))
+        x, y = (finite(row.get(key, ""), where, path) for key in ("x", "y"))
+        if not row.get("at"):
+            height = finite(row["z"], where, path) if row.get("z") else 0.0
+            axes[int(node[1])] = {"X": x, "Y": y, "Z": height}
+            continue
+        at, speed = (finite(row.get(key, ""), where, path) for key in ("at", "speed"))
+        if at < 0 or speed < 0:
+            raise InputError(where, "a time or a speed is below 0", None, str(path))
+        order = {"at": f"{round(at * 1e9)}ns", "x": x, "y": y, "speed": f"{speed!r}m/s"}
+        orders.setdefault(int(node[1]), []).append((at, order))
     return assemble(axes, orders, path)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.spec.validation import AxisPath, CurrentMetrics, Many, Model, Texts, between, check_table, refuse
+from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse
 
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
 
@@ -46,8 +46,8 @@ class Measured(Model):
 class Located(Measured):
     """A criterion at one point, or over an axis."""
 
-    over: AxisPath | None = Field(None, description="Axis; it covers all points of it.")
-    at: dict[AxisPath, Any] = Field(default_factory=dict, description="One point: `{ path = value }`.")
+    over: PatternPath | None = Field(None, description="Axis; it covers all points of it.")
+    at: dict[PatternPath, Any] = Field(default_factory=dict, description="One point: `{ path = value }`.")
 
     @model_validator(mode="after")
     def check_place(self) -> "Located":
@@ -76,7 +76,7 @@ class Trend(Measured):
     trend: Literal["increasing", "decreasing", "flat", "saturating", "rises, then falls", "falls, then rises"] = Field(
         description="The shape."
     )
-    over: AxisPath = Field(description="Axis along which the trend is.")
+    over: PatternPath = Field(description="Axis along which the trend is.")
     margin_percent: Margin | None = Field(None, description=f"{MARGIN} The metric is then flat along the axis.")
     algorithm: Texts = Field((), description=ALGORITHM)
 

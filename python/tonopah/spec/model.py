@@ -30,6 +30,8 @@ class Figure:
     log: str = ""
     """The axes that are logarithmic: "", "x", "y" or "xy"."""
     title: str = ""
+    beside: tuple[str, ...] = ()
+    """Parts whose nominal points stand beside that of this part."""
     path: str = field(default="", compare=False)
     """Its place in the study file."""
 

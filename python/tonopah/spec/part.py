@@ -136,7 +136,17 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         check_log(table, x, path, sweeps)
     return [
         Figure(
-            table.kind, table.y, x, table.rows, table.difference, table.median, table.flows, table.log or "", table.title, path
+            table.kind,
+            table.y,
+            x,
+            table.rows,
+            table.difference,
+            table.median,
+            table.flows,
+            table.log or "",
+            table.title,
+            table.beside or (),
+            path,
         )
         for x in table.x or (None,)
     ]

@@ -188,6 +188,8 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
         return True
     if any(not number.at for number in part.printed):
         return True
+    if any(part.id in figure.beside for other in spec.parts for figure in other.figures):
+        return True
     tests = [test for claim in spec.claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
     parts = [(test, test.parts if isinstance(test, BetweenParts) else (test.part,)) for test in tests]
     return any(part.id in named and not test.over and not test.at for test, named in parts)
@@ -263,7 +265,7 @@ def check_point(
     changed = copy.deepcopy(scenario)
     try:
         for path, value in (variant.changes | values).items():
-            paths.put(changed, path, copy.deepcopy(value))
+            paths.put_all(changed, path, value)
         script = scripts.build(changed) if scripts.is_script(changed) else None
         changed = script.shown if script else changed
         give_start_jitter(changed)

@@ -9,14 +9,14 @@ from typing import Any
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
 from tonopah.scenario.document import is_study, load, reject_unsupported_values
-from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import put
-from tonopah.scenario.setdest import inline_movement, named_by
+from tonopah.scenario.setdest import named_by
+from tonopah.scenario.tables import inline_files
 from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.printed import printed_numbers, resolve_published
-from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history, resolve_mechanism
+from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history, resolve_mechanism
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.scripts import is_script
 from tonopah.spec.validation import RENAMED, validate
@@ -63,11 +63,9 @@ def inline_scenario(document: dict[str, Any], folder: Path, where: str = "scenar
         except InputError as error:
             raise named_by(error, f"{where}.file", None) from None
         rebase(document["scenario"], Path(file).parent)
-        inline_movement(document["scenario"], path.parent, str(path))
-        inline_link_files(document["scenario"], path.parent, str(path))
+        inline_files(document["scenario"], path.parent, str(path))
     elif isinstance(scenario, dict):
-        inline_movement(scenario, folder)
-        inline_link_files(scenario, folder)
+        inline_files(scenario, folder)
 
 
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:
@@ -80,6 +78,7 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         raise InputError("", "is nested too deeply") from None
     published = [resolve_published(table, f"published[{i}]", parts) for i, table in enumerate(file.published)]
     parts = [replace(part, printed=[one for table in published for one in printed_numbers(table, part)]) for part in parts]
+    check_beside(parts)
     claims = [resolve_claim(claim, f"claim[{i}]", parts) for i, claim in enumerate(file.claim)]
     return StudySpec(
         question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=published,

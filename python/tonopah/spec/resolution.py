@@ -24,6 +24,15 @@ from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
 
 
+def check_beside(parts: list[Part]) -> None:
+    """Refuse a figure that shows parts that are not there, or that do not have its metrics."""
+    for figure in (figure for part in parts for figure in part.figures):
+        for i, name in enumerate(figure.beside):
+            other = choose_part(name, f"{figure.path}.beside[{i}]", parts)
+            for metric in figure.y:
+                check_metric(metric, f"{figure.path}.y", "run", [column for one in other.derived for column in one.columns()])
+
+
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
     """Return a claim whose criteria name their part and what they compare. Raises InputError."""
     tests = tuple(resolve(test, f"{path}.test[{i}]", claim.part, parts) for i, test in enumerate(claim.tests))

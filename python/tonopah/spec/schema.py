@@ -110,8 +110,8 @@ def check_axes(vary: dict[str, Any]) -> dict[str, Any]:
 class Sweep(Model):
     """Axes that vary together (crossed when there are several); everything else keeps its nominal value."""
 
-    vary: Annotated[dict[AxisPath, Values], AfterValidator(check_axes)] = Field(
-        description="Axes and their values: `{ path = [values] }`."
+    vary: Annotated[dict[PatternPath, Values], AfterValidator(check_axes)] = Field(
+        description="Axes and their values: `{ path = [values] }`; `*` in a path stands for every entry of an array."
     )
     own_label: str = Field("", alias="label", description="Name of the axis in figures; its path if absent.")
 
@@ -162,6 +162,9 @@ class FigureTable(Model):
     )
     x: Texts | None = Field(None, description="Axis, or an array of them: one figure for each.")
     rows: str | None = Field(None, description="Second axis of a heat map.")
+    beside: Texts | None = Field(
+        None, description="Of `bar`: parts whose nominal points stand beside that of this part, each a place of the axis."
+    )
     difference: bool = Field(False, description="Add the paired difference to the baseline in percent.")
     median: bool = Field(False, description="Draw medians, with intervals of order statistics, in a part of means.")
     flow: FlowChoice = Field(
@@ -195,6 +198,8 @@ class FigureTable(Model):
             raise refuse("is missing", f"a {self.kind} figure needs an axis that a sweep varies", ("x",))
         if self.kind not in ("line", "heatmap", "table") and self.x is not None:
             raise refuse(f"has no meaning for a {self.kind} figure", "it shows the nominal point", ("x",))
+        if self.beside is not None and self.kind != "bar":
+            raise refuse(f"has no meaning for a {self.kind} figure", "only bars are of nominal points", ("beside",))
         if self.kind == "heatmap" and self.rows is None:
             raise refuse("is missing", "the second axis of a crossed sweep", ("rows",))
         return self
@@ -205,7 +210,7 @@ class Quick(Model):
 
     replicates: Replicates = Field(3, description="Number of replicates.")
     duration: str | None = Field(None, description="Duration of a run.")
-    values: dict[AxisPath, Choices] = Field(default_factory=dict, description="Values of axes: `{ path = [values] }`.")
+    values: dict[PatternPath, Choices] = Field(default_factory=dict, description="Values of axes: `{ path = [values] }`.")
     changes: dict[AxisPath, Any] = Field(
         default_factory=dict, alias="set", description="Any other change of the scenario: `{ path = value }`."
     )

@@ -1,0 +1,208 @@
+//! Compiled code behind the congestion-control trait: a C function that is called for each event, with the signals as doubles
+//! (`native_signals.rs`) and a state of doubles of its own. `tonopah.compiled` makes such functions from classes in Python.
+//!
+//! The only unsafe code of the project is the call of that function. What it may do is the interface's promise: to read `signal` and
+//! `view`, to read and write `state` and `answers`, within their lengths and during the call only.
+
+use std::ptr;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use tcp::cc::{self, CongestionControl, Window};
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use crate::answers::{self, Answers};
+use crate::native_signals as signals;
+use crate::object::{Class, says_something};
+
+/// Version of the interface: kinds, signals, answers.
+const VERSION: u32 = 1;
+
+/// What is called: the kind of the event by its place in `KINDS`, state, signal, view, answers.
+type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f64);
+
+/// Kinds of events; `start` has neither signal nor view, and only answers.
+const KINDS: [&str; 9] =
+    ["start", "on_ack", "on_congestion", "on_recovery_end", "on_undo", "on_sent", "on_lost", "on_idle", "on_timer"];
+const START: usize = 0;
+const ON_ACK: usize = 1;
+const ON_CONGESTION: usize = 2;
+const ON_RECOVERY_END: usize = 3;
+const ON_UNDO: usize = 4;
+const ON_SENT: usize = 5;
+const ON_LOST: usize = 6;
+const ON_IDLE: usize = 7;
+const ON_TIMER: usize = 8;
+
+/// Answers, NaN where there is none; `done` is set to 1 when the call has come to its end.
+const ANSWERS: [&str; 6] =
+    ["cwnd_bytes", "ssthresh_bytes", "next_timer_s", "head_timeout_s", "pacing_rate_bps", "done"];
+
+/// The code and state of one end of a connection.
+pub(crate) struct Native {
+    class: &'static Class,
+    event: Event,
+    /// The kinds of events that are called, as bits.
+    wanted: u32,
+    state: Vec<f64>,
+    mss: Bytes,
+    now: Time,
+    answers: Answers,
+    /// The object in Python; its class keeps the code.
+    _owner: Py<PyAny>,
+}
+
+impl Native {
+    /// The code that an object names in `native_entry`: the address of the function, the events that it wants, and the first state.
+    pub(crate) fn of(
+        class: &'static Class,
+        object: &Bound<'_, PyAny>,
+        setup: &cc::Setup,
+    ) -> PyResult<Option<Box<Native>>> {
+        let Some(entry) = object.getattr_opt("native_entry")? else { return Ok(None) };
+        let (address, wanted, state): (usize, u32, Vec<f64>) = entry.extract()?;
+        if address == 0 {
+            return Err(PyValueError::new_err("native_entry has no function"));
+        }
+        // SAFETY: who sets `native_entry` promises a function of this type at this address for as long as its object lives.
+        let event = unsafe { std::mem::transmute::<usize, Event>(address) };
+        let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
+        let answers = Answers { window, next_timer: None, head_timeout: None, pacing_rate: None };
+        let owner = object.clone().unbind();
+        Ok(Some(Box::new(Native {
+            class,
+            event,
+            wanted,
+            state,
+            mss: setup.mss,
+            now: setup.now,
+            answers,
+            _owner: owner,
+        })))
+    }
+
+    /// Asks for the first answers.
+    pub(crate) fn started(mut self: Box<Self>) -> Box<Self> {
+        self.enter(START, &[], ptr::null());
+        self
+    }
+
+    fn call(&mut self, kind: usize, signal: &[f64], view: &cc::View) {
+        self.now = view.now;
+        if self.wanted & (1 << kind) != 0 {
+            self.enter(kind, signal, signals::view(view).as_ptr());
+        }
+    }
+
+    fn enter(&mut self, kind: usize, signal: &[f64], view: *const f64) {
+        let mut given = [f64::NAN; ANSWERS.len()];
+        // SAFETY: see the head of this file; `view` is null or an array that lives until the end of the caller's statement.
+        unsafe { (self.event)(kind as i32, self.state.as_mut_ptr(), signal.as_ptr(), view, given.as_mut_ptr()) };
+        let [cwnd, ssthresh, next_timer, head_timeout, pacing_rate, done] = given;
+        if done != 1.0 {
+            let text = "compiled code did not come to its end (an exception that it does not pass on); uncompiled it says where";
+            self.class.raise(KINDS[kind], self.now, PyRuntimeError::new_err(text));
+        }
+        let some = |number: f64| (!number.is_nan()).then_some(number);
+        let window = answers::window(cwnd, some(ssthresh), self.mss);
+        let answers = Answers {
+            window: self.check("window", window, &[cwnd, ssthresh], || answers::allowed_window(self.mss)),
+            next_timer: some(next_timer).map(|s| {
+                let span = answers::seconds(s, 0.0);
+                Time::ZERO + self.check("next_timer", span, &[s], || answers::allowed_seconds(0.0))
+            }),
+            head_timeout: some(head_timeout).map(|s| {
+                self.check("head_timeout", answers::seconds(s, 1e-9), &[s], || answers::allowed_seconds(1e-9))
+            }),
+            pacing_rate: some(pacing_rate).map(|bits| {
+                self.check("pacing_rate", answers::rate(bits), &[bits], || answers::ALLOWED_RATE.to_owned())
+            }),
+        };
+        self.class.check_past(&answers, self.now);
+        self.answers = answers;
+    }
+
+    fn check<T>(&self, method: &'static str, read: Option<T>, given: &[f64], allowed: impl Fn() -> String) -> T {
+        read.unwrap_or_else(|| {
+            let text = format!("{given:?} is not {}", allowed());
+            self.class.raise(method, self.now, PyValueError::new_err(text))
+        })
+    }
+}
+
+impl std::fmt::Debug for Native {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({:?})", self.class.name, self.answers)
+    }
+}
+
+impl CongestionControl for Native {
+    fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
+        if says_something(ack) {
+            self.call(ON_ACK, &signals::ack(ack), view);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &cc::Congestion, view: &cc::View) {
+        self.call(ON_CONGESTION, &signals::congestion(event), view);
+    }
+
+    fn window(&self) -> Window {
+        self.answers.window
+    }
+
+    fn on_recovery_end(&mut self, view: &cc::View) {
+        self.call(ON_RECOVERY_END, &[], view);
+    }
+
+    fn on_undo(&mut self, before: Window, view: &cc::View) {
+        self.call(ON_UNDO, &[before.cwnd.0 as f64, signals::limit(before.ssthresh)], view);
+    }
+
+    fn on_sent(&mut self, sent: &cc::Sent) {
+        self.now = sent.now;
+        if self.wanted & (1 << ON_SENT) != 0 {
+            self.enter(ON_SENT, &signals::sent(sent), ptr::null());
+        }
+    }
+
+    fn on_lost(&mut self, lost: &cc::Lost, view: &cc::View) {
+        self.call(ON_LOST, &signals::lost(lost), view);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &cc::View) {
+        self.call(ON_IDLE, &[idle.as_secs_f64()], view);
+    }
+
+    fn on_timer(&mut self, view: &cc::View) {
+        self.call(ON_TIMER, &[], view);
+        self.class.check_timer(&self.answers, view.now);
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.answers.next_timer
+    }
+
+    fn head_timeout(&self) -> Option<Span> {
+        self.answers.head_timeout
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.answers.pacing_rate
+    }
+}
+
+/// Adds what describes the interface: its version, and the names of kinds, answers and fields in their order.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("NATIVE_VERSION", VERSION)?;
+    let layout = pyo3::types::PyDict::new(module.py());
+    layout.set_item("kinds", KINDS.to_vec())?;
+    layout.set_item("answers", ANSWERS.to_vec())?;
+    layout.set_item("words", signals::WORDS.to_vec())?;
+    layout.set_item("view", signals::VIEW.to_vec())?;
+    layout.set_item("on_ack", signals::ACK.to_vec())?;
+    layout.set_item("on_congestion", signals::CONGESTION.to_vec())?;
+    layout.set_item("on_sent", signals::SENT.to_vec())?;
+    layout.set_item("on_lost", signals::LOST.to_vec())?;
+    module.add("NATIVE_LAYOUT", layout)
+}

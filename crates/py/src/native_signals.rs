@@ -1,0 +1,201 @@
+//! The signals as compiled code receives them: the fields of `signals.rs` in their order, each a double. Sizes are in bytes, times in
+//! seconds, a truth value is 0 or 1, an absent value is NaN, no limit is infinity, and a state or cause is its place in `WORDS`.
+//! Part of the interface of version `native::VERSION`: who changes it raises that.
+
+use tcp::cc;
+use tcp::units::{Bytes, Rate, Span};
+
+/// States and causes, by names that differ.
+pub(crate) const WORDS: [&str; 13] = [
+    "open",
+    "disorder",
+    "cwr",
+    "recovery",
+    "loss",
+    "dup_ack",
+    "sack",
+    "rack",
+    "tlp",
+    "head_timeout",
+    "ecn",
+    "algorithm",
+    "timeout",
+];
+
+pub(crate) const VIEW: [&str; 23] = [
+    "now_s",
+    "mss_bytes",
+    "state",
+    "snd_una",
+    "snd_nxt",
+    "flight_bytes",
+    "pipe_bytes",
+    "rwnd_bytes",
+    "srtt_s",
+    "rttvar_s",
+    "min_rtt_s",
+    "rto_s",
+    "lost_bytes",
+    "retransmitted_bytes",
+    "lost_total_bytes",
+    "delivered_bytes",
+    "delivered_ce_bytes",
+    "round",
+    "round_start",
+    "cwnd_limited",
+    "app_limited",
+    "slow_start_after_idle",
+    "may_grow",
+];
+
+/// The fields of `rate` follow as `rate.…`, all absent if there is no sample.
+pub(crate) const ACK: [&str; 21] = [
+    "acked_bytes",
+    "acked_segments",
+    "cumulative_segments",
+    "lost_bytes",
+    "duplicate",
+    "partial",
+    "rtt_s",
+    "rtt_oldest_s",
+    "one_way_s",
+    "prior_flight_bytes",
+    "prior_pipe_bytes",
+    "echo",
+    "ce_bytes",
+    "rate.rate_bps",
+    "rate.delivered_bytes",
+    "rate.prior_delivered_bytes",
+    "rate.interval_s",
+    "rate.sent_at_s",
+    "rate.tx_in_flight_bytes",
+    "rate.lost_bytes",
+    "rate.app_limited",
+];
+
+pub(crate) const CONGESTION: [&str; 7] =
+    ["cause", "state_before", "flight_bytes", "first", "loss_window_bytes", "head_sent_at_s", "head_transmissions"];
+
+pub(crate) const SENT: [&str; 5] = ["now_s", "seq", "len_bytes", "pipe_bytes", "retransmission"];
+
+pub(crate) const LOST: [&str; 4] = ["len_bytes", "sent_at_s", "tx_in_flight_bytes", "lost_since_bytes"];
+
+fn flag(flag: bool) -> f64 {
+    f64::from(u8::from(flag))
+}
+
+fn span(span: Option<Span>) -> f64 {
+    span.map_or(f64::NAN, Span::as_secs_f64)
+}
+
+fn size(size: Bytes) -> f64 {
+    size.0 as f64
+}
+
+/// Bytes, or infinity.
+pub(crate) fn limit(size: Bytes) -> f64 {
+    if size == Bytes::MAX { f64::INFINITY } else { size.0 as f64 }
+}
+
+fn state(state: cc::State) -> f64 {
+    f64::from(match state {
+        cc::State::Open => 0u8,
+        cc::State::Disorder => 1,
+        cc::State::Cwr => 2,
+        cc::State::Recovery => 3,
+        cc::State::Loss => 4,
+    })
+}
+
+fn cause(cause: cc::Cause) -> f64 {
+    f64::from(match cause {
+        cc::Cause::DupAck => 5u8,
+        cc::Cause::Sack => 6,
+        cc::Cause::Rack => 7,
+        cc::Cause::Tlp => 8,
+        cc::Cause::HeadTimeout => 9,
+        cc::Cause::Ecn => 10,
+        cc::Cause::Algorithm => 11,
+        cc::Cause::Timeout => 12,
+    })
+}
+
+pub(crate) fn view(view: &cc::View) -> [f64; VIEW.len()] {
+    [
+        view.now.as_secs_f64(),
+        size(view.mss),
+        state(view.state),
+        view.snd_una.0 as f64,
+        view.snd_nxt.0 as f64,
+        size(view.flight),
+        size(view.pipe),
+        size(view.rwnd),
+        span(view.srtt),
+        view.rttvar.as_secs_f64(),
+        span(view.min_rtt),
+        view.rto.as_secs_f64(),
+        size(view.lost),
+        size(view.retransmitted),
+        size(view.lost_total),
+        size(view.delivered),
+        size(view.delivered_ce),
+        view.round as f64,
+        flag(view.round_start),
+        flag(view.cwnd_limited),
+        flag(view.app_limited),
+        flag(view.slow_start_after_idle),
+        flag(view.may_grow),
+    ]
+}
+
+pub(crate) fn ack(ack: &cc::Ack) -> [f64; ACK.len()] {
+    let mut fields = [f64::NAN; ACK.len()];
+    fields[..13].copy_from_slice(&[
+        size(ack.acked),
+        f64::from(ack.acked_segments),
+        f64::from(ack.cumulative_segments),
+        size(ack.lost),
+        f64::from(ack.duplicate),
+        flag(ack.partial),
+        span(ack.rtt.map(|rtt| rtt.latest)),
+        span(ack.rtt.map(|rtt| rtt.oldest)),
+        span(ack.one_way),
+        size(ack.prior_flight),
+        size(ack.prior_pipe),
+        flag(ack.echo),
+        size(ack.ce),
+    ]);
+    if let Some(rate) = &ack.rate {
+        fields[13..].copy_from_slice(&[
+            rate.rate.map_or(f64::NAN, |rate| Rate::as_bps(rate) as f64),
+            size(rate.delivered),
+            size(rate.prior_delivered),
+            rate.interval.as_secs_f64(),
+            rate.sent_at.as_secs_f64(),
+            size(rate.tx_in_flight),
+            size(rate.lost),
+            flag(rate.app_limited),
+        ]);
+    }
+    fields
+}
+
+pub(crate) fn congestion(event: &cc::Congestion) -> [f64; CONGESTION.len()] {
+    [
+        cause(event.cause),
+        state(event.state_before),
+        size(event.flight),
+        flag(event.first),
+        size(event.loss_window),
+        event.head.map_or(f64::NAN, |head| head.sent_at.as_secs_f64()),
+        event.head.map_or(0.0, |head| f64::from(head.transmissions)),
+    ]
+}
+
+pub(crate) fn sent(sent: &cc::Sent) -> [f64; SENT.len()] {
+    [sent.now.as_secs_f64(), sent.seq.0 as f64, size(sent.bytes), size(sent.pipe), flag(sent.retransmission)]
+}
+
+pub(crate) fn lost(lost: &cc::Lost) -> [f64; LOST.len()] {
+    [size(lost.bytes), lost.sent_at.as_secs_f64(), size(lost.tx_in_flight), size(lost.lost_since)]
+}

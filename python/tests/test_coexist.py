@@ -1,0 +1,62 @@
+"""`tonopah coexist`: the runs of a matrix, what its cells say, and its page."""
+
+import itertools
+import json
+
+import pytest
+
+from tonopah.cli.main import main
+from tonopah.evaluate.coexist import begin, clustered, standings
+
+
+def test_a_matrix_has_every_pair_once_and_every_algorithm_alone():
+    matrix = begin(["cubic", "bbr", "vegas"], replicates=2)
+    runs = matrix.plan().runs.runs
+    # Three pairs in three cases of round-trip times, three self-pairs in two; three algorithms alone at three round-trip times.
+    assert len(runs) == ((3 * 3 + 3 * 2) + 3 * 3) * 3 * 2
+    order = [run.seed for run in runs.values()]
+    assert order == sorted(order)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("coexist")
+    command = ["coexist", "cubic", "vegas", "--quick", "--buffers", "1", "--rtts", "40:40", "--replicates", "2"]
+    assert main([*command, "--order", "cluster", "--out", str(folder)]) == 0
+    return folder
+
+
+def test_shares_of_a_pair_add_up_and_vegas_yields(folder):
+    found = json.loads((folder / "coexist.json").read_text(encoding="utf-8"))
+    shares = {(cell["row"].split()[0], cell["column"].split()[0]): cell["share"] for cell in found["cells"]}
+    assert shares["CUBIC", "vegas"] + shares["vegas", "CUBIC"] == pytest.approx(1.0)
+    assert shares["vegas", "CUBIC"] < 0.2
+    assert all(cell["harm"] <= 1 for cell in found["cells"])
+    assert [one["name"].split()[0] for one in found["algorithms"]] == ["CUBIC", "vegas"]
+
+
+def test_the_page_shows_every_cell(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("<rect ") == 4
+    assert "vegas (linux) beside CUBIC (linux)" in page
+
+
+def test_clusters_keep_every_name(folder):
+    matrix = begin(["cubic", "vegas"], buffers=(1.0,), rtts=(("40ms", "40ms"),), replicates=2, quick=True, out=folder)
+    cells = matrix.cells()
+    names = [one.name for one in standings(cells)]
+    assert sorted(clustered(cells, names)) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("--buffers", "0"), ("--buffers", "a"), ("--rtts", "20"), ("--flows", "1:0"), ("--queue", "{ kind = "), ("--queue", "none")],
+)
+def test_wrong_options_are_refused(wrong, tmp_path, capsys):
+    assert main(["coexist", "cubic", "reno", *wrong, "--out", str(tmp_path)]) == 2
+    assert wrong[1].split()[0] in capsys.readouterr().err
+
+
+def test_an_algorithm_twice_is_refused(capsys):
+    assert main(["coexist", "cubic", "cubic"]) == 2
+    assert len(list(itertools.islice(capsys.readouterr().err.splitlines(), 2))) == 1

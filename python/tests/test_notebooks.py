@@ -1,0 +1,114 @@
+"""The notebooks of docs/, cell by cell, what notebooks show of results, and progress in them."""
+
+import ast
+import html
+import json
+import re
+import subprocess
+import sys
+import types
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from browser import Browser, find_chromium
+
+import tonopah as tp
+from tonopah.execution import progress
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def shown(value):
+    """Return what a notebook shows of the value of a cell."""
+    for name in ("_repr_html_", "_repr_svg_"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return repr(value)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(notebook, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    names, outputs = {"__name__": "__main__"}, []
+    for cell in cells:
+        assert not cell.get("outputs"), "notebooks are kept without what they show"
+        if cell["cell_type"] == "code":
+            tree = ast.parse("".join(cell["source"]))
+            last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, notebook.name, "exec"), names)
+            value = eval(compile(last, notebook.name, "eval"), names) if last else None
+            outputs += [] if value is None else [shown(value)]
+    assert len(outputs) >= 2 and all(outputs)
+
+
+def test_algorithms_show_themselves():
+    table = ET.fromstring(tp.algorithms()._repr_html_())
+    assert table.tag == "table" and len(table.findall("tbody/tr")) == len(tp.algorithms())
+    assert json.loads(json.dumps(tp.algorithms()))[0]["name"]
+
+
+SCENARIO = {
+    "duration": "2s",
+    "network": {"kind": "dumbbell", "pairs": 2, "flows": 2},
+    "record": {"series": ["cwnd", "queue"], "every": "100ms"},
+}
+
+
+def test_an_interactive_figure_holds_its_data_and_fetches_nothing():
+    result = tp.run(SCENARIO)
+    frame = result.plot().interactive()._repr_html_()
+    [page] = re.findall(r'<iframe srcdoc="([^"]*)"', frame)
+    text = html.unescape(page)
+    figures = json.loads(re.search(r'id="figures-data">(.*?)</script>', text, re.DOTALL)[1])
+    assert list(figures) == ["cwnd", "queue"]
+    assert [one["label"] for one in figures["cwnd"]["series"]] == ["flow 0", "flow 1"]
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+
+
+def test_an_interactive_figure_is_drawn(tmp_path):
+    program = find_chromium()
+    if not program:
+        pytest.skip("no Chromium")
+    frame = tp.run(SCENARIO).plot().interactive()._repr_html_()
+    (tmp_path / "page.html").write_text(f"<!DOCTYPE html><body>{frame}</body>", encoding="utf-8")
+    with Browser(program) as browser:
+        browser.open(tmp_path / "page.html")
+        inside = "document.querySelector('iframe').contentDocument"
+        browser.until(f"{inside}.querySelectorAll('.u-over').length === 2")
+        assert browser.js(f"{inside}.querySelectorAll('button.algorithm').length") > 1
+        assert not browser.messages
+
+
+def test_progress_in_a_notebook_is_a_bar_that_changes(monkeypatch):
+    class ZMQInteractiveShell:
+        """What a notebook's kernel calls its shell."""
+
+    class Handle:
+        """What display gives to change it."""
+
+        def update(self, what):
+            pages.append(what)
+
+    pages: list[str] = []
+    display = types.ModuleType("IPython.display")
+    display.HTML = str  # type: ignore[attr-defined]
+    display.display = lambda what, display_id: pages.append(what) or Handle()  # type: ignore[attr-defined]
+    kernel = types.ModuleType("IPython")
+    kernel.get_ipython = ZMQInteractiveShell  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    with progress.show_progress(3, 0, False) as count:
+        for _ in range(3):
+            count()
+    assert "0 of 3 runs" in pages[0] and "3 of 3 runs" in pages[-1] and "<progress" in pages[-1]
+
+
+def test_import_is_quick():
+    command = "import time, tonopah; print(time.process_time())"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    bare = subprocess.run(
+        [sys.executable, "-c", "import time; print(time.process_time())"], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) - float(bare.stdout) < 0.15

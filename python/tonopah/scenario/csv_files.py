@@ -1,0 +1,31 @@
+"""Reads tables (CSV) that a scenario names."""
+
+import csv
+from pathlib import Path
+
+from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+MAX_ROWS = 1_000_000
+
+
+def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return the rows of a CSV file with a header, each with its place. Raises InputError."""
+    text = read_file(path, "a table", MAX_FILE_BYTES).decode("utf-8-sig", errors="replace")
+    lines = csv.reader(text.splitlines())
+    head = [name.strip() for name in next(lines, [])]
+    if not head or not all(head) or len(set(head)) < len(head):
+        raise InputError("line 1", "is no header", "a name for each column, all different", str(path))
+    rows = []
+    for number, cells in enumerate(lines, 2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(head):
+            raise InputError(f"line {number}", f"has {len(cells)} cells", f"{len(head)}, as the header", str(path))
+        if len(rows) == MAX_ROWS:
+            raise InputError(f"line {number}", "is one row too many", f"at most {MAX_ROWS:,}", str(path))
+        rows.append((f"line {number}", {name: cell.strip() for name, cell in zip(head, cells, strict=True)}))
+    if not rows:
+        raise InputError("", "has no rows", None, str(path))
+    return rows

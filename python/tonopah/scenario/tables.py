@@ -1,0 +1,48 @@
+"""Files that a scenario names, and among them tables of flows (CSV), as spreadsheets and scripts write them.
+
+`flow = { file = "flows.csv" }`: a row for each flow, its columns the keys of a flow (`from`, `to`, `start`, `app.kind`, …).
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.scenario.csv_files import read_table
+from tonopah.scenario.link_files import inline_link_files
+from tonopah.scenario.paths import parse_assignment, put
+from tonopah.scenario.setdest import inline_movement, named_by
+
+TEXTS = ("from", "to", "sink_agent")
+"""Columns of names, which stay text even where they look like numbers."""
+
+
+def inline_files(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
+    """Replace every file that a scenario names by its contents; names are relative to `folder`."""
+    inline_flows(scenario, folder, source)
+    inline_movement(scenario, folder, source)
+    inline_link_files(scenario, folder, source)
+
+
+def inline_flows(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
+    """Replace `flow = { file = … }` by the flows of that table."""
+    flow = scenario.get("flow")
+    if not isinstance(flow, dict) or not isinstance(flow.get("file"), str):
+        return
+    if set(flow) != {"file"}:
+        raise InputError("flow", "a table of flows stands alone", "only file", source)
+    try:
+        scenario["flow"] = [read_flow(row, where, folder / flow["file"]) for where, row in read_table(folder / flow["file"])]
+    except InputError as error:
+        raise named_by(error, "flow.file", source) from None
+
+
+def read_flow(row: dict[str, str], where: str, path: Path) -> dict[str, Any]:
+    """Return one flow; an empty cell is a key that it does not have."""
+    made: dict[str, Any] = {}
+    for key, cell in row.items():
+        if cell:
+            try:
+                put(made, key, cell if key in TEXTS else parse_assignment(f"{key}={cell}")[1])
+            except InputError as error:
+                raise InputError(where, f"{error.path}: {error.message}", error.hint, str(path)) from None
+    return made
