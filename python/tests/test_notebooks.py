@@ -11,10 +11,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from browser import Browser, find_chromium
 
 import tonopah as tp
 from tonopah.execution import progress
+from tonopah.lab.browser import Browser, find_chromium
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))
 
