@@ -15,7 +15,7 @@ from tonopah.study import Study
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_common(command, pack_study, "tonopah study pack hystart", "tonopah study report hystart-0.7.0.study.zip")
+    add_common(command, pack_study, "tonopah study pack hystart", "tonopah study report hystart-0.8.0.study.zip")
     command.add_argument("study", metavar="NAME", help="study that was run: its name, or its results folder")
     command.add_argument("--to", metavar="FILE", help=f"file to write (default: NAME-VERSION{SUFFIX})")
 

@@ -16,7 +16,7 @@ from tonopah.study import Study
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_common(command, report_study, "tonopah study report results/asran", f"tonopah study report asran-0.7.0{SUFFIX}")
+    add_common(command, report_study, "tonopah study report results/asran", f"tonopah study report asran-0.8.0{SUFFIX}")
     command.add_argument("folder", metavar="DIR|FILE", help="results folder of a study, or a file of `study pack`")
     command.add_argument("--out", metavar="DIR", help="folder to write into (default: DIR; for FILE the folder of its name)")
 
