@@ -36,7 +36,7 @@ def test_verdicts_are_there_for_programs(results):
     found = json.loads((results / "verdicts.json").read_text())
     assert set(found) == {
         "format", "study", "title", "question", "quick", "runs", "replicates", "command", "finished", "tonopah", "answer",
-        "counts", "claims", "criteria",
+        "counts", "claims", "criteria", "published", "mechanisms",
     }  # fmt: skip
     assert (found["format"], found["study"], found["replicates"]) == (verdicts.FORMAT, "two", {"a b": 5, "a-b": 5})
     assert len(found["answer"]) >= 1 and sum(found["counts"].values()) == 2
@@ -88,8 +88,8 @@ def test_sigterm_leaves_no_process_and_no_half_written_file(results):
         "from tonopah.report import document\n"
         "from tonopah.cli.main import main\n"
         "made, whole = [], document.report_part\n"
-        "def slow(source):\n"
-        "    made.append(whole(source))\n"
+        "def slow(*sources):\n"
+        "    made.append(whole(*sources))\n"
         "    print('waiting', flush=True)\n"
         "    time.sleep(60 * (len(made) - 1))\n"
         "    return made[-1]\n"

@@ -181,7 +181,7 @@ def test_a_missing_file_is_named_by_the_key_and_with_its_neighbour(capsys, study
         ('network.pairs="two"', '"two" is not a whole number'),
         ('record.series=["ssrtt"]', "did you mean srtt?"),
         ("network.bottleneck.queue=20", '20 is not a queue; it is a text such as "20p", or a table'),
-        ("network.bottleneck.queue=1BDP", "the bandwidth-delay product is not a unit"),
+        ("network.bottleneck.queue=1BDP", 'unknown unit "BDP"; write a number and a unit such as "1bdp"'),
         ("network.bottleneck.queue=1B", "1B holds no packet"),
         ("network.bottlenek.rate=1Mbps", "did you mean bottleneck?"),
     ],
@@ -193,9 +193,11 @@ def test_mistakes_of_new_users_are_answered_in_their_words(capsys, tmp_path, dum
     assert not any(word in err for word in ("u64", "variant", "ModuleNotFoundError"))
 
 
-def test_a_map_names_the_network_of_the_file(capsys, tmp_path, dumbbell):
+def test_a_network_without_satellites_is_drawn_as_it_is(capsys, tmp_path, dumbbell, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "d.toml").write_text(to_toml(dumbbell))
-    assert "'dumbbell' has no map" in call(capsys, "map", tmp_path / "d.toml")[2]
+    assert call(capsys, "map", tmp_path / "d.toml")[0] == 0
+    assert "left0" in next(tmp_path.glob("*.svg")).read_text()
 
 
 def test_an_unknown_algorithm_or_study_is_answered_with_the_nearest(capsys):

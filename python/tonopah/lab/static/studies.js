@@ -27,7 +27,12 @@ function Figure({ figure, swept, off, pick }) {
     const shown = figure.series.filter((one) => !off.has(one.label));
     if (!width || !shown.length) return;
     // `DRAW` is in page/charts.js, which the reports share.
-    loadDrawing().then(() => host.current?.replaceChildren(draw(figure, shown, width)));
+    // The label of the host says what there is; those of the parts inside belong to no role.
+    loadDrawing().then(() => {
+      const drawn = draw(figure, shown, width);
+      drawn.setAttribute("aria-hidden", "true");
+      host.current?.replaceChildren(drawn);
+    });
   }, [figure, width, [...off].join()]);
   return html`<figure class="chart"><figcaption>${figure.heading}</figcaption><div class="plot" ref=${host} role="img" aria-label=${figure.caption}></div><p class="meta">${figure.caption}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="points"><table class="points"><thead><tr><th>${figure.x.label || "algorithm"}</th>${figure.series.map((one) => html`<th key=${one.label}>${one.label}</th>`)}</tr></thead><tbody>

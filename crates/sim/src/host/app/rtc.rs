@@ -127,8 +127,7 @@ pub struct RtcSummary {
     pub freeze_s: f64,
     /// Mean rate that was sent, while the call lasted.
     pub rate_mean_bps: Option<f64>,
-    /// When the circuit breaker ended the call, since its start; absent if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// When the circuit breaker ended the call, since its start, if it did.
     pub breaker_s: Option<f64>,
     /// The rule by which it did.
     #[serde(skip_serializing_if = "Option::is_none")]
