@@ -53,7 +53,7 @@ profile-guided: $(VENV)/.built ## the same with a profile of what runs often: an
 
 wheel: $(VENV)/.built ## build a wheel for Python 3.11 and later in dist/, and try it in an environment of its own
 	$(VENV)/bin/maturin build --locked --quiet --out dist
-	$(PYTHON) .ci/try-wheel dist
+	$(PYTHON) .ci/try-wheel dist 6000000
 
 demo: $(VENV)/.built ## run the study `beside-cubic` and print where its report is
 	$(TONOPAH) study run beside-cubic
@@ -68,7 +68,7 @@ test-rust: ## run the tests of the engine
 test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
 	$(PYTHON) -m pytest
 
-# What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`.
+# What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it
 	$(VENV)/bin/maturin build --release --strip --locked --quiet --out target/wheel
 	$(PYTHON) .ci/try-wheel target/wheel
