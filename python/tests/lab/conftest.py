@@ -103,8 +103,9 @@ def browser():
         yield found
 
 
-SHOWN = "document.querySelector('#run-state')?.dataset.seen === 'true'"
-"""The run is over and its series are drawn."""
+SHOWN = """((at) => at?.seen === 'true' && [...document.querySelectorAll('.split > .stack .plot')].every(
+  (plot) => plot.plot && plot.dataset.version?.startsWith(`${at.version} `)))(document.querySelector('#run-state')?.dataset)"""
+"""The run is over and every plot has its last series."""
 
 
 class Page:
@@ -125,6 +126,14 @@ class Page:
     def shown(self) -> None:
         """Wait until the run of the bench is over and drawn."""
         self.until(SHOWN)
+
+    def mark(self) -> None:
+        """Keep in mind which run is shown."""
+        self.js("window.ran = document.querySelector('#run-state').dataset.run")
+
+    def changed(self) -> None:
+        """Wait until another run than the marked one is over and drawn."""
+        self.until(f"document.querySelector('#run-state').dataset.run !== window.ran && {SHOWN}")
 
     def set(self, selector: str, value, event: str = "input") -> None:
         """Give an element a value, as a person does."""

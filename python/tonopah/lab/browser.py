@@ -15,7 +15,20 @@ OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
+STILL = """async (find) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const box = () => { const b = find()?.getBoundingClientRect(); return b ? [b.x, b.y, b.width, b.height].join() : ''; };
+  find()?.scrollIntoView({ block: 'center', behavior: 'instant' });
+  await frame();
+  const before = box();
+  await frame();
+  const it = find();
+  if (!it || it.disabled || before === '' || box() !== before) return false;
+  const b = it.getBoundingClientRect(), hit = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
+  return hit !== null && (it.contains(hit) || hit.contains(it));
+}"""
+"""Whether an element has the same place in two frames, is enabled, and is what a click in its middle would meet."""
 
 
 def find_chromium() -> str | None:
@@ -109,11 +122,22 @@ class Browser:
         self.call("Page.navigate", url=address)
         self.until(f"location.protocol === '{address.partition('/')[0]}' && document.readyState === 'complete'")
 
+    def box(self, expression: str) -> tuple[float, float, float, float]:
+        """Scroll to an element and return its left, top, width and height, once it stands still, is enabled and not covered."""
+        self.js("document.fonts.ready.then(() => 1)")
+        ends = time.monotonic() + PATIENCE_S
+        while not self.js(f"({STILL})(() => {expression})"):
+            if time.monotonic() > ends:
+                raise AssertionError(f"never still, enabled and in front: {expression}")
+        left, top, width, height = self.js(
+            f"(({{ x, y, width, height }}) => [x, y, width, height])(({expression}).getBoundingClientRect())"
+        )
+        return left, top, width, height
+
     def centre(self, expression: str) -> tuple[float, float]:
-        """Return the centre of an element on the screen, after scrolling to it."""
-        self.js(f"({expression}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        box = self.js(f"(() => {{ const b = ({expression}).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; }})()")
-        return box[0] + box[2] / 2, box[1] + box[3] / 2
+        """Return the centre of an element on the screen, when it can be clicked."""
+        x, y, width, height = self.box(expression)
+        return x + width / 2, y + height / 2
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         """Move, press or release the mouse."""

@@ -84,7 +84,7 @@ export function Controls({ state, run, pace, setPace, again }) {
     <button type="button" class="switch" disabled=${!running} onClick=${() => tell("stop")}>stop</button>
     <label>pace <select value=${pace} onChange=${(e) => setPace(e.target.value)}>${PACES.map(([text, value]) => html`<option value=${value} selected=${value === pace}>${text}</option>`)}</select></label>
     <progress max="1" value=${Math.min(1, (state.now ?? 0) / (state.duration || 1))} aria-label="simulated time"></progress>
-    <span class="meta" id="run-state" data-phase=${state.phase} data-seen=${String(Boolean(state.seen))}>${phaseText(state)}</span></div>`;
+    <span class="meta" id="run-state" data-run=${state.id} data-version=${state.version} data-phase=${state.phase} data-seen=${String(Boolean(state.seen))}>${phaseText(state)}</span></div>`;
 }
 
 function phaseText({ phase, now, duration, tookMs, error }) {
@@ -153,6 +153,7 @@ export function useScenario(begin) {
   me.current = {
     ...scenario,
     change(document) {
+      clearTimeout(timer.current);
       const number = (latest.current += 1);
       set((before) => ({ ...before, document, error: null }));
       begin(document);

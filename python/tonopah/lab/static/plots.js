@@ -156,6 +156,7 @@ export function Panel({ panel, live, dark }) {
   }, [shape]);
   useEffect(() => {
     plot.current?.setData(dataOf(panel), true);
+    host.current.dataset.version = panel.version;
   }, [panel.version]);
   const names = panel.lines.map((one) => one.label).join(", ");
   return html`<figure class="series" data-series=${panel.names.join(" ")}><figcaption>${panel.title}${panel.facts.unit ? ` (${panel.facts.unit})` : ""}</figcaption>
