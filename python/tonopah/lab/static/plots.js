@@ -132,9 +132,24 @@ function optionsOf(panel, live, width, height) {
   };
 }
 
-function dataOf(panel) {
-  const tables = panel.lines.map((one) => [one.track.t, Array.from(one.track.v, (v) => (Number.isNaN(v) ? null : v * panel.facts.factor))]);
-  return tables.length ? uPlot.join(tables) : [[]];
+// All times in one column, and a column of values for each line: null where it has no value, nothing where it has no sample.
+// What uPlot.join does, for times that are in order and typed: several times as fast.
+function dataOf({ lines, facts }) {
+  const all = new Float64Array(lines.reduce((sum, { track }) => sum + track.t.length, 0));
+  let end = 0;
+  for (const { track } of lines) {
+    all.set(track.t, end);
+    end += track.t.length;
+  }
+  const times = Array.from(all.sort().filter((time, i) => i === 0 || time !== all[i - 1]));
+  return [times, ...lines.map(({ track: { t, v } }) => {
+    const row = new Array(times.length).fill(undefined);
+    for (let i = 0, at = 0; i < t.length; i += 1) {
+      while (times[at] !== t[i]) at += 1;
+      row[at] = Number.isNaN(v[i]) ? null : v[i] * facts.factor;
+    }
+    return row;
+  })];
 }
 
 export function Panel({ panel, live, dark }) {
