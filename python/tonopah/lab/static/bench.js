@@ -129,7 +129,7 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus }) {
 export function Watch({ state, run, facts, pace, setPace, again, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.summary?.flows ?? flowsOf(state);
-  const seen = Math.min(time, state.duration ?? time);
+  const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s);
   return html`<div class="watch"><${Controls} state=${state} run=${run} pace=${pace} setPace=${setPace} again=${again} />
     ${state.error && html`<p class="mistake" role="alert" id="run-error">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}${state.error.hint ? ` (${state.error.hint})` : ""}</p>`}
     <${FlowSwitches} flows=${flows} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
