@@ -88,6 +88,10 @@ class World(Model):
     tcp: dict[str, Any] = Field(default_factory=dict)
     tcp_of: list[dict[str, Any]] = Field(default_factory=list)
     """Settings of the flows of each group."""
+    ecn: list[str] = Field(default_factory=list)
+    """Marks that the flows of each group ask for, unless their algorithm asks for its own form; the last holds for the rest."""
+    far: dict[str, Any] = Field(default_factory=dict)
+    """Settings of the links from r1 to the receivers."""
     cross: list[Cross] = Field(default_factory=list)
     detour: Detour | None = None
     walk: Walk | None = None
@@ -207,7 +211,7 @@ class Criterion(Model):
     secondary: list[Term] = Field(default_factory=list)
     guard: Guard | None = None
     harm: Harm | None = None
-    bound: Literal["", "collapse", "feedback", "breaker"] = ""
+    bound: Literal["", "collapse", "feedback", "breaker", "receivers"] = ""
     of: list[str] = Field(default_factory=list)
     """Criteria that it sums up."""
     rule: Literal["measured", "author", "marks", "multipath", "roll_up", "gap"] = "measured"
