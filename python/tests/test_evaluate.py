@@ -277,3 +277,20 @@ def test_one_criterion_from_end_to_end(tmp_path, capsys):
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["run_now"] == 0
     assert not math.isnan(row["bound"][0]["value"])
+
+
+def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys):
+    def command(folder, *more):
+        return ["evaluate", "reno", "--criteria", "C20", "--replicates", "2", "--json", "--out", str(tmp_path / folder), *more]
+
+    assert main(command("stopped", "--shard", "1/3")) == 0
+    assert main(command("stopped", "--max-hours", "1e-9")) == 1
+    assert "runs are missing" in capsys.readouterr().err
+    assert main(command("stopped")) == 0
+    first = json.loads(capsys.readouterr().out)["run_now"]
+    assert main(command("whole")) == 0
+    assert 0 < first < json.loads(capsys.readouterr().out)["run_now"]
+    files = ["scoreboard.json", "scoreboard.md", "tables/runs.csv"]
+    files += [str(path.relative_to(tmp_path / "whole")) for path in (tmp_path / "whole/figures").glob("*.csv")]
+    for name in files:
+        assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
