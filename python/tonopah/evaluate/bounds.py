@@ -101,7 +101,7 @@ def breaker(measured: Measured) -> list[BoundLine]:
     found, quiet = [], 0
     for points in measured.points.values():
         for point in points:
-            for arm, reference in (("S", "B"), ("S:B", "B:B")):
+            for arm, reference, beside in (("S", "B", ""), ("S:B", "B:B", ", beside the baseline")):
                 mine, theirs = point.metric(arm, "trips"), point.metric(reference, "trips")
                 if not mine or not theirs:
                     continue
@@ -109,7 +109,7 @@ def breaker(measured: Measured) -> list[BoundLine]:
                 if worst or base:
                     kept = base > 0 or worst == 0
                     found.append(
-                        BoundLine(point.point.experiment.id, f"{point.point.label}, {arm}", "trips", worst, base, 0, kept)
+                        BoundLine(point.point.experiment.id, f"{point.point.label}{beside}", "trips", worst, base, 0, kept)
                     )
                 else:
                     quiet += 1

@@ -232,7 +232,7 @@ class Point:
     @property
     def label(self) -> str:
         """The axes in words."""
-        return ", ".join(f"{AXES.get(axis, axis)} {shown(value)}".strip() for axis, value in self.axes)
+        return ", ".join(AXES.get(axis, "{}").format(shown(value)) for axis, value in self.axes)
 
     def matches(self, where: Mapping[str, list[Any]]) -> bool:
         """Tell whether it has one of the values of every axis in `where`."""
@@ -240,14 +240,16 @@ class Point:
         return all(mine.get(axis) in values for axis, values in where.items())
 
 
-AXES = {"flows": "N", "buffer": "b", "rate": "C", "rtt": "R", "case": "", "other": "beside", "queue": "", "load": "load"}
-"""Axes as labels show them."""
+AXES = {"flows": "{} flows", "buffer": "queue {} BDP", "rtt": "RTT {}", "other": "beside {}", "load": "load {}"}
+"""Axes as labels show them; the values of others speak for themselves."""
 
 
 def shown(value: Any) -> str:
     """Return a value of an axis as text."""
     if isinstance(value, list):
         return ":".join(shown(one) for one in value)
+    if isinstance(value, dict):
+        return str(value.get("kind", value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
