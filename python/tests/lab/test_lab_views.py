@@ -1,5 +1,6 @@
 """The other views in Chromium: studies, algorithms, lessons, packets, comparison."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,31 @@ def test_a_lesson_can_be_done_in_the_page(page, name):
     page.set("#task-0-answer", f"{value:.4g}")
     page.click("#task-0 button")
     page.until("document.querySelector('#task-0 .told')?.classList.contains('right')")
+
+
+def test_satellites_and_the_path_stand_where_the_run_has_them(page):
+    page.open("bench")
+    page.shown()
+    page.mark()
+    page.set("#preset", "leo", "change")
+    page.changed()
+    page.until(
+        "document.querySelectorAll('.sky .satellite').length === 66 && document.querySelector('.sky .coast').getAttribute('d')"
+    )
+    before = page.js("document.querySelector('.sky .path').getAttribute('d')")
+    # The path that the run had: after 520 s it is another one, which another satellite begins.
+    page.set(".cursor input", "560")
+    page.until("document.querySelector('.sky figcaption').textContent.startsWith('66 satellites at 560 s')")
+    assert page.js("document.querySelector('.sky .path').getAttribute('d')") != before
+    session = page.served.lab.runs.sessions[page.js("document.querySelector('#run-state').dataset.run")]
+    for name, shown in (("route_hops", r": (\d+) links"), ("path_delay", r"([\d.]+) ms")):
+        ((_, track),) = session.tracks.value_of(name)
+        value = float(track.between(560.0, 560.0)[1][0])
+        told = float(re.search(shown, page.text(".sky figcaption"))[1])
+        assert told == pytest.approx(value if name == "route_hops" else 1e3 * value, abs=0.06), name
+    assert page.complaints() == []
+    assert page.served.ask("sky", run="none", at_s=1.0)[0] == 422
+    assert page.served.ask("sky", run=session.id, at_s=-1.0)[0] == 422
 
 
 def test_packets_are_shown_below_two_seconds_and_one_is_followed(page):

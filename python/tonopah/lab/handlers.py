@@ -11,7 +11,9 @@ from tonopah._core import engine_version, schema
 from tonopah.errors import InputError, LimitError
 from tonopah.lab import algorithms as lab_algorithms
 from tonopah.lab import compare, files, lessons, packets, presets
+from tonopah.lab import sky as constellation
 from tonopah.lab.context import Lab
+from tonopah.lab.messages import MOST_SECONDS
 from tonopah.lab.session import Session
 from tonopah.metrics import METRICS
 from tonopah.scenario.document import parse, to_toml
@@ -110,6 +112,22 @@ def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return lab_algorithms.response_point(session.summary, loss)
 
 
+def sky(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return where the satellites of a run are at a time."""
+    session = lab.runs.sessions.get(wanted(asked, "run", str))
+    if session is None:
+        raise InputError("run", "is not known any more", "run it again")
+    at_s = wanted(asked, "at_s", float)
+    if not 0 <= at_s <= MOST_SECONDS:
+        raise InputError("at_s", f"{at_s:g} s is out of range", f"0 to {MOST_SECONDS:g} s")
+    return constellation.sky(session, at_s)
+
+
+def coast(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
+    """Return the coastlines of the map of satellites."""
+    return {"lines": constellation.coast()}
+
+
 def linux(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the cases of Linux recorded with an algorithm, or the measures of one of them."""
     # Imported where it is asked for: it doubles the time in which the server starts.
@@ -167,6 +185,6 @@ def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 HANDLERS: dict[str, Handler] = {
     "start": start, "document": read_toml, "toml": write_toml, "check": check, "export": export_run, "packets": list_packets,
     "compare": compare_two,
-    "algorithms": list_algorithms, "response": response, "linux": linux,
+    "algorithms": list_algorithms, "response": response, "linux": linux, "sky": sky, "coast": coast,
     "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons, "lesson": check_lesson,
 }  # fmt: skip

@@ -7,6 +7,7 @@ The engine computes positions and paths (`_core.ground_tracks`); this file only 
 import json
 import math
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ MAX_TRACKS = 8
 MAX_PATHS = 5
 CHORD_POINTS = 40
 """Points of a line between two nodes."""
+Line = tuple[list[float], list[float]]
+"""Longitudes and latitudes of a line that does not cross the edge of the map."""
 MAX_NAMES = 20
 """Names of more terminals would overlap."""
 
@@ -80,18 +83,17 @@ def draw_world(axes: "Axes", view: Mapping[str, Any]) -> None:
     axes.set_ylabel("Latitude (degrees)")
     for line in json.loads(COAST.read_text(encoding="utf-8"))["lines"]:
         axes.plot(line[0::2], line[1::2], color="#9a9a9a", linewidth=0.6, zorder=1)
-    for track in view["tracks"][:MAX_TRACKS]:
-        for lon, lat in pieces(track["lon_deg"], track["lat_deg"]):
+    for track in shown_tracks(view):
+        for lon, lat in track:
             axes.plot(lon, lat, color="#56B4E9", linewidth=0.9, linestyle=":", zorder=2)
-    satellites = {name: (lon, lat) for name, lat, lon in view["satellites"]}
+    satellites = satellites_of(view)
     size = 14 if len(satellites) <= 200 else 2
     axes.scatter(*zip(*satellites.values(), strict=True), s=size, color="#666666", marker="s", linewidth=0, zorder=3)
-    terminals = {terminal["name"]: (terminal["lon_deg"], terminal["lat_deg"]) for terminal in view["terminals"]}
-    place = satellites | terminals
-    for i, path in enumerate(view["current"][:MAX_PATHS]):
+    terminals = terminals_of(view)
+    for i, path in enumerate(shown_paths(view)):
         line_style = style.line_style(i)
-        for a, b in zip(path["nodes"], path["nodes"][1:], strict=False):
-            for lon, lat in great_circle(place[a], place[b]):
+        for chord in path:
+            for lon, lat in chord:
                 axes.plot(lon, lat, color=line_style["color"], linestyle=line_style["linestyle"], linewidth=1.8, zorder=4)
     marker_size = 6 if len(terminals) <= MAX_NAMES else 4
     for name, (lon, lat) in terminals.items():
@@ -126,7 +128,28 @@ def draw_delay(axes: "Axes", view: Mapping[str, Any]) -> None:
     style.legend_below(axes.figure, axes)
 
 
-def pieces(lon: list[float], lat: list[float]) -> Iterator[tuple[list[float], list[float]]]:
+def satellites_of(view: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return longitude and latitude of each satellite."""
+    return {name: (lon, lat) for name, lat, lon in view["satellites"]}
+
+
+def terminals_of(view: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return longitude and latitude of each terminal."""
+    return {terminal["name"]: (terminal["lon_deg"], terminal["lat_deg"]) for terminal in view["terminals"]}
+
+
+def shown_tracks(view: Mapping[str, Any]) -> list[list[Line]]:
+    """Return the pieces of each track that a map has room for."""
+    return [list(pieces(track["lon_deg"], track["lat_deg"])) for track in view["tracks"][:MAX_TRACKS]]
+
+
+def shown_paths(view: Mapping[str, Any]) -> list[list[list[Line]]]:
+    """Return the pieces of each link of the current paths that a map has room for."""
+    place = satellites_of(view) | terminals_of(view)
+    return [[list(great_circle(place[a], place[b])) for a, b in pairwise(path["nodes"])] for path in view["current"][:MAX_PATHS]]
+
+
+def pieces(lon: list[float], lat: list[float]) -> Iterator[Line]:
     """Yield the parts of a line between its crossings of the map's edge."""
     start = 0
     for i in range(1, len(lon) + 1):
@@ -135,7 +158,7 @@ def pieces(lon: list[float], lat: list[float]) -> Iterator[tuple[list[float], li
             start = i
 
 
-def great_circle(a: tuple[float, float], b: tuple[float, float]) -> Iterator[tuple[list[float], list[float]]]:
+def great_circle(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Line]:
     """Yield the great circle between two positions (longitude, latitude), cut at the edge of the map."""
     ends = []
     for lon, lat in (a, b):

@@ -7,6 +7,7 @@ import { inSeconds, put } from "./paths.js";
 import { Packets } from "./packets.js";
 import { Panels, STATES } from "./plots.js";
 import { Share } from "./share.js";
+import { Sky } from "./sky.js";
 import { Sliders } from "./sliders.js";
 
 const FRAME_MS = 33;
@@ -129,13 +130,13 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus }) {
 export function Watch({ state, run, facts, pace, setPace, again, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.summary?.flows ?? flowsOf(state);
-  const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s);
+  const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s), orbits = state.resolved?.network?.kind === "constellation";
   return html`<div class="watch"><${Controls} state=${state} run=${run} pace=${pace} setPace=${setPace} again=${again} />
     ${state.error && html`<p class="mistake" role="alert" id="run-error">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}${state.error.hint ? ` (${state.error.hint})` : ""}</p>`}
     <${FlowSwitches} flows=${flows} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
     ${state.tracks.length > 0 && html`<${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} />`}
     <div class="split"><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${run.zoom} point=${setTime} summary=${state.summary} off=${off} focus=${focus} links=${state.links} />
-    <div class="beside">${state.graph && html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />
+    <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />`}
       <label class="cursor">time <input type="range" min=${state.shown.from_s} max=${state.shown.until_s} step="any" value=${seen} onInput=${(e) => setTime(Number(e.target.value))} /><output>${seen.toPrecision(4)} s</output></label>`}
       ${state.summary && html`<${Numbers} summary=${state.summary} />`}${children}</div></div></div>`;
 }
