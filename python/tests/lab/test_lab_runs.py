@@ -47,15 +47,19 @@ class Watcher:
     def show(self, from_s=0.0, until_s=4.0, columns=4000):
         """Return the head and the columns by series and owner."""
         self.say("show", from_s=from_s, until_s=until_s, columns=columns)
-        data = self.until("series")
-        (length,) = struct.unpack_from("<I", data)
-        head, at, found = json.loads(data[4 : 4 + length]), 4 + length, {}
-        for column in head["columns"]:
-            t, v = (np.frombuffer(data, "<f4", column["count"], at + i * 4 * column["count"]) for i in (0, 1))
-            found[column["name"], column["id"]] = t.astype(float) + head["from_s"], v
-            at += 8 * column["count"]
-        assert at == len(data)
-        return head, found
+        return columns_of(self.until("series"))
+
+
+def columns_of(data):
+    """Return the head and the columns by series and owner of a binary message."""
+    (length,) = struct.unpack_from("<I", data)
+    head, at, found = json.loads(data[4 : 4 + length]), 4 + length, {}
+    for column in head["columns"]:
+        t, v = (np.frombuffer(data, "<f4", column["count"], at + i * 4 * column["count"]) for i in (0, 1))
+        found[column["name"], column["id"]] = t.astype(float) + head["from_s"], v
+        at += 8 * column["count"]
+    assert at == len(data)
+    return head, found
 
 
 @pytest.fixture
@@ -132,6 +136,27 @@ def test_a_part_begins_with_the_value_that_holds_there():
     tracks.extend({"cwnd": {"t_s": np.array([0.0, 1.0, 5.0]), "id": np.zeros(3, np.uint32), "value": np.array([1.0, 2.0, 3.0])}})
     t, v = next(iter(dict(tracks.value_of("cwnd")).values())).between(2.0, 3.0)
     assert t.tolist() == [1.0, 5.0] and v.tolist() == [2.0, 3.0]
+
+
+def test_a_difference_is_that_of_the_samples(lab):
+    changed = {**WORLD, "tcp": {"cc": "cubic"}}
+    with lab.socket() as one, lab.socket() as other:
+        before, after = Watcher(one), Watcher(other)
+        ids = before.begin(WORLD, 7)["run"], after.begin(changed, 7)["run"]
+        assert [watch.until("ended")["state"] for watch in (before, after)] == ["done", "done"]
+        asked = {"before": ids[0], "after": ids[1], "from_s": 0.0, "until_s": 4.0, "columns": 4000}
+        status, _, body = lab.request("POST", "/api/difference", json.dumps(asked).encode())
+        assert status == 200
+        head, found = columns_of(body)
+        assert {one["name"] for one in head["columns"]} == {"cwnd", "ssthresh", "rtt", "queue", "goodput"}
+        series = [tonopah.run(world, 7).series("cwnd").query("flow == 1") for world in (WORLD, changed)]
+        times, values = found["cwnd", 1]
+        for at in (0.5, 1.7, 3.9):
+            told = values[times <= at][-1]
+            wanted = [rows[rows["t_s"] <= at]["value"].iloc[-1] for rows in series]
+            assert told == pytest.approx(wanted[1] - wanted[0], rel=1e-6), at
+        for wrong in ({"before": "none"}, {"until_s": 0.0}, {"columns": 10**9}, {"from_s": "x"}):
+            assert lab.ask("difference", **{**asked, **wrong})[0] == 422
 
 
 def test_two_tabs_do_not_disturb_each_other(lab):

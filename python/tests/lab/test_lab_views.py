@@ -230,6 +230,7 @@ def test_a_comparison_says_whether_a_difference_is_real(page):
     assert first[0].startswith("Goodput") and float(first[3]) < -4 and first[5] == "< 0.0001"
     page.click("#compare")
     page.until("document.querySelectorAll('.comparing figure.series .plot').length >= 3")
+    page.until("document.querySelectorAll('.difference figure.series .uplot').length >= 3")
     page.until("!document.querySelector('#compare').disabled")
     page.set("#compare-path", "network.nothing")
     page.click("#compare")

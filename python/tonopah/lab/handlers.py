@@ -13,8 +13,9 @@ from tonopah.lab import algorithms as lab_algorithms
 from tonopah.lab import compare, files, lessons, packets, presets
 from tonopah.lab import sky as constellation
 from tonopah.lab.context import Lab
-from tonopah.lab.messages import MOST_SECONDS
-from tonopah.lab.session import Session
+from tonopah.lab.messages import MOST_SECONDS, Show
+from tonopah.lab.session import OVER, Session
+from tonopah.lab.tracks import difference
 from tonopah.metrics import METRICS
 from tonopah.scenario.document import parse, to_toml
 from tonopah.simulation import OWNERS, SERIES, algorithms
@@ -88,6 +89,27 @@ def compare_two(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     )
 
 
+def run_of(lab: Lab, asked: dict[str, Any], key: str) -> Session:
+    """Return a run that a page watches. Raises InputError."""
+    session = lab.runs.sessions.get(wanted(asked, key, str))
+    if session is None:
+        raise InputError(key, "this run is not known any more", "run it again")
+    return session
+
+
+def subtract(lab: Lab, asked: dict[str, Any]) -> Response:
+    """Return the series of one run less those of another, as over the socket of a run."""
+    before, after = run_of(lab, asked, "before"), run_of(lab, asked, "after")
+    for key, run in (("before", before), ("after", after)):
+        if run.state not in OVER:
+            raise InputError(key, "this run is not over yet", "ask when it is")
+    try:
+        shown = Show.model_validate({"kind": "show", **{key: asked.get(key) for key in ("from_s", "until_s", "columns")}}).part()
+    except ValueError as error:
+        raise InputError("from_s", "no part of the time and width can be shown", str(error)) from None
+    return Response(difference(before.tracks, after.tracks, shown), media_type="application/octet-stream")
+
+
 def list_packets(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the packet events of a moment of a run."""
     return packets.excerpt(session_of(lab, asked), wanted(asked, "from_s", float), wanted(asked, "until_s", float))
@@ -114,9 +136,7 @@ def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 
 def sky(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return where the satellites of a run are at a time."""
-    session = lab.runs.sessions.get(wanted(asked, "run", str))
-    if session is None:
-        raise InputError("run", "is not known any more", "run it again")
+    session = run_of(lab, asked, "run")
     at_s = wanted(asked, "at_s", float)
     if not 0 <= at_s <= MOST_SECONDS:
         raise InputError("at_s", f"{at_s:g} s is out of range", f"0 to {MOST_SECONDS:g} s")
@@ -184,7 +204,7 @@ def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 
 HANDLERS: dict[str, Handler] = {
     "start": start, "document": read_toml, "toml": write_toml, "check": check, "export": export_run, "packets": list_packets,
-    "compare": compare_two,
+    "compare": compare_two, "difference": subtract,
     "algorithms": list_algorithms, "response": response, "linux": linux, "sky": sky, "coast": coast,
     "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons, "lesson": check_lesson,
 }  # fmt: skip

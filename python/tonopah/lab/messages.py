@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tonopah.lab.tracks import MOST_COLUMNS
+from tonopah.lab.tracks import MOST_COLUMNS, Shown
 
 VERSION = 1
 MOST_BYTES = 4 * 1024 * 1024
@@ -48,6 +48,12 @@ class Show(Message):
     until_s: Seconds
     columns: Annotated[int, Field(ge=1, le=MOST_COLUMNS)]
     names: Annotated[tuple[str, ...], Field(max_length=64, strict=False)] = ()
+
+    def part(self) -> Shown:
+        """Return what is to be shown. Raises MessageError."""
+        if self.until_s <= self.from_s:
+            raise MessageError(f"until_s: {self.until_s:g} is not after {self.from_s:g}")
+        return Shown(self.from_s, self.until_s, self.columns, self.names)
 
 
 class Pace(Message):

@@ -13,8 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from tonopah.errors import LimitError, ScenarioError
 from tonopah.lab.messages import MOST_BYTES, Attach, Message, MessageError, Pace, Show, Start, parse
 from tonopah.lab.runs import Runs
-from tonopah.lab.session import Session, error_facts, read_document
-from tonopah.lab.tracks import Shown
+from tonopah.lab.session import OVER, Session, error_facts, read_document
 
 BAD_MESSAGE = 1008
 TOO_LARGE = 1009
@@ -95,7 +94,7 @@ class RunSocket:
             return
         self.watch(session)
         await self.say("started", **session.started())
-        if session.state in ("done", "stopped", "failed"):
+        if session.state in OVER:
             await self.ended(session)
 
     def watch(self, session: Session) -> None:
@@ -116,10 +115,7 @@ class RunSocket:
 
     async def show(self, session: Session, message: Show) -> None:
         """Send series."""
-        if message.until_s <= message.from_s:
-            raise MessageError(f"until_s: {message.until_s:g} is not after {message.from_s:g}")
-        shown = Shown(message.from_s, message.until_s, message.columns, message.names)
-        await self.socket.send_bytes(await asyncio.to_thread(session.shown, shown))
+        await self.socket.send_bytes(await asyncio.to_thread(session.shown, message.part()))
 
     async def say(self, kind: str, **facts: Any) -> None:
         """Send a message; who has gone hears nothing."""

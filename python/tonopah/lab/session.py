@@ -27,6 +27,8 @@ EVERY = {"every": "change", "bin": "50ms"}
 STEP_EVENTS = 1 << 15
 """Events between two looks at the clock and at commands: some hundredths of a second."""
 TICK_S = 1 / 60
+OVER = ("done", "stopped", "failed")
+"""States of a run that records nothing more."""
 END_S = 1e9
 """Later than any run ends."""
 MOST_NODES = 400

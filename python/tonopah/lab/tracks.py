@@ -17,6 +17,8 @@ from tonopah.report.embed import extremes
 MOST_COLUMNS = 4000
 """Pixels of the widest screen that is served."""
 FIRST_ROOM = 1024
+NO_DIFFERENCE = ("state", "drops", "marks")
+"""States are names; drops and marks are drawn as instants."""
 
 
 class Track:
@@ -77,21 +79,63 @@ class Tracks:
         return ((owner, track) for (series, owner), track in self.tracks.items() if series == name)
 
     def message(self, shown: Shown, facts: Mapping[str, Any]) -> bytes:
-        """Return what the page wants to see: length of the head, the head as JSON, and columns of float32 (little endian).
+        """Return what the page wants to see."""
+        return packed(
+            (
+                (name, owner, *reduce(*track.between(shown.from_s, shown.until_s), shown), track.count)
+                for (name, owner), track in sorted(self.tracks.items())
+                if not shown.names or name in shown.names
+            ),
+            shown,
+            facts,
+        )
 
-        Times count from `from_s` of the head, so that float32 is fine enough for them.
-        """
-        columns, blocks = [], []
-        for (name, owner), track in sorted(self.tracks.items()):
-            if shown.names and name not in shown.names:
-                continue
-            t_s, values = reduce(*track.between(shown.from_s, shown.until_s), shown)
-            columns.append({"name": name, "id": owner, "count": len(t_s), "of": track.count})
-            blocks += [(t_s - shown.from_s).astype("<f4").tobytes(), values.astype("<f4").tobytes()]
-        head = json.dumps({**facts, "from_s": shown.from_s, "until_s": shown.until_s, "columns": columns}).encode()
-        # The columns begin at a multiple of four, where a Float32Array can.
-        head += b" " * (-len(head) % 4)
-        return b"".join([struct.pack("<I", len(head)), head, *blocks])
+
+Samples = tuple[NDArray[np.float64], NDArray[np.float32]]
+
+
+def packed(
+    columns: "Iterable[tuple[str, int, NDArray[np.float64], NDArray[np.float32], int]]", shown: Shown, facts: Mapping[str, Any]
+) -> bytes:
+    """Return series, each as name, owner, times, values and the number of all its samples, for the page.
+
+    Length of the head, the head as JSON, and columns of float32 (little endian). Times count from `from_s` of the head, so that
+    float32 is fine enough for them.
+    """
+    heads, blocks = [], []
+    for name, owner, t_s, values, count in columns:
+        heads.append({"name": name, "id": owner, "count": len(t_s), "of": count})
+        blocks += [(t_s - shown.from_s).astype("<f4").tobytes(), values.astype("<f4").tobytes()]
+    head = json.dumps({**facts, "from_s": shown.from_s, "until_s": shown.until_s, "columns": heads}).encode()
+    # The columns begin at a multiple of four, where a Float32Array can.
+    head += b" " * (-len(head) % 4)
+    return b"".join([struct.pack("<I", len(head)), head, *blocks])
+
+
+def difference(before: Tracks, after: Tracks, shown: Shown) -> bytes:
+    """Return what the page wants to see of the series that both have: those of `after` less those of `before`."""
+    return packed(
+        (
+            (*key, *reduce(t_s, values, shown), len(t_s))
+            for key in sorted(before.tracks.keys() & after.tracks.keys())
+            if key[0] not in NO_DIFFERENCE
+            for t_s, values in [less(*(side.tracks[key].between(shown.from_s, shown.until_s) for side in (after, before)))]
+        ),
+        shown,
+        {},
+    )
+
+
+def less(minuend: Samples, subtrahend: Samples) -> Samples:
+    """Return the difference of two series at every time of either; a value holds until the next. NaN where one has none yet."""
+    t_s = np.union1d(minuend[0], subtrahend[0])
+    return t_s, held(minuend, t_s) - held(subtrahend, t_s)
+
+
+def held(samples: Samples, t_s: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the values that hold at some times: of several at one time the last, and NaN before the first."""
+    at = np.searchsorted(samples[0], t_s, "right")
+    return np.concatenate([np.array([np.nan], np.float32), samples[1]])[at]
 
 
 def reduce(

@@ -228,5 +228,5 @@ export function Bench({ facts, given }) {
     </section>
     <section class="results" aria-label="what happens"><${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} />
       ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.summary?.flows} />`}
-      <${Compare} document=${scenario.document} seed=${seed} facts=${facts} view=${state.view} useRun=${useRun} Panels=${Panels} /></section></main>`;
+      <${Compare} document=${scenario.document} seed=${seed} facts=${facts} base=${state} useRun=${useRun} Panels=${Panels} /></section></main>`;
 }

@@ -1,5 +1,5 @@
 // Compare: the scenario with one thing changed, the same seed, and whether the difference is real.
-import { ask, asRefused, html, useEffect, useMemo, useState } from "./api.js";
+import { ask, asRefused, html, readColumns, useEffect, useMemo, useState } from "./api.js";
 import { fetchAt, put } from "./paths.js";
 
 const asValue = (text) => {
@@ -9,11 +9,30 @@ const asValue = (text) => {
     return text;
   }
 };
+const COLUMNS = 900;
+const NONE = new Set();
 const LEAST_P = 0.0001;
 const show = (v) => (v === null || v === undefined ? "–" : Number(v.toPrecision(4)).toLocaleString("en-US"));
 
-export function Compare({ document, seed, facts, view, useRun, Panels }) {
-  const [state, run] = useRun(() => 900), [shown, setShown] = useState(false);
+// The changed run less that as it is, from the samples of both on the server; drawn as they are, on the same time axis.
+function Difference({ before, after, facts, Panels }) {
+  const [found, set] = useState({ tracks: [], version: 0 }), { from_s, until_s } = after.shown;
+  useEffect(() => {
+    let stale = false;
+    if (!before.seen || !after.seen) return undefined;
+    ask("difference", { before: before.id, after: after.id, from_s, until_s, columns: COLUMNS })
+      .then((blob) => blob.arrayBuffer())
+      .then((data) => stale || set(({ version }) => ({ tracks: readColumns(data).tracks, version: version + 1 })), () => stale || set({ tracks: [], version: 0 }));
+    return () => {
+      stale = true;
+    };
+  }, [before.id, after.id, before.seen, after.seen, from_s, until_s]);
+  return found.tracks.length > 0 && html`<section class="difference"><h3>Difference: changed less as it is</h3><${Panels} tracks=${found.tracks} version=${found.version} facts=${facts.series} view=${after.shown} zoom=${() => {}} point=${() => {}} summary=${null} off=${NONE} focus=${0} links=${after.links} /></section>`;
+}
+
+export function Compare({ document, seed, facts, base, useRun, Panels }) {
+  const { view } = base;
+  const [state, run] = useRun(() => COLUMNS), [shown, setShown] = useState(false);
   const [path, setPath] = useState("tcp.cc"), [value, setValue] = useState("cubic"), [found, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
   useEffect(() => {
     set(null);
@@ -44,7 +63,7 @@ export function Compare({ document, seed, facts, view, useRun, Panels }) {
     <button type="button" class="switch" id="is-it-real" disabled=${busy > 0} onClick=${() => compare(10)}>${busy === 10 ? "ten runs of each …" : "is the difference real?"}</button></div>
     <p class="mistake" role="alert">${error}</p>
     ${state.error && shown && html`<p class="mistake" role="alert">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}</p>`}
-    ${shown && state.tracks.length > 0 && html`<h3>Changed: ${path} = ${value}</h3><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${() => {}} point=${() => {}} summary=${state.summary} off=${new Set()} focus=${0} links=${state.links} />`}
+    ${shown && state.tracks.length > 0 && html`<h3>Changed: ${path} = ${value}</h3><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${() => {}} point=${() => {}} summary=${state.summary} off=${NONE} focus=${0} links=${state.links} /><${Difference} before=${base} after=${state} facts=${facts} Panels=${Panels} />`}
     ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th>`}</tr></thead><tbody>
       ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td>`}</tr>`)}</tbody></table></div>
       <p class="meta">${found.replicates > 1 ? `Means of ${found.replicates} runs of each, seeds ${seed} to ${seed + found.replicates - 1}, paired by seed.` : `One run of each, seed ${seed}.`} ${found.note}</p>`}</details>`;

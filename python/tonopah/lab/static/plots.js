@@ -100,7 +100,7 @@ function optionsOf(panel, live, width, height) {
     width, height,
     scales: {
       x: { time: false, range: () => [live().view.from_s, live().view.until_s] },
-      y: { range: (u, low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), high || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]) },
+      y: { range: (u, low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), Math.max(0, high) || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]) },
     },
     axes: [
       { ...axis, size: 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
