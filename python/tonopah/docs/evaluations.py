@@ -71,11 +71,11 @@ makes these pages; each names the command that makes its report.
 
 ATLAS = """# Who takes what from whom
 
-Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) for 40 s: one flow each, {replicates} replicates. Made by
-`{command}` with engine {version} (build {build}).
+Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) for 40 s: one flow each, {replicates} replicates.
+Made by `{command}` with engine {version} (build {build}).
 
-Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean share. The same algorithm
-beside itself has the share of the first of its two flows.
+Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean
+share. The same algorithm beside itself has the share of the first of its two flows.
 """
 ATLAS_COMMAND = "tonopah coexist --quick --buffers 1 --rtts 40:40"
 
