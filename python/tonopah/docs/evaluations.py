@@ -1,7 +1,7 @@
 """The pages of docs/evaluations: `python -m tonopah.docs.evaluations FOLDER docs [NAME…]`.
 
-Each algorithm is evaluated at quick size; runs that FOLDER has already are not repeated, and the runs of the baselines serve
-all pages.
+There is one for each algorithm, and one for all pairs (`coexist`). Each algorithm is evaluated at quick size; runs that FOLDER
+has already are not repeated, and the runs of the baselines serve all pages.
 """
 
 import sys
@@ -12,6 +12,8 @@ from pathlib import Path
 from tonopah._core import engine_build, engine_version
 from tonopah.docs.markdown import markdown_table
 from tonopah.evaluate import board, page
+from tonopah.evaluate.coexist import begin as begin_matrix
+from tonopah.evaluate.coexist import standings
 from tonopah.evaluate.evaluation import begin
 from tonopah.execution.options import ExecutionOptions
 
@@ -67,6 +69,36 @@ makes these pages; each names the command that makes its report.
 """
 
 
+ATLAS = """# Who takes what from whom
+
+Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) for 40 s: one flow each, {replicates} replicates.
+Made by `{command}` with engine {version} (build {build}).
+
+Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean
+share. The same algorithm beside itself has the share of the first of its two flows.
+"""
+ATLAS_COMMAND = "tonopah coexist --quick --buffers 1 --rtts 40:40"
+
+
+def make_atlas(folder: Path, jobs: int | None = None) -> str:
+    """Return the page of all pairs at one queue and one round-trip time."""
+    matrix = begin_matrix(buffers=(1.0,), rtts=(("40ms", "40ms"),), quick=True, out=folder / "coexist")
+    matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
+    cells = matrix.cells()
+    ranked = standings(cells)
+    head = ATLAS.format(
+        count=len(ranked), replicates=matrix.replicates, command=ATLAS_COMMAND, version=engine_version(), build=engine_build()
+    )
+    shown = {(cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}" for cell in cells}
+    names = [one.name for one in ranked]
+    shares = [[f"{i} {name}", *(shown.get((name, other), "") for other in names)] for i, name in enumerate(names, 1)]
+    table = markdown_table(["", *(str(i) for i in range(1, len(names) + 1))], shares)
+    rows = [[one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked]
+    said = "Harm is the share of its goodput alone that a flow loses; means over all others."
+    standing = markdown_table(["algorithm", "mean share", "harm done", "harm suffered", "worst neighbour"], rows)
+    return "\n".join([head, table, said, "", standing])
+
+
 def index(folder: Path) -> str:
     """Return the page that lists the others, with how often each has which word."""
     rows = []
@@ -75,14 +107,16 @@ def index(folder: Path) -> str:
             lines = path.read_text(encoding="utf-8").splitlines()
             counted = next((line for line in lines if line.startswith("Of ")), "")
             rows.append([f"[{lines[0].removeprefix('# ')}]({name}.md)", counted.partition(": ")[2].rstrip(".")])
-    return HEAD + "\n" + markdown_table(["algorithm", "verdicts"], rows)
+    atlas = "\n[All algorithms of the engine beside one another](coexist.md).\n" if (folder / "coexist.md").is_file() else ""
+    return HEAD + "\n" + markdown_table(["algorithm", "verdicts"], rows) + atlas
 
 
 def main(arguments: Sequence[str]) -> None:
     """Write the pages with these names, all of them if none is given, and the list of all."""
     folder, pages = Path(arguments[0]), Path(arguments[1]) / "evaluations"
-    for name in arguments[2:] or PAGES:
-        (pages / f"{name}.md").write_text(make_page(name, folder), encoding="utf-8")
+    for name in arguments[2:] or [*PAGES, "coexist"]:
+        made = make_atlas(folder) if name == "coexist" else make_page(name, folder)
+        (pages / f"{name}.md").write_text(made, encoding="utf-8")
     (pages / "README.md").write_text(index(pages), encoding="utf-8")
 
 

@@ -133,6 +133,8 @@ class Experiment(Model):
     full: list[Points] = Field(default_factory=list)
     series: list[str] = Field(default_factory=list)
     """Recorded of replicate 1, for figures."""
+    most: int | None = None
+    """Replicates at most."""
 
 
 class Term(Model):

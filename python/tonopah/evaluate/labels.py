@@ -20,6 +20,8 @@ LABELS = {
     "t90_s": Metric("Time to 90 %", "s", 1.0, "From the event until goodput is 90 % of what is free, for five bins"),
     "t_fair_s": Metric("Time to fairness", "s", 1.0, "From the last start until Jain's index of means over 5 s is 0.95 for 5 s"),
     "cov": Metric("Variation of goodput", *PERCENT, "Standard deviation / mean of goodput in bins of 1 s"),
+    "link_wait_s": Metric("Queueing delay of the link, mean", *MS, "Mean wait in the queue of the bottleneck, of all packets"),
+    "link_loss": Metric("Loss at the link", *PERCENT, "Packets dropped at the bottleneck / arrived there, over the whole run"),
     "sent": Metric("Sent during the outage", *COUNT, "Data packets sent again while the link is down"),
     "sent_after_timeout": Metric("Sent after the first time-out", *COUNT, "Data packets sent again from the first time-out on"),
     "trips": Metric("Trips of the breaker", "", 1.0, "More than 10 % of loss in three windows of 5 s in a row"),

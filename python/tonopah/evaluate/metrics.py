@@ -62,9 +62,13 @@ def totals(flows: Flows, summary: Mapping[str, Any]) -> Values:
 
 
 def link_values(summary: Mapping[str, Any]) -> Values:
-    """Return the utilisation of the bottleneck, the first link."""
-    links = summary["links"]
-    return {"utilisation": links[0]["utilisation"]} if links and links[0]["utilisation"] is not None else {}
+    """Return utilisation, mean wait and loss of the bottleneck, the first link; its drops cover the whole run."""
+    if not summary["links"] or summary["links"][0]["utilisation"] is None:
+        return {}
+    link = summary["links"][0]
+    arrived = link["sent_packets"] + link["dropped_packets"]
+    found = {"utilisation": link["utilisation"], "link_loss": link["dropped_packets"] / arrived if arrived else 0.0}
+    return found | ({} if link["delay_queue_mean_s"] is None else {"link_wait_s": link["delay_queue_mean_s"]})
 
 
 def delays(built: Built, flows: Flows) -> Values:

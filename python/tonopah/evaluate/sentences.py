@@ -100,7 +100,7 @@ def estimate_text(value: float, low: float, high: float, kind: str) -> str:
     turned = kind == "log" and value < 0
     ends = sorted(-bound for bound in bounds) if turned else bounds
     texts = [show(math.exp(min(bound, 50.0)), 3) for bound in (abs(value) if turned else value, *ends)]
-    words = "as much" if kind == "equal" else "worse" if turned else "better"
+    words = "as much" if kind == "equal" or value == 0 else "worse" if turned else "better"
     return f"{texts[0]} × {words}" + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
 
 

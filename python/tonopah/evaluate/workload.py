@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 from tonopah.evaluate.draws import Draws
@@ -50,8 +51,12 @@ def lognormal_of(mean: float, deviation: float) -> tuple[float, float]:
 FIRST, NEXT = lognormal_of(10_710, 25_032), lognormal_of(7758, 126_168)
 
 
+@lru_cache(maxsize=16)
 def connections(load: float, rate_bps: float, window_s: tuple[float, float], draws: Draws) -> tuple[list[Connection], float]:
-    """Return the connections of a replicate by start, and the load that those of the measured interval offer."""
+    """Return the connections of a replicate by start, and the load that those of the measured interval offer.
+
+    All arms of a replicate have the same, which are drawn once.
+    """
     for number in range(MOST_TRIES):
         made = draw(load, rate_bps, window_s[1], draws.stream(f"workload/{number}"))
         measured = sum(one.size for one in made if window_s[0] <= one.start_s < window_s[1])
