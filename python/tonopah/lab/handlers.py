@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tonopah._core import engine_version, schema
 from tonopah.errors import InputError, LimitError
 from tonopah.lab import algorithms as lab_algorithms
-from tonopah.lab import compare, files, lessons, packets, presets
+from tonopah.lab import compare, files, lessons, linux_cases, packets, presets
 from tonopah.lab import sky as constellation
 from tonopah.lab.context import Lab
 from tonopah.lab.messages import MOST_SECONDS, Show
@@ -150,9 +150,6 @@ def coast(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
 
 def linux(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the cases of Linux recorded with an algorithm, or the measures of one of them."""
-    # Imported where it is asked for: it doubles the time in which the server starts.
-    from tonopah.lab import linux_cases
-
     cc = wanted(asked, "cc", str)
     if asked.get("case") is None:
         return {"cases": list(linux_cases.cases_of(cc)), "columns": linux_cases.COLUMNS}
