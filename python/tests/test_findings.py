@@ -70,4 +70,5 @@ def test_every_page_has_the_verdicts_of_the_criteria_as_they_are(page):
     assert found and found[2] == page.stem
     spec = Study.load(page.stem).spec
     assert f"hash `{spec.criteria}`" in found[0]
-    assert re.findall(r"^\| (\w+) ", found[0].split("| in the script |")[0], re.MULTILINE)[1:] == [claim.id for claim in spec.claims]
+    claims = found[0].split("| in the script |")[0]
+    assert re.findall(r"^\| (\w+) ", claims, re.MULTILINE)[1:] == [claim.id for claim in spec.claims]
