@@ -6,7 +6,8 @@ import json
 import pytest
 
 from tonopah.cli.main import main
-from tonopah.evaluate.coexist import begin, clustered, standings
+from tonopah.evaluate.coexist import Standing, begin, clustered, standings
+from tonopah.evaluate.coexist_page import scatter
 
 
 def test_a_matrix_has_every_pair_once_and_every_algorithm_alone():
@@ -66,3 +67,10 @@ def test_with_marks_an_algorithm_that_has_its_own_keeps_them():
     plan = begin(["cubic", "prague"], buffers=[1.0], rtts=[("40ms", "40ms")], replicates=1, quick=True, ecn=True).plan()
     asked = {cell.arm: [flow.get("tcp") for flow in cell.built.scenario["flow"] if "cc" in flow] for cell in plan.cells}
     assert asked["0:1"] == [{"ecn": "classic"}, None]
+
+
+def test_names_in_the_picture_of_harm_do_not_cover_each_other():
+    crowd = [Standing(f"name{i}", 0.5 + 0.001 * i, 0.5, "", 0.5) for i in range(5)]
+    drawn = str(scatter([*crowd, Standing("apart", 0.1, 0.9, "", 0.5)]))
+    assert [drawn.count(f"<title>{one.name}<") for one in crowd] == [1] * 5
+    assert [drawn.count(f">{name}</text>") for name in ("name0", "name1", "apart")] == [1, 0, 1]

@@ -294,3 +294,23 @@ def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys)
     files += [str(path.relative_to(tmp_path / "whole")) for path in (tmp_path / "whole/figures").glob("*.csv")]
     for name in files:
         assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_replicates_are_added_where_a_row_is_unclear(tmp_path, capsys):
+    command = ["evaluate", "reno", "--criteria", "C20", "--replicates", "2", "--json", "--out", str(tmp_path), "--until", "clear"]
+    assert main([*command, "--at-most", "8"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["criteria"][0]["verdict"] == "like CUBIC"
+    assert found["criteria"][0]["primary"]["n"] == found["replicates_most"] == 5
+    assert (found["replicates"], found["looks"]) == (2, 4)
+    assert main([*command, "--shard", "1/2"]) == 2
+    assert "--until" in capsys.readouterr().err
+
+
+def test_several_looks_widen_intervals_and_multiply_p():
+    samples = (0.41, 0.43, 0.39, 0.42, 0.40)
+    one, three = Effect(samples, 0.10), Effect(samples, 0.10, looks=3)
+    assert three.p == pytest.approx(3 * one.p)
+    assert three.estimate.half_width == pytest.approx(0.01963 * 3.9608 / 2.7764, rel=1e-3), "Student's t at 1 - 0.05 / 3 / 2"
+    assert Effect((0.02, -0.01, 0.03, 0.00, 0.01), 0.03).equivalent
+    assert not Effect((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent

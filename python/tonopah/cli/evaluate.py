@@ -5,8 +5,9 @@ import json
 import shlex
 import sys
 
-from tonopah.cli.arguments import add_common
+from tonopah.cli.arguments import add_common, positive
 from tonopah.cli.evaluating import add_execution, execution_options, finished
+from tonopah.errors import InputError
 from tonopah.evaluate import board, page, sentences
 from tonopah.evaluate.evaluation import Evaluation, begin
 from tonopah.evaluate.scoreboard import Row
@@ -27,6 +28,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--against", default="cubic,reno", metavar="A[,B]", help="baseline and second reference (default: cubic,reno)"
     )
+    command.add_argument(
+        "--until", choices=["clear"], help="add replicates where a row is unclear; every interval is wider for it"
+    )
+    command.add_argument("--at-most", type=positive, default=30, metavar="N", help="replicates with --until (default: 30)")
     command.add_argument("--criteria", metavar="C2,C6", help="only these criteria, and the runs that they need")
     command.add_argument(
         "--statement", metavar="FILE", help='what the author states (TOML), for the page "For your specification"'
@@ -37,6 +42,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def evaluate(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah evaluate`."""
     statement = read_statement(arguments.statement) if arguments.statement else None
+    if arguments.until and arguments.shard:
+        raise InputError("--until", "does not go with --shard, which sees a part of the runs only", "one of the two")
     evaluation = begin(
         arguments.algorithm,
         arguments.against.split(","),
@@ -45,6 +52,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         arguments.out,
         arguments.store,
         arguments.replicates or 0,
+        arguments.at_most if arguments.until else 0,
     )
     evaluation.command = shlex.join(["tonopah", *sys.argv[1:]])
     with finished(evaluation.missing, evaluation.store_folder):
@@ -77,7 +85,15 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         for row in rows
     ]
     shown = console()
-    for table in fit(Grid(title, ("", "criterion", "metric", "effect [95 % interval]", "verdict"), lines, 3), shown.width):
+    for table in fit(
+        Grid(
+            title,
+            ("", "criterion", "metric", f"effect [{sentences.level_text(len(evaluation.schedule))} interval]", "verdict"),
+            lines,
+            3,
+        ),
+        shown.width,
+    ):
         shown.print(table)
     for sentence in sentences.summary(rows):
         print(sentence)

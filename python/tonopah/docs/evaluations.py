@@ -4,6 +4,7 @@ There is one for each algorithm, and one for all pairs (`coexist`). Each algorit
 has already are not repeated, and the runs of the baselines serve all pages.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,17 +25,20 @@ class Page:
 
     algorithm: str
     about: str = ""
+    criteria: tuple[str, ...] = ()
+    """Only these, if not all of them are asked for."""
 
 
 STUDIED = "One of the algorithms of the [studies](../findings.md)."
 HYSTART = "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart."
+MARKED = "Its own conditions alone: queues that mark, DualPI2 among them (E31, E32), networks that change marks, a data centre."
 PAGES = {
     "cubic": Page("cubic", "The baseline itself: its arms are the same runs, so that no row can differ."),
     "reno": Page("reno"),
     "bbr": Page("bbr"),
     "bbr3": Page("bbr3"),
     "copa": Page("copa"),
-    "prague": Page("prague", "Its own conditions are DualPI2 in E31 and E32; elsewhere no queue marks, unless the row says so."),
+    "prague": Page("prague", MARKED, ("C14", "C17", "C27")),
     "ewphcc": Page("ewphcc", STUDIED),
     "fr": Page("fr", STUDIED),
     "asran": Page("asran", STUDIED),
@@ -46,9 +50,9 @@ PAGES = {
 def make_page(name: str, folder: Path, jobs: int | None = None) -> str:
     """Return the page of an algorithm; what its evaluation lacks is run first."""
     wanted = PAGES[name]
-    evaluation = begin(wanted.algorithm, out=folder / name, store=folder / "runs")
-    argument = f"'{wanted.algorithm}'" if " " in wanted.algorithm else wanted.algorithm
-    evaluation.command = f"tonopah evaluate {argument}"
+    evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs")
+    some = ["--criteria", ",".join(wanted.criteria)] if wanted.criteria else []
+    evaluation.command = shlex.join(["tonopah", "evaluate", wanted.algorithm, *some])
     evaluation.run(ExecutionOptions(jobs=jobs), quiet=True)
     measured = evaluation.measured()
     rows = evaluation.rows(measured)

@@ -91,10 +91,10 @@ def markdown(evaluation: Evaluation, rows: Sequence[Row]) -> str:
         f"# {cast.subject.label}",
         "",
         f"Against {cast.baseline.label} and {cast.second.label}; Tonopah {engine_version()}, {evaluation.mode}, "
-        f"{evaluation.replicates} replicates.",
+        f"{sentences.replicates_text(facts(evaluation))}.",
         "",
         *[f"{text}\n" for text in sentences.summary(rows)],
-        "| criterion | RFC 9743 | verdict | seen | effect [95 % interval] | n |",
+        f"| criterion | RFC 9743 | verdict | seen | effect [{sentences.level_text(len(evaluation.schedule))} interval] | n |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     foot = [sentences.foot(cast), "", f"`{evaluation.command}`", ""]

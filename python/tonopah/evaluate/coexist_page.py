@@ -153,6 +153,10 @@ def colour(share: float) -> str:
 SIDE = 420
 
 
+LETTER, LINE = 6.0, 11.0
+"""Width of a letter and height of a line of the names."""
+
+
 def scatter(standing: Sequence[Standing]) -> Markup:
     """Return mean harm done over mean harm suffered."""
     known = [one for one in standing if not math.isnan(one.done) and not math.isnan(one.suffered)]
@@ -174,8 +178,13 @@ def scatter(standing: Sequence[Standing]) -> Markup:
         if low <= tick <= top:
             drawn.append(f'<text x="{place(tick):.0f}" y="{SIDE - 24}" text-anchor="middle">{tick:g}</text>')
             drawn.append(f'<text x="40" y="{SIDE - place(tick) + 4:.0f}" text-anchor="end">{tick:g}</text>')
+    named: list[tuple[float, float, float]] = []
     for one in known:
-        x, y = place(one.suffered), SIDE - place(one.done)
-        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="var(--s0)"/>')
-        drawn.append(f'<text x="{x + 6:.1f}" y="{y + 4:.1f}">{escape(short(one.name))}</text>')
+        x, y, name = place(one.suffered), SIDE - place(one.done), short(one.name)
+        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="var(--s0)"><title>{escape(one.name)}</title></circle>')
+        width = LETTER * len(name)
+        # A name that would cover another is left to the pointer.
+        if all(abs(y - above) >= LINE or x >= right or x + width <= left for left, right, above in named):
+            named.append((x, x + width, y))
+            drawn.append(f'<text x="{x + 6:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
     return picture(SIDE + 60, SIDE, "mean harm done and suffered", drawn)

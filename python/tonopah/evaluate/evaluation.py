@@ -1,10 +1,11 @@
 """An evaluation: an algorithm, what it is held against, and the folder that holds its runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tonopah._core import engine_build, engine_version
+from tonopah.analysis.sequential import schedule
 from tonopah.errors import InputError
 from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions
 from tonopah.evaluate.measured import Measured, collect
@@ -31,6 +32,15 @@ class Evaluation:
     command: str = ""
     definitions: Definitions = field(default_factory=definitions)
     made: EvaluationPlan | None = None
+    at_most: int = 0
+    """Replicates are added up to so many where a row is unclear; 0: none are."""
+    own: dict[str, int] = field(default_factory=dict)
+    """Replicates of experiments that have more than the others."""
+
+    @property
+    def schedule(self) -> list[int]:
+        """Numbers of replicates after which the rows are looked at."""
+        return schedule(self.replicates, self.at_most) if self.at_most > self.replicates else [self.replicates]
 
     @property
     def criteria(self) -> list[Criterion]:
@@ -48,11 +58,25 @@ class Evaluation:
         if self.made is None:
             count = len(self.experiments)
             with show_progress(count, 0, quiet or count < 2, "experiments to plan") as on_progress:
-                self.made = make_plan(self.cast, self.experiments, self.mode, self.replicates, on_experiment=on_progress)
+                self.made = make_plan(
+                    self.cast, self.experiments, self.mode, self.replicates, on_experiment=on_progress, own=self.own
+                )
         return self.made
 
     def run(self, options: ExecutionOptions, quiet: bool = False) -> int:
         """Run what the folder lacks, and return how many runs that were. Raises as `runner.run_missing`."""
+        done = self.run_planned(options, quiet)
+        for count in self.schedule[1:]:
+            unclear = [row.criterion for row in self.rows(self.measured()) if row.is_undecided]
+            if not unclear:
+                break
+            self.own |= {experiment.id: count for experiment in self.definitions.experiments_of(unclear)}
+            self.made = None
+            done += self.run_planned(options, quiet)
+        return done
+
+    def run_planned(self, options: ExecutionOptions, quiet: bool) -> int:
+        """Run what the folder lacks of the present plan."""
         plan = self.plan(quiet)
         with Store(self.store_folder, wait=options.wait) as store:
             store.remember("evaluation", {"subject": self.cast.subject.label, "mode": self.mode, "engine": engine_version()})
@@ -65,7 +89,7 @@ class Evaluation:
     def measured(self) -> Measured:
         """Return the metrics of the stored runs."""
         with Store(self.store_folder, create=False) as store:
-            return collect(self.plan(), store)
+            return replace(collect(self.plan(), store), looks=len(self.schedule))
 
     def rows(self, measured: Measured) -> list[Row]:
         """Return the scoreboard."""
@@ -80,6 +104,7 @@ def begin(
     out: str | Path | None = None,
     store: str | Path | None = None,
     replicates: int = 0,
+    at_most: int = 0,
 ) -> Evaluation:
     """Return an evaluation of an algorithm as the command line names it. Raises InputError."""
     if not 1 <= len(against) <= 2:
@@ -89,7 +114,8 @@ def begin(
     folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name.lower())}"
     definitions().chosen(list(criteria))
     count = replicates or REPLICATES[mode]
-    return Evaluation(Cast(subject, *references), mode, tuple(criteria), count, folder, Path(store) if store else folder)
+    cast, store_folder = Cast(subject, *references), Path(store) if store else folder
+    return Evaluation(cast, mode, tuple(criteria), count, folder, store_folder, at_most=at_most)
 
 
 def facts(evaluation: Evaluation) -> dict[str, object]:
@@ -101,6 +127,8 @@ def facts(evaluation: Evaluation) -> dict[str, object]:
         "engine": {"version": engine_version(), "build": engine_build()},
         "mode": evaluation.mode,
         "replicates": evaluation.replicates,
+        "replicates_most": max([evaluation.replicates, *evaluation.own.values()]),
+        "looks": len(evaluation.schedule),
         "runs": len(evaluation.plan().runs.runs),
         "command": evaluation.command,
     }

@@ -38,6 +38,8 @@ class Measured:
     """The points of every experiment."""
 
     points: dict[str, list[PointValues]] = field(default_factory=dict)
+    looks: int = 1
+    """How often the data may be looked at before more replicates are added."""
 
     def at(self, experiment: str, where: Mapping[str, list[Any]]) -> list[PointValues]:
         """Return the points of an experiment that have these values of axes."""

@@ -102,6 +102,8 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
     return environment.get_template("evaluation.html.j2").render(
         cast=cast,
         facts=facts(evaluation),
+        confidence=sentences.level_text(len(evaluation.schedule)),
+        replicates=sentences.replicates_text(facts(evaluation)),
         sections=sections,
         summary=sentences.summary(rows),
         foot=sentences.foot(cast),
@@ -115,7 +117,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
         vendor_style=vendor.STYLE.text,
         scripts=[page_file(name) for name in SCRIPTS],
         level=LEVEL,
-        equivalence=EQUIVALENCE,
+        equivalence=1 - (1 - EQUIVALENCE) / len(evaluation.schedule),
     )
 
 

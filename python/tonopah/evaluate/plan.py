@@ -4,7 +4,7 @@ Replicate k has seed k and draws of its own, which all arms of a point share. A 
 so that the runs of the baselines serve every report that uses the same folder, and equal arms are run once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -58,16 +58,20 @@ def make_plan(
     folder: str | Path = ".",
     on_experiment: Callable[[], None] = lambda: None,
     apart: int = 0,
+    own: Mapping[str, int] | None = None,
 ) -> EvaluationPlan:
-    """Return the runs of experiments; the subject has seeds of its own if it is to be `apart`, so far from those of the others.
+    """Return the runs of experiments; `own` has the replicates of those that have another number of them.
+
+    The subject has seeds of its own if it is to be `apart`, so far from those of the others.
 
     Raises InputError when the engine refuses one of their scenarios.
     """
     plan = EvaluationPlan(Plan())
     for experiment in experiments:
+        count = (own or {}).get(experiment.id, replicates)
         for point in points(experiment, mode):
             for arm in experiment.arms:
-                for replicate in range(1, min(replicates, experiment.most or replicates) + 1):
+                for replicate in range(1, min(count, experiment.most or count) + 1):
                     add_run(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
         on_experiment()
     # Two replicates of everything come first, so that a broken algorithm is seen soon.

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tonopah.analysis.sequential import confidence
 from tonopah.evaluate import bounds
 from tonopah.evaluate.definitions import Criterion, Term
 from tonopah.evaluate.harm import EXCESS, HarmPoint
@@ -17,7 +18,6 @@ from tonopah.evaluate.verdict import (
     harmed,
     margin_of,
     starved_mostly,
-    two_sided_p,
     word_of,
     worst_word,
 )
@@ -81,6 +81,11 @@ class Row:
         return COLOURS.get(self.word, "blue")
 
     @property
+    def is_undecided(self) -> bool:
+        """Tell whether its effect says nothing yet, so that more replicates could help."""
+        return self.primary is not None and word_of(self.primary.effect, "") == "unclear"
+
+    @property
     def n(self) -> int:
         """Replicates that its effect rests on."""
         return self.primary.effect.estimate.n if self.primary else 0
@@ -118,10 +123,10 @@ def read_row(criterion: Criterion, measured: Measured, cast: Cast) -> Row:
     row.secondary = [one for term in criterion.secondary if (one := compare(term, measured)).effect.samples]
     if criterion.harm:
         points = harm_points(criterion.harm, measured, cast)
-        row.harm, row.harmed = harmed([point for point in points if point.samples])
+        row.harm, row.harmed = harmed([point for point in points if point.samples], measured.looks)
         row.starved = [point for point in points if point.starved]
         if not criterion.terms:
-            row.primary = harm_effect(row)
+            row.primary = harm_effect(row, measured.looks)
     if criterion.bound:
         row.limits = bounds.lines(criterion.bound, measured)
     return row
@@ -133,7 +138,7 @@ def compare(term: Term, measured: Measured) -> Compared:
     margin = term.margin or margin_of(term.metric, term.kind)
     points = measured.at(term.experiment, term.where)
     values = [average([point.mean(arm, term.metric) for point in points]) for arm in term.arms[:2]]
-    effect = Effect(samples, margin, term.better == "equal")
+    effect = Effect(samples, margin, term.better == "equal", looks=measured.looks)
     return Compared(term.metric, term.kind, term.experiment, values[0], values[1], effect, term.better)
 
 
@@ -158,7 +163,7 @@ def second_reference(criterion: Criterion, measured: Measured) -> Estimate:
     if any(len(term.arms) < 3 for term in criterion.terms):
         return NOT_MEASURED
     samples = mean_of_terms([measured.effect(term, term.arms[0], term.arms[2]) for term in criterion.terms])
-    return mean_of(samples).interval(0.95)
+    return mean_of(samples).interval(confidence(measured.looks))
 
 
 def at_points(term: Term, measured: Measured) -> list[PointEffect]:
@@ -169,9 +174,9 @@ def at_points(term: Term, measured: Measured) -> list[PointEffect]:
         samples = tuple(measured.differences(term, one, term.arms[0], term.arms[1]).values())
         if samples:
             values = [one.mean(arm, term.metric) if arm else math.nan for arm in (*term.arms, "")[:3]]
-            effect = Effect(samples, margin, term.better == "equal")
+            effect = Effect(samples, margin, term.better == "equal", looks=measured.looks)
             found.append(PointEffect(term.experiment, one.point.label, term.metric, term.kind, *values, effect))
-    adjusted = holm([two_sided_p(one.effect.quantity) for one in found])
+    adjusted = holm([one.effect.p for one in found])
     return [replace(one, effect=replace(one.effect, p_holm=p)) for one, p in zip(found, adjusted, strict=True)]
 
 
@@ -182,7 +187,7 @@ def worst_point(row: Row) -> str:
     return f"{worst.experiment}, {worst.point}" if worst else ""
 
 
-def harm_effect(row: Row) -> Compared | None:
+def harm_effect(row: Row, looks: int) -> Compared | None:
     """Return the excess harm to goodput as an effect: its mean over points, of the victim that is harmed most."""
     by_victim: dict[str, list[HarmPoint]] = {}
     for one in row.harm:
@@ -198,7 +203,7 @@ def harm_effect(row: Row) -> Compared | None:
     worst = min(effects, key=lambda victim: average(effects[victim]))
     points = by_victim[worst]
     values = (average([p.beside_subject for p in points]), average([p.beside_baseline for p in points]))
-    return Compared("y_goodput_bps", "harm", points[0].experiment, *values, Effect(effects[worst], EXCESS), "more")
+    return Compared("y_goodput_bps", "harm", points[0].experiment, *values, Effect(effects[worst], EXCESS, looks=looks), "more")
 
 
 def decide(row: Row, measured: Measured, cast: Cast) -> None:

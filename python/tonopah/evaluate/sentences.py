@@ -2,8 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from tonopah.analysis.sequential import confidence
 from tonopah.evaluate.labels import label
 from tonopah.evaluate.scoreboard import Compared, Row
 from tonopah.evaluate.subjects import Cast
@@ -65,6 +67,21 @@ def harm_text(one: Harmed) -> str:
     known = label(point.metric)
     values = " instead of ".join(show(value * known.factor, 3) for value in (point.beside_subject, point.beside_baseline))
     return f"{known.label.lower()} of {point.victim} is {values} {known.unit} at {where}"
+
+
+def replicates_text(facts: Mapping[str, Any]) -> str:
+    """Return how many replicates a report rests on; more than one look has wider intervals."""
+    first, most, looks = facts["replicates"], facts["replicates_most"], facts["looks"]
+    if looks == 1:
+        return count_text(first, "replicate")
+    return (
+        f"{first} to {most} replicates, more where a row was unclear: intervals of {level_text(looks)} for at most {looks} looks"
+    )
+
+
+def level_text(looks: int) -> str:
+    """Return the confidence of the intervals of effects."""
+    return f"{100 * confidence(looks):.1f}".removesuffix(".0") + " %"
 
 
 def metric_text(one: Compared | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tonopah.analysis.sequential import confidence
 from tonopah.evaluate.harm import EXCESS, HarmPoint
 from tonopah.stats import Estimate, Mean, holm, mean_of
 
@@ -57,6 +58,8 @@ class Effect:
     two_sided: bool = False
     """Whether a difference to either side is worse."""
     p_holm: float = math.nan
+    looks: int = 1
+    """How often the data may be looked at before more replicates are added: all intervals together have the level of one."""
 
     @property
     def quantity(self) -> Mean:
@@ -65,18 +68,18 @@ class Effect:
 
     @property
     def estimate(self) -> Estimate:
-        """The mean with its 95 % interval."""
-        return self.quantity.interval(0.95)
+        """The mean with its interval: of 95 %, or wider for several looks."""
+        return self.quantity.interval(confidence(self.looks))
 
     @property
     def p(self) -> float:
         """The p value of the paired t test, two-sided."""
-        return two_sided_p(self.quantity)
+        return two_sided_p(self.quantity, self.looks)
 
     @property
     def equivalent(self) -> bool:
         """Tell whether two one-sided tests show that it is within the margin."""
-        found = self.quantity.interval(EQUIVALENCE)
+        found = self.quantity.interval(1 - (1 - EQUIVALENCE) / self.looks)
         return -self.margin <= found.low and found.high <= self.margin
 
     @property
@@ -91,9 +94,9 @@ class Effect:
         return 0 if math.isnan(half) else math.ceil(self.estimate.n * (half / self.margin) ** 2)
 
 
-def two_sided_p(quantity: Mean) -> float:
-    """Return the two-sided p value of "it is not zero"."""
-    return min(1.0, 2 * min(quantity.p_greater(), quantity.p_less()))
+def two_sided_p(quantity: Mean, looks: int = 1) -> float:
+    """Return the two-sided p value of "it is not zero", multiplied by the number of looks."""
+    return min(1.0, 2 * looks * min(quantity.p_greater(), quantity.p_less()))
 
 
 def word_of(effect: Effect, baseline: str, gentle: bool = False) -> str:
@@ -117,11 +120,12 @@ class Harmed:
     p_holm: float
 
 
-def harmed(points: Sequence[HarmPoint]) -> tuple[list[Harmed], list[Harmed]]:
+def harmed(points: Sequence[HarmPoint], looks: int = 1) -> tuple[list[Harmed], list[Harmed]]:
     """Return all points with estimate and adjusted p value, and those at which the victim is harmed."""
     quantities = [mean_of(point.samples) for point in points]
-    adjusted = holm([two_sided_p(quantity) for quantity in quantities])
-    found = [Harmed(point, quantity.interval(0.95), p) for point, quantity, p in zip(points, quantities, adjusted, strict=True)]
+    adjusted = holm([two_sided_p(quantity, looks) for quantity in quantities])
+    estimates = [quantity.interval(confidence(looks)) for quantity in quantities]
+    found = [Harmed(point, estimate, p) for point, estimate, p in zip(points, estimates, adjusted, strict=True)]
     return found, [one for one in found if is_harm(one)]
 
 
