@@ -10,8 +10,8 @@ import pytest
 import tonopah as tp
 from tonopah.cli.main import main
 from tonopah.scenario.document import to_toml
-from tonopah.validate import trace
-from tonopah.validate.trace_packets import pcapng_frames, read_packets
+from tonopah.validate import trace, trace_connection
+from tonopah.validate.trace_packets import ACK, SYN, Packet, pcapng_frames, read_packets
 
 WORLD = {
     "duration": "8s",
@@ -159,3 +159,33 @@ def test_changed_bytes_give_a_trace_or_a_sentence(recorded, tmp_path):
             trace.estimate(seen, {"rate": "1Mbps", "delay": "1ms"})
         except tp.InputError as error:
             assert str(error)
+
+
+def test_a_figure_of_a_trace_without_losses(tmp_path, capsys):
+    bottleneck = {"rate": "10Mbps", "delay": "10ms", "queue": "5000p"}
+    network = {"kind": "dumbbell", "pairs": 1, "bottleneck": bottleneck}
+    world = {"duration": "500ms", "network": network, "flow": [{"from": "left0", "to": "right0"}]}
+    (tmp_path / "world.toml").write_text(to_toml(world), encoding="utf-8")
+    assert main(["run", str(tmp_path / "world.toml"), "--pcap", str(tmp_path), "--json"]) == 0
+    capsys.readouterr()
+    figure = tmp_path / "x.svg"
+    assert main(["validate", "trace", str(tmp_path / "left0.pcapng"), "--out", str(figure), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trace"]["retransmitted_segments"] == 0 and found["link"]["queue_packets"] == trace.WITHOUT_LOSS
+    assert "<svg" in figure.read_text(encoding="utf-8")
+
+
+def test_segments_that_the_network_card_cuts_later():
+    a, b = ("10.0.0.1", 1), ("10.0.0.2", 2)
+    packets = [
+        Packet(0, a, b, 2**32 - 1, 0, SYN, 0, 60, mss=1460), Packet(10**7, b, a, 7, 0, SYN | ACK, 0, 60, mss=1460),
+        Packet(10**7, a, b, 0, 8, ACK, 4344, 4396), Packet(10**7 + 1, a, b, 4344, 8, ACK, 4344, 4396),
+        Packet(2 * 10**7, b, a, 8, 4344, ACK, 0, 52), Packet(2 * 10**7, a, b, 4344, 8, ACK, 4344, 4396),
+        Packet(3 * 10**7, b, a, 8, 8688, ACK, 0, 52),
+    ]  # fmt: skip
+    seen = trace_connection.observe(packets, "test", 100.0, 10**9)
+    assert seen.sender.mss_bytes == 1448 and seen.flight[:, 1].tolist() == [4344, 8688, 4344, 4344, 0]
+    # The second ACK covers a segment that was sent twice.
+    assert seen.rtt.tolist() == [[0.02, 0.01]] and seen.retransmissions_s.tolist() == [0.02]
+    link = trace.estimate(seen, {})
+    assert link.packet_bytes == 1500 and link.delay_s == pytest.approx((0.01 - 8 * 1552 / link.rate_bps) / 2)

@@ -69,13 +69,13 @@ def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> tup
 def estimate(seen: Observed, given: Mapping[str, str | int | None]) -> Link:
     """Return the link of a trace from what was given, and for the rest from what was seen. Raises InputError."""
     sender, rtts = seen.sender, seen.rtt[:, 1]
-    packet = round(sender.wire_bytes / sender.segments)
+    # What was captured before the network card cut it has fewer headers than the link carries.
+    packet = min(round(sender.wire_bytes / sender.segments), sender.mss_bytes + ACK_BYTES)
     least = min([*rtts, *([sender.handshake_ns / 1e9] if sender.handshake_ns else [])], default=None)
     if least is None and given.get("delay") is None:
         raise InputError("--delay", f"{seen.name} has no RTT sample to estimate it from", "like --delay 20ms")
-    rate = quantity(given, "rate") or delivery_rate(seen, least or MIN_WINDOW_S) * packet / (
-        sender.payload_bytes / sender.segments
-    )
+    headers = packet / min(sender.payload_bytes / sender.segments, sender.mss_bytes)
+    rate = quantity(given, "rate") or delivery_rate(seen, least or MIN_WINDOW_S) * headers
     if not rate >= 1:
         raise InputError("--rate", f"{seen.name} delivers too little to estimate it from", "like --rate 10Mbps")
     serialisation = 8 * (packet + ACK_BYTES) / rate

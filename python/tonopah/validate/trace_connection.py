@@ -13,6 +13,8 @@ from tonopah.errors import InputError
 from tonopah.validate.trace_packets import ACK, SYN, Packet
 
 WRAP = 1 << 32
+TIMESTAMPS = 12
+"""Bytes of the option, padded."""
 MAX_JUMP = 1 << 30
 """Largest window that TCP can announce (RFC 7323 section 2.3): a number further away belongs to no segment of the connection."""
 
@@ -170,6 +172,7 @@ def observe(packets: list[Packet], source: str, until_s: float, most_bytes: int)
     # A SYN takes a number before the first byte.
     base = (first.seq + bool(first.flags & SYN)) % WRAP
     sender.handshake_ns, found = handshake(packets), Acknowledged()
+    offered = min((packet.mss for packet in packets if packet.mss), default=0)
     for packet in packets:
         if packet.t_ns - start > until_s * 1e9 or sender.payload_bytes > most_bytes:
             break
@@ -180,6 +183,9 @@ def observe(packets: list[Packet], source: str, until_s: float, most_bytes: int)
                 sender.sent(packet.t_ns, seq, packet.length, packet.size)
         elif packet.flags & ACK:
             acknowledge(sender, found, packet, base)
+    if 0 < offered < sender.mss_bytes:
+        # Captured before the network card cut it: what it sends fits the option, with timestamps.
+        sender.mss_bytes = max(1, offered - TIMESTAMPS)
     return observed(sender, start, last, until_s)
 
 

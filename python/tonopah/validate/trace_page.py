@@ -100,6 +100,9 @@ def curve(axes: "Axes", points: np.ndarray, scale: float, look: Mapping[str, Any
 
 def mark(axes: "Axes", seen: Observed, height: float, look: Mapping[str, Any]) -> None:
     """Mark the retransmissions above a panel; those closer than a thousandth of the time are one mark."""
+    if not len(seen.retransmissions_s):
+        # A line without points outside of its panel leaves no room for the panel.
+        return
     places = np.unique(np.round(seen.retransmissions_s / max(seen.duration_s, 1e-9), 3)) * seen.duration_s
     axes.plot(
         places, [height] * len(places), linestyle="", marker="|", markersize=6, color=look["color"], clip_on=False,
