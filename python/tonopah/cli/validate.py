@@ -1,4 +1,4 @@
-"""`tonopah validate linux`, `queues`, `ns2`, `published` and `authors`."""
+"""`tonopah validate linux`, `queues`, `ns2`, `published`, `authors` and `trace`."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.cli.arguments import add_command, positive
+from tonopah.cli.validate_trace import add_trace
 from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
@@ -89,6 +90,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_authors_arguments(
         add_command(commands, "authors", "compare with the numbers of the reports' authors", compare_authors, *AUTHORS_EXAMPLES)
     )
+    add_trace(commands)
 
 
 def add_queues_arguments(command: argparse.ArgumentParser) -> None:
