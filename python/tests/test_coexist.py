@@ -60,3 +60,9 @@ def test_wrong_options_are_refused(wrong, tmp_path, capsys):
 def test_an_algorithm_twice_is_refused(capsys):
     assert main(["coexist", "cubic", "cubic"]) == 2
     assert len(list(itertools.islice(capsys.readouterr().err.splitlines(), 2))) == 1
+
+
+def test_with_marks_an_algorithm_that_has_its_own_keeps_them():
+    plan = begin(["cubic", "prague"], buffers=[1.0], rtts=[("40ms", "40ms")], replicates=1, quick=True, ecn=True).plan()
+    asked = {cell.arm: [flow.get("tcp") for flow in cell.built.scenario["flow"] if "cc" in flow] for cell in plan.cells}
+    assert asked["0:1"] == [{"ecn": "classic"}, None]

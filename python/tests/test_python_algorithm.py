@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_class_is_told_with_its_place(dumbbell, tmp_path, m
         ({"python": Reno, "betta": 0.5}, r"tcp\.cc\.betta: .* has no parameter \"betta\"; known: beta"),
         ({"python": Reno, "beta": 1.5}, r"tcp\.cc\.beta: 1\.5 is not a number from 0\.1 to 0\.9"),
         ({"python": Reno, "profile": "linux"}, r"tcp\.cc\.profile: .* has no profile \"linux\""),
-        ({"python": Reno, "name": "reno"}, r"`name` and `python` exclude each other"),
+        ({"python": Reno, "name": "reno"}, r"`name`, `python` and `native` exclude each other"),
         ({"python": 7}, r"tcp\.cc\.python: 7 does not name a class"),
         (object(), r"a value of type object has no meaning"),
         (Reno.__new__(Reno), r"give the class, not an object"),

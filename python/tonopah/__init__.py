@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tonopah._core import engine_version
     from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
     from tonopah.cc.compiled import compiled
+    from tonopah.cc.library import get_include
     from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
     from tonopah.scenario.document import load
@@ -56,6 +57,7 @@ __all__ = [
     "check",
     "compiled",
     "engine_version",
+    "get_include",
     "load",
     "run",
     "sweep",
@@ -64,6 +66,7 @@ _NAMES = {
     "_core": ("engine_version",),
     "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
     "cc.compiled": ("compiled",),
+    "cc.library": ("get_include",),
     "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError"),
     "scenario.document": ("load",),

@@ -36,7 +36,7 @@ class Algorithm:
     description: str
     """The entry in the list of algorithms that it was made with, as JSON text."""
 
-    def __init__(self, class_: type, description: str) -> None: ...
+    def __init__(self, class_: Callable[..., Any], description: str) -> None: ...
     def probe(self) -> None:
         """Make an object with default parameters and ask for its window; raise what is wrong."""
 

@@ -330,4 +330,6 @@ def engine_settings(tcp: Mapping[str, Any] | None) -> BoundScenario:
     if not isinstance(tcp, Mapping):
         raise InputError("tcp", f"{tcp!r} is not a table", 'such as {"cc": "cubic", "mss": "1000B"}')
     reject_unsupported_values(tcp, "tcp")
-    return bind(tcp, path="tcp")
+    bound = bind(tcp, path="tcp")
+    bound.refuse_libraries()
+    return bound

@@ -224,12 +224,10 @@ def run(
 def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Result:
     """Run a scenario that was read from the file `name`, if from any."""
     try:
-        bound = engine_form(scenario, name)
-        with bound.for_a_run() as algorithms:
-            summary, series = engine_run(bound.text, checked_seed(seed), algorithms)
+        summary, series = engine_form(scenario, name).call(engine_run, checked_seed(seed))
     except ScenarioError as error:
         raise relay(error, name) from None
-    return Result(summary, series)
+    return Result(json.loads(summary) if isinstance(summary, str) else summary, series)
 
 
 class AlgorithmList(list[dict[str, Any]]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
 from tonopah.metrics import count_text, parameter, parameter_range, readable, show
+from tonopah.references import key_of
 from tonopah.workload_metrics import CLASS_COLUMNS
 
 if TYPE_CHECKING:
@@ -360,7 +361,7 @@ def facts_table(algorithm: dict[str, Any]) -> "Table":
     table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
     table.add_row("defined in", algorithm["reference"])
     table.add_row("asks for", requirements_text(algorithm["requirements"]))
-    words = [f'{"python" if ":" in name else "name"} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
+    words = [f'{key_of(name)} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
     words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
     table.add_row("written", f"cc = {{ {', '.join(words)} }}")
     return table

@@ -1,5 +1,6 @@
 //! Compiled code behind the congestion-control trait: a C function that is called for each event, with the signals as doubles
-//! (`native_signals.rs`) and a state of doubles of its own. `tonopah.compiled` makes such functions from classes in Python.
+//! (`native_signals.rs`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
+//! kept here; a library of the user (`cc/library.py`) brings one, with a state that it keeps itself.
 //!
 //! The only unsafe code of the project is the call of that function. What it may do is the interface's promise: to read `signal` and
 //! `view`, to read and write `state` and `answers`, within their lengths and during the call only.
@@ -37,6 +38,7 @@ const ON_TIMER: usize = 8;
 /// Answers, NaN where there is none; `done` is set to 1 when the call has come to its end.
 const ANSWERS: [&str; 6] =
     ["cwnd_bytes", "ssthresh_bytes", "next_timer_s", "head_timeout_s", "pacing_rate_bps", "done"];
+const DONE: usize = 5;
 
 /// The code and state of one end of a connection.
 pub(crate) struct Native {
@@ -44,12 +46,29 @@ pub(crate) struct Native {
     event: Event,
     /// The kinds of events that are called, as bits.
     wanted: u32,
-    state: Vec<f64>,
+    state: State,
     mss: Bytes,
     now: Time,
     answers: Answers,
     /// The object in Python; its class keeps the code.
     _owner: Py<PyAny>,
+}
+
+/// What the code keeps between two calls.
+#[derive(FromPyObject)]
+enum State {
+    /// The address of what a library keeps; the object in Python frees it.
+    Library(usize),
+    Doubles(Vec<f64>),
+}
+
+impl State {
+    fn pointer(&mut self) -> *mut f64 {
+        match self {
+            State::Library(address) => ptr::with_exposed_provenance_mut(*address),
+            State::Doubles(doubles) => doubles.as_mut_ptr(),
+        }
+    }
 }
 
 impl Native {
@@ -60,7 +79,7 @@ impl Native {
         setup: &cc::Setup,
     ) -> PyResult<Option<Box<Native>>> {
         let Some(entry) = object.getattr_opt("native_entry")? else { return Ok(None) };
-        let (address, wanted, state): (usize, u32, Vec<f64>) = entry.extract()?;
+        let (address, wanted, state): (usize, u32, State) = entry.extract()?;
         if address == 0 {
             return Err(PyValueError::new_err("native_entry has no function"));
         }
@@ -96,8 +115,12 @@ impl Native {
 
     fn enter(&mut self, kind: usize, signal: &[f64], view: *const f64) {
         let mut given = [f64::NAN; ANSWERS.len()];
+        if let State::Library(_) = self.state {
+            // It has no exception that could end a call early.
+            given[DONE] = 1.0;
+        }
         // SAFETY: see the head of this file; `view` is null or an array that lives until the end of the caller's statement.
-        unsafe { (self.event)(kind as i32, self.state.as_mut_ptr(), signal.as_ptr(), view, given.as_mut_ptr()) };
+        unsafe { (self.event)(kind as i32, self.state.pointer(), signal.as_ptr(), view, given.as_mut_ptr()) };
         let [cwnd, ssthresh, next_timer, head_timeout, pacing_rate, done] = given;
         if done != 1.0 {
             let text = "compiled code did not come to its end (an exception that it does not pass on); uncompiled it says where";

@@ -129,6 +129,13 @@ def test_python_of_the_folder_is_not_executed_unless_allowed(serve, tmp_path, cc
     assert not (tmp_path / "executed").exists()
 
 
+@pytest.mark.parametrize("cc", ["libmine.so", {"native": "libmine.so"}, {"name": "./libmine.so"}])
+def test_a_library_is_never_executed(serve, tmp_path, cc):
+    lab = serve(tmp_path, allow_python=True)
+    status, answer = lab.ask("check", document={"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}, "tcp": {"cc": cc}})
+    assert status == 422 and "is a library, which this server does not execute" in answer["error"]["message"]
+
+
 def test_python_of_the_folder_is_executed_if_allowed_but_no_other(serve, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

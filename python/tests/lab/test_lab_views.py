@@ -1,8 +1,12 @@
 """The other views in Chromium: studies, algorithms, lessons, packets, comparison."""
 
+from pathlib import Path
+
 import pytest
 
 from tonopah.lab import lessons
+from tonopah.validate import linux, terminal
+from tonopah.validate.recordings import shipped
 
 from .conftest import Page
 
@@ -119,9 +123,21 @@ def test_algorithms_are_listed_and_one_is_measured(page):
     assert page.complaints() == []
 
 
-def test_a_class_in_the_folder_runs_again_when_its_file_is_saved(browser, serve, tmp_path):
-    from pathlib import Path
+def test_an_algorithm_is_held_against_recordings_of_linux(page):
+    case = next(case for case in shipped().cases if case.id == "6.1/dctcp-50mbit-10ms-mark20")
+    (result,) = linux.validate(shipped(), [case])
+    page.open("algorithms/dctcp")
+    page.until("document.querySelector('#against-linux')")
+    page.click("#against-linux")
+    page.until("document.querySelector('#linux-table tbody tr')")
+    row = page.js("[...document.querySelector('#linux-table tbody tr').cells].map((cell) => cell.textContent)")
+    assert row[0].startswith(case.id) and row[1:] == [*terminal.cells(result.flows[0]), "pass"]
+    assert page.complaints() == []
+    assert page.served.ask("linux", cc="dctcp", case="6.1/reno-drop-one")[0] == 422
+    assert page.served.ask("linux", cc="copa")[1]["cases"] == []
 
+
+def test_a_class_in_the_folder_runs_again_when_its_file_is_saved(browser, serve, tmp_path):
     from tonopah.examples import reno
 
     text = Path(reno.__file__).read_text(encoding="utf-8")
@@ -170,6 +186,9 @@ def test_packets_are_shown_below_two_seconds_and_one_is_followed(page):
     page.click("button.packet")
     page.until("document.querySelectorAll('#life li').length >= 2")
     assert "sent" in page.text("#life") or "transmitted" in page.text("#life")
+    page.browser.call("Emulation.setDeviceMetricsOverride", width=390, height=900, deviceScaleFactor=1, mobile=False)
+    page.until("innerWidth === 390 && document.querySelector('.split .plot').plot.width < 390")
+    assert page.js("document.documentElement.scrollWidth") <= 390
     assert page.complaints() == []
 
 
@@ -182,7 +201,7 @@ def test_a_comparison_says_whether_a_difference_is_real(page):
     page.click("#is-it-real")
     page.until("document.querySelector('#compared')?.textContent.includes('95 %')")
     first = page.js("[...document.querySelector('#compared tbody tr').cells].map((c) => c.textContent)")
-    assert first[0].startswith("Goodput") and float(first[3]) < -4 and float(first[5]) < 1e-6
+    assert first[0].startswith("Goodput") and float(first[3]) < -4 and first[5] == "< 0.0001"
     page.click("#compare")
     page.until("document.querySelectorAll('.comparing figure.series .plot').length >= 3")
     page.until("!document.querySelector('#compare').disabled")

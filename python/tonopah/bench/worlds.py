@@ -143,6 +143,22 @@ def orders(rng: np.random.Generator, place: np.ndarray, seconds: float) -> list[
     return found
 
 
+def aggregated(stations: int, seconds: float) -> dict[str, Any]:
+    """Return stations within 10 m, all in reach: 802.11n at 65 Mb/s, frames in A-MPDUs that block ACKs answer.
+
+    The endpoint, the radio and the buffers are ns-3's; as many flows as stations send all that they can.
+    """
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {
+            "kind": "adhoc", "nodes": stations, "flows": stations, "area": {"x": "10m", "y": "10m"},
+            "radio": {"profile": "ns3", "standard": "n", "data_rate": "65Mbps"}, "routing": {"kind": "shortest"},
+        },
+        "tcp": {"profile": "ns3", "cc": "newreno", "mss": "1472B"},
+        "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
+    }  # fmt: skip
+
+
 def low_rate(stations: int, network: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     """Return 802.15.4 stations that write 200 times a second 100 bytes into TCP, more than the radio carries."""
     return {
@@ -230,6 +246,7 @@ WORLDS = (
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
+    World("wifin10", "802.11n, 10 stations, 10 flows, A-MPDU", 100, partial(aggregated, 10), "1 frame", peers=(), radio=True),
     World("lrwpan20", "802.15.4, 20 stations, 19 flows to one", 100, partial(low_rate, 20, CUBE), "1 link", peers=(), radio=True),
     World(
         "lrwpan40",

@@ -1,6 +1,8 @@
 """Binds a scenario to the classes in Python that it names: the engine gets text with their names, and the classes beside it."""
 
-from collections.abc import Iterator, Mapping
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +11,9 @@ from typing import Any
 from tonopah._core import Algorithm
 from tonopah.cc.description import LoadedAlgorithm, Provenance, loaded_for_a_run, prepare
 from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry
-from tonopah.errors import InputError
+from tonopah.cc.process import ProcessEndedError, ask, status_text
+from tonopah.errors import AlgorithmError, InputError
+from tonopah.references import is_library, key_of, name_in
 from tonopah.scenario.document import to_json
 
 
@@ -18,6 +22,8 @@ class BoundScenario:
     """A scenario as the engine takes it: JSON text, and the algorithms in Python by the name that the text has for them."""
 
     text: str = ""
+    path: str = ""
+    """Of the text in the whole, if it is a part."""
     found: dict[str, LoadedAlgorithm] = field(default_factory=dict)
 
     @property
@@ -32,7 +38,34 @@ class BoundScenario:
 
     def for_a_run(self) -> AbstractContextManager[dict[str, Algorithm]]:
         """Load the algorithms anew from their files, for one run meanwhile: it meets nothing that another run left in them."""
+        self.refuse_libraries()
         return loaded_for_a_run(self.found)
+
+    def refuse_libraries(self) -> None:
+        """Raise InputError if a library takes part: this process is not one of its own."""
+        for name in libraries(self.origins):
+            text = f"{name} is a library, which runs in a process of its own, and not here"
+            raise InputError(place_of(self.text, name, self.path), text, "tonopah run, tonopah.run and studies give it one")
+
+    def call(self, function: Callable[..., Any], seed: int, **options: Any) -> Any:
+        """Return what a function of the engine gives for the scenario.
+
+        If a library takes part it is called in a process of its own, and the summary of `run` is text. Raises AlgorithmError,
+        with the path of its key, if the library ends that process.
+        """
+        origins = self.origins
+        if not libraries(origins):
+            with self.for_a_run() as algorithms:
+                return function(self.text, seed, algorithms=algorithms, **options)
+        if homeless := [name for name, origin in origins.items() if not origin.reference]:
+            text = f"{homeless[0]} is a class of this program: the process in which a library runs does not have it"
+            raise InputError(place_of(self.text, homeless[0], self.path), text, "write the class into a file")
+        try:
+            return ask("tonopah.cc.loading:call_engine", function.__name__, self.text, seed, origins, options)
+        except ProcessEndedError as error:
+            raise ended_by_library(self.text, origins, error.status) from None
+        except AlgorithmError as error:
+            raise with_place(error, self.text, origins) from None
 
 
 def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | None = None, path: str = "") -> BoundScenario:
@@ -40,7 +73,7 @@ def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | No
 
     Classes in it become text. Raises InputError, with the path of the `cc` at fault, when a class cannot be used.
     """
-    bound = BoundScenario()
+    bound = BoundScenario(path=path)
     plain = copy_tables(scenario)
     for table, place in find_cc(plain, path):
         try:
@@ -76,8 +109,7 @@ def find_cc(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any], str]]:
 def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
     """Return a `cc` as the engine reads it, after its class, if it has one, has been found."""
     table = dict(cc) if isinstance(cc, dict) else None
-    key = "python" if table and "python" in table else "name"
-    named = table.get(key) if table is not None else cc
+    key, named = name_in(cc)
     place = f"{path}.{key}" if table is not None else path
     if isinstance(named, type):
         reference, found = class_name(named), prepare(named, class_name(named), place)
@@ -85,7 +117,9 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
         if key == "python":
             raise InputError(place, f"{named!r} does not name a class in a file", HINT)
         return cc
-    elif key == "python" or ":" in named:
+    elif key == "native" and not is_library(named):
+        raise InputError(place, f"{named!r} does not name a shared library", 'like native = "libmine.so"')
+    elif key == "python" or ":" in named or is_library(named):
         reference, found = named, load(named, place, folder)
     elif named in find_entry_points() and named not in engine_names():
         reference, found = named, load_entry(named, place)
@@ -96,22 +130,53 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
     if table is None:
         return reference
     rest = {other: value for other, value in table.items() if other != key}
-    return {"python" if ":" in reference else "name": reference, **rest}
+    return {key_of(reference): reference, **rest}
+
+
+def libraries(origins: Mapping[str, Provenance]) -> list[str]:
+    """Return the names of the algorithms that are libraries."""
+    return [name for name, origin in origins.items() if origin.is_library]
+
+
+def place_of(scenario: str, name: str, prefix: str = "") -> str:
+    """Return the path of the first key in a scenario (JSON text) that names an algorithm; `cc` if none does."""
+    for table, path in find_cc(json.loads(scenario), prefix):
+        key, named = name_in(table["cc"])
+        if named == name:
+            return f"{path}.{key}" if isinstance(table["cc"], dict) else path
+    return "cc"
+
+
+def ended_by_library(scenario: str, origins: Mapping[str, Provenance], status: int) -> AlgorithmError:
+    """Return the error of a run whose process a library has ended with an exit code, below zero that of a signal."""
+    named = libraries(origins)
+    error = AlgorithmError(f"{' or '.join(named)} ended the process of the run: {status_text(status)}")
+    error.algorithm, error.method, error.time_s = named[0], "", math.nan
+    return with_place(error, scenario, origins)
+
+
+def with_place(error: AlgorithmError, scenario: str, origins: Mapping[str, Provenance]) -> AlgorithmError:
+    """Return an error of a library with the path of its key; there is no traceback in it to show."""
+    if error.algorithm in libraries(origins):
+        error.args = (f"{place_of(scenario, error.algorithm)}: {error}",)
+        error.traceback = ""  # type: ignore[attr-defined]
+    return error
 
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
     """Let references of a scenario that start at its own file start where `folder` does."""
     for table, _ in find_cc(scenario):
         cc = table["cc"]
-        if isinstance(cc, dict) and isinstance(cc.get("python"), str):
-            table["cc"] = cc | {"python": rebase_reference(cc["python"], folder)}
+        key, named = name_in(cc)
+        if isinstance(cc, dict) and isinstance(named, str):
+            table["cc"] = cc | {key: rebase_reference(named, folder)}
         elif isinstance(cc, str):
             table["cc"] = rebase_reference(cc, folder)
 
 
 def rebase_reference(reference: str, folder: Path) -> str:
     """Return a reference to a file that starts one folder higher up."""
-    return (folder / reference).as_posix() if ".py:" in reference else reference
+    return (folder / reference).as_posix() if ".py:" in reference or is_library(reference) else reference
 
 
 def class_name(found: type) -> str:

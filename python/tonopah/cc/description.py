@@ -18,6 +18,7 @@ from tonopah.cc.rewriting import CompileError
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
+from tonopah.references import is_library
 
 ECN_MODES = (None, "off", "classic", "dctcp", "accecn", "l4s")
 REQUIRED = {"on_ack": 2, "on_congestion": 2, "window": 0}
@@ -36,11 +37,16 @@ class Provenance:
     reference: str
     digest: str
 
+    @property
+    def is_library(self) -> bool:
+        """Whether it is machine code, which runs in a process of its own only."""
+        return is_library(self.reference)
+
 
 class Maker:
     """What the engine calls to make an object: the class that was loaded for the run in this thread, else the one checked."""
 
-    def __init__(self, checked: type):
+    def __init__(self, checked: Callable[..., Any]):
         self.checked, self.of_run = checked, threading.local()
 
     def __call__(self, setup: Any, **parameters: float | bool) -> Any:

@@ -16,13 +16,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tonopah._core import algorithms
-from tonopah.cc.description import LoadedAlgorithm, make, prepare
+from tonopah._core import algorithms, capture, run, trace, transmissions
+from tonopah.cc.description import LoadedAlgorithm, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
+from tonopah.cc.library import find_library, open_library
 from tonopah.errors import InputError
+from tonopah.references import is_library
 from tonopah.scenario.files import read_file
 
 GROUP = "tonopah.algorithms"
+CALLABLE = {"capture": capture, "run": run, "trace": trace, "transmissions": transmissions}
+"""Functions of the engine that run a scenario."""
 MAX_FILE_BYTES = 16 * 1024 * 1024
 """Limit of the size of an algorithm's file, so that a wrong name does not exhaust memory."""
 HINT = 'like python = "my_algorithm.py:MyCC"'
@@ -43,6 +47,8 @@ def find_entry_points() -> dict[str, Any]:
 def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> LoadedAlgorithm:
     """Return the class that a reference names; a scenario may give it another name, `called`. Raises InputError."""
     called = called or reference
+    if is_library(reference):
+        return find_library(reference, path, folder)
     where, _, name = reference.rpartition(":")
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
@@ -84,6 +90,27 @@ def load_again(reference: str, path: str, called: str) -> LoadedAlgorithm:
         raise InputError(path, f"{where} cannot be read")
     loaded = attempt(lambda: load_file(Path(where), code), path, where)
     return make(find_class(loaded.module, name, path, where), called, reference, loaded.sources)
+
+
+def load_planned(name: str, origin: Provenance) -> LoadedAlgorithm:
+    """Return an algorithm in a process of its own. Raises InputError when it is not the one that the run was planned with."""
+    reference = origin.reference
+    if origin.is_library:
+        algorithm = open_library(Path(reference), name, read(Path(reference)) or b"")
+    elif ".py:" in reference:
+        algorithm = load_again(reference, "cc", name)
+    else:
+        algorithm = load(reference, "cc", called=name) if ":" in reference else load_entry(reference, "cc")
+    if algorithm.origin.digest != origin.digest:
+        raise InputError("cc", f"{name} has been edited since the study was started", "run the study again")
+    return algorithm
+
+
+def call_engine(function: str, scenario: str, seed: int, origins: dict[str, Provenance], options: dict[str, Any]) -> Any:
+    """Call a function of the engine with a scenario and its algorithms, which are loaded into this process."""
+    algorithms = {name: load_planned(name, origin).core for name, origin in origins.items()}
+    answer = CALLABLE[function](scenario, seed, algorithms=algorithms, **options)
+    return (answer[0].json(), *answer[1:]) if function == "run" else answer
 
 
 _loaded: dict[Path, LoadedFile] = {}

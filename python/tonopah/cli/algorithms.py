@@ -7,6 +7,7 @@ from tonopah import terminal
 from tonopah.cc.loading import describe_reference
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError, near_names
+from tonopah.references import is_code
 from tonopah.simulation import algorithms
 
 EXAMPLE = "tonopah algorithms cubic"
@@ -15,7 +16,9 @@ EXAMPLE = "tonopah algorithms cubic"
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `algorithms`."""
     add_common(command, show_algorithms, EXAMPLE)
-    command.add_argument("name", nargs="?", help="show all of this one; also a class in Python, like my_algorithm.py:MyCC")
+    command.add_argument(
+        "name", nargs="?", help="show all of this one; also a class, like my.py:MyCC, or a library, like ./libmine.so"
+    )
 
 
 def show_algorithms(arguments: argparse.Namespace) -> int:
@@ -31,7 +34,7 @@ def show_algorithms(arguments: argparse.Namespace) -> int:
 
 def find_algorithm(name: str) -> dict[str, object]:
     """Return the description of one algorithm. Raises InputError when there is none of that name."""
-    if ":" in name:
+    if is_code(name):
         return describe_reference(name, "algorithms")
     known = {entry["name"]: entry for entry in algorithms()}
     if name not in known:

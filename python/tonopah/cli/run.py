@@ -90,9 +90,7 @@ def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     """Print every packet event of a run."""
     scenario, name = prepare(arguments.scenario, made)
     try:
-        bound = engine_form(scenario, name)
-        with bound.for_a_run() as algorithms:
-            print(trace(bound.text, arguments.seed, algorithms, json=arguments.json), end="")
+        print(engine_form(scenario, name).call(trace, arguments.seed, json=arguments.json), end="")
     except ScenarioError as error:
         raise relay(error, name) from None
     return 0

@@ -1,4 +1,7 @@
-"""Writes docs/algorithms.md, docs/scenario.md and the tables of docs/studies.md: `python -m tonopah.docs.reference docs`."""
+"""Writes docs/algorithms.md, docs/scenario.md, the tables of docs/studies.md, and include/tonopah.h.
+
+`python -m tonopah.docs.reference docs` does.
+"""
 
 import json
 import sys
@@ -7,6 +10,8 @@ from typing import Any
 
 from tonopah._core import algorithms
 from tonopah._core import schema as engine_schema
+from tonopah.cc.library import get_include
+from tonopah.docs.header import header
 from tonopah.docs.markdown import markdown_table
 from tonopah.docs.studies import studies_page
 from tonopah.metrics import parameter, parameter_range
@@ -162,6 +167,9 @@ def main(folder: str) -> None:
     studies = Path(folder, "studies.md")
     studies.write_text(studies_page(studies.read_text(encoding="utf-8")), encoding="utf-8")
     print(studies)
+    interface = Path(get_include(), "tonopah.h")
+    interface.write_text(header(), encoding="utf-8")
+    print(interface)
 
 
 if __name__ == "__main__":

@@ -244,7 +244,7 @@ def begin(
     if queue:
         world["queue"] = dict(queue)
     if ecn:
-        world["tcp"] = {"ecn": "classic"}
+        world["ecn"] = ["classic"]
     folder = Path(out) if out else Path("results") / "coexist"
     return Coexistence(
         Company(members),

@@ -6,17 +6,18 @@ of a seeded generator gives the same numbers in every version.
 
 import math
 import random
+from dataclasses import dataclass
 from statistics import NormalDist
 
 from tonopah._core import parse_quantity
 from tonopah.evaluate.definitions import Walk
 
 
+@dataclass(frozen=True)
 class Draws:
     """The draws of one replicate at one point, common to all of its arms."""
 
-    def __init__(self, name: str):
-        self.name = name
+    name: str
 
     def stream(self, quantity: str) -> random.Random:
         """Return the stream of one quantity."""

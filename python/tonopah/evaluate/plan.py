@@ -67,7 +67,7 @@ def make_plan(
     for experiment in experiments:
         for point in points(experiment, mode):
             for arm in experiment.arms:
-                for replicate in range(1, replicates + 1):
+                for replicate in range(1, min(replicates, experiment.most or replicates) + 1):
                     add_run(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
         on_experiment()
     # Two replicates of everything come first, so that a broken algorithm is seen soon.

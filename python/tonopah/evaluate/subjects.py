@@ -1,5 +1,6 @@
 """Who is judged, and beside whom: the algorithms of a report with the words that name them."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
 from tonopah.errors import InputError
+from tonopah.references import is_code, name_in
 from tonopah.simulation import algorithms
 from tonopah.spec.validation import list_allowed
 
@@ -55,9 +57,9 @@ def read_subject(text: str, option: str = "ALGORITHM", folder: str | Path = ".")
 
 def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Subject:
     """Return the algorithm that a value of `cc` names. Raises InputError."""
-    named = str(given.get("name", given.get("python", ""))) if isinstance(given, Mapping) else str(given)
-    if ":" in named:
-        return python_subject(given, named, option, folder)
+    named = str(name_in(given)[1] or "")
+    if is_code(given):
+        return own_subject(given, named, option, folder)
     known = {entry["name"]: entry for entry in algorithms()}
     if named not in known:
         raise InputError(option, f"{named!r} is unknown", list_allowed(known, value=named))
@@ -74,17 +76,17 @@ def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Su
     return Subject(cc, label, title, profile, entry["requirements"]["ecn"])
 
 
-def python_subject(given: Any, named: str, option: str, folder: str | Path) -> Subject:
-    """Return a class in Python. Raises InputError when it cannot be used."""
+def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subject:
+    """Return a class in Python or a library. Raises InputError when it cannot be used."""
     try:
         bound = bind({"tcp": {"cc": given}}, folder)
     except InputError as error:
         raise InputError(option, error.message, error.hint, error.source) from error.__cause__
     found = next(iter(bound.found.values()))
-    own = {key: value for key, value in given.items() if key not in ("name", "python")} if isinstance(given, Mapping) else {}
+    own = {key: value for key, value in given.items() if key != name_in(given)[0]} if isinstance(given, Mapping) else {}
     name = named.rpartition(":")[2]
     label = f"{named}" + (f" ({', '.join(f'{key} {value}' for key, value in own.items())})" if own else "")
-    return Subject(given, label, name, "", getattr(found.maker.checked, "ecn", None), found.origin.digest)
+    return Subject(given, label, name, "", json.loads(found.core.description)["requirements"]["ecn"], found.origin.digest)
 
 
 class Casting(Protocol):

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tonopah.cc.description import Provenance
+from tonopah.cc.process import import_path
 from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
 from tonopah.execution.options import Limits
 from tonopah.spec.plan import Run
@@ -91,16 +91,6 @@ class Worker:
             # Buffered bytes have no reader any more.
             with suppress(OSError):
                 pipe.close()
-
-
-def import_path() -> list[str]:
-    """Return where a worker may import from: where this process may, without the working directory.
-
-    Only the folder of this package, where it is not installed, may be the working directory.
-    """
-    here, package = Path.cwd(), Path(__file__).resolve().parents[2]
-    folders = [Path(folder or ".").resolve() for folder in sys.path]
-    return [str(folder) for folder in dict.fromkeys((*folders, package)) if folder != here or folder == package]
 
 
 def answer_of(worker: Worker, job: Job, is_over: Callable[[], bool] = lambda: False) -> Answer:

@@ -14,7 +14,6 @@ import pickle
 import select
 import signal
 import struct
-import sys
 import threading
 import time
 import traceback
@@ -30,14 +29,14 @@ import numpy  # noqa: F401
 from tonopah._core import engine_build, engine_version, run
 from tonopah.authors.observe import columns, observe, seen
 from tonopah.cc.base import CongestionControl
-from tonopah.cc.binding import bind
-from tonopah.cc.description import LoadedAlgorithm, Provenance
+from tonopah.cc.binding import bind, ended_by_library, libraries, with_place
+from tonopah.cc.description import Provenance
 from tonopah.cc.importing import compile_source
-from tonopah.cc.loading import engine_names, find_entry_points, load, load_again, load_entry
-from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, ScenarioError, traceback_of
+from tonopah.cc.loading import engine_names, find_entry_points, load_planned
+from tonopah.cc.process import end_with_parent
+from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, traceback_of
 from tonopah.execution.processes import Answer, Job, Worker, answer_of
 
-PR_SET_PDEATHSIG = 1
 LENGTH = struct.Struct("=Q")
 """An answer is preceded by its length: a process that an algorithm started may hold the pipe open."""
 POLL_MS = 1000
@@ -123,18 +122,22 @@ def run_in_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CD
         os.close(reading)
     if answer is None:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if ended is None else ended
-        return pickle.dumps(Answer(failed=f"a worker process ended with exit code {status}", died=True))
+        return pickle.dumps(answer_of_ended(job, status))
     if ended is None:
         os.waitpid(child, 0)
     return answer
 
 
-def end_with_parent(parent: int, library: ctypes.CDLL) -> None:
-    """Let the kernel kill this process when its parent ends, however that ends (prctl(2), Linux only)."""
-    if sys.platform == "linux":
-        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+def answer_of_ended(job: Job, status: int) -> Answer:
+    """Return the answer for a child that ended without one. What a library did is not tried again, but for SIGKILL."""
+    if libraries(job.origins) and status != -signal.SIGKILL:
+        return Answer(raised=raised(ended_by_library(job.scenario, job.origins, status)))
+    return Answer(failed=f"a worker process ended with exit code {status}", died=True)
+
+
+def raised(error: AlgorithmError) -> dict[str, Any]:
+    """Return an exception of an algorithm as what can be pickled."""
+    return {"message": str(error), "traceback": traceback_of(error), **vars(error)}
 
 
 def answer_and_end(job: Job, writing: int) -> None:
@@ -186,7 +189,7 @@ def run_job(job: Job) -> Answer:
             text = with_counts(job, text, series)
         return Answer(text, series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
-        return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
+        return Answer(raised=raised(with_place(error, job.scenario, job.origins)))
     except ScenarioError as error:
         return Answer(input_error=(error.path, error.message, error.hint))
     except LimitError as error:
@@ -218,18 +221,6 @@ def run_apart(job: Job) -> Answer:
     if not hasattr(KEPT, "worker"):
         KEPT.worker = Worker()
     return answer_of(KEPT.worker, job)
-
-
-def load_planned(name: str, origin: Provenance) -> LoadedAlgorithm:
-    """Return an algorithm. Raises InputError when it is not the one that the run was planned with."""
-    reference = origin.reference
-    if ".py:" in reference:
-        algorithm = load_again(reference, "cc", name)
-    else:
-        algorithm = load(reference, "cc", called=name) if ":" in reference else load_entry(reference, "cc")
-    if algorithm.origin.digest != origin.digest:
-        raise InputError("cc", f"{name} has been edited since the study was started", "run the study again")
-    return algorithm
 
 
 if __name__ == "__main__":

@@ -50,8 +50,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
             duration = seconds(checked["graph"]["duration"])
             put(scenario, "record.every", f"{max(1, round(duration / SAMPLES * 1e6))}us")
         bound = engine_form(scenario, name)
-        with bound.for_a_run() as algorithms:
-            summary, columns, packets = engine_transmissions(bound.text, seed, MAX_PACKETS, algorithms)
+        summary, columns, packets = bound.call(engine_transmissions, seed, most=MAX_PACKETS)
     except ScenarioError as error:
         raise relay(error, name) from None
     result = Result(json.loads(summary), columns)

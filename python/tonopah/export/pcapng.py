@@ -54,9 +54,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, on_
     Raises ScenarioError when the scenario cannot be run, OSError when a file cannot be written.
     """
     try:
-        bound = engine_form(scenario, name)
-        with bound.for_a_run() as algorithms:
-            summary, series, seen = capture(bound.text, checked_seed(seed), algorithms, on_links=on_links)
+        summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), on_links=on_links)
     except ScenarioError as error:
         raise relay(error, name) from None
     result = Result(json.loads(summary), series)

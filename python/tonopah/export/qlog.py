@@ -40,9 +40,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     be run or has no TCP flow, OSError when a file cannot be written.
     """
     try:
-        bound = engine_form(scenario, name)
-        with bound.for_a_run() as algorithms:
-            lines = trace(bound.text, checked_seed(seed), algorithms, json=True).splitlines()
+        lines = engine_form(scenario, name).call(trace, checked_seed(seed), json=True).splitlines()
     except ScenarioError as error:
         raise relay(error, name) from None
     # The same run once more: the log of packets has no series.

@@ -110,6 +110,17 @@ def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return lab_algorithms.response_point(session.summary, loss)
 
 
+def linux(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the cases of Linux recorded with an algorithm, or the measures of one of them."""
+    # Imported where it is asked for: it doubles the time in which the server starts.
+    from tonopah.lab import linux_cases
+
+    cc = wanted(asked, "cc", str)
+    if asked.get("case") is None:
+        return {"cases": list(linux_cases.cases_of(cc)), "columns": linux_cases.COLUMNS}
+    return linux_cases.compared(cc, wanted(asked, "case", str), lab.runs.slots)
+
+
 def list_studies(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
     """Return all studies."""
     return {"studies": lab.studies.listed()}
@@ -156,6 +167,6 @@ def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 HANDLERS: dict[str, Handler] = {
     "start": start, "document": read_toml, "toml": write_toml, "check": check, "export": export_run, "packets": list_packets,
     "compare": compare_two,
-    "algorithms": list_algorithms, "response": response, "studies": list_studies, "study": study, "explore": explore,
-    "point": point, "lessons": list_lessons, "lesson": check_lesson,
+    "algorithms": list_algorithms, "response": response, "linux": linux,
+    "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons, "lesson": check_lesson,
 }  # fmt: skip

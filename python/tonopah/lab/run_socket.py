@@ -8,7 +8,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from tonopah.errors import LimitError, ScenarioError
 from tonopah.lab.messages import MOST_BYTES, Attach, Message, MessageError, Pace, Show, Start, parse
@@ -33,7 +33,8 @@ class RunSocket:
         """Answer until the page goes or says something wrong."""
         await self.socket.accept()
         try:
-            while True:
+            # What cannot be sent any more ends it, before anything else is received.
+            while self.socket.application_state is WebSocketState.CONNECTED:
                 text = await self.socket.receive_text()
                 if len(text.encode()) > MOST_BYTES:
                     await self.close(TOO_LARGE, f"a message of more than {MOST_BYTES:,} bytes")

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tonopah.cc.binding import find_cc
 from tonopah.cc.loading import HINT
 from tonopah.errors import InputError
+from tonopah.references import is_code, is_library, name_in
 
 COOKIE = "tonopah-lab"
 PYTHON = re.compile(r"[\w./~-]+:[A-Za-z_]\w*")
@@ -166,8 +167,10 @@ def confine(document: Any, folder: Path, allow_python: bool) -> None:
 
 def check_algorithm(cc: Any, folder: Path, allow_python: bool, place: str) -> None:
     """Refuse a `cc` in Python that may not be executed, or whose file is outside the folder."""
-    reference = python_reference(cc)
-    if reference is not None:
+    key, reference = name_in(cc)
+    if key == "native" or is_library(reference):
+        raise InputError(place, f"{reference!r} is a library, which this server does not execute", "tonopah run does")
+    if is_code(cc) and isinstance(reference, str):
         if not allow_python:
             message = f"{reference!r} is an algorithm in Python, which this server does not execute"
             raise InputError(place, message, "start it with --allow-python")
@@ -188,12 +191,6 @@ def named_files(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from named_files(value, place)
 
 
-def python_reference(cc: Any) -> str | None:
-    """Return the reference to a class in Python of a `cc`, as cc/binding.py reads it; None if it is no class."""
-    named = cc.get("python", cc.get("name")) if isinstance(cc, dict) else cc
-    return named if isinstance(named, str) and (":" in named or (isinstance(cc, dict) and "python" in cc)) else None
-
-
 def check_file(folder: Path, name: str, place: str) -> None:
     """Refuse a file outside the folder with the path of the key that names it."""
     try:
@@ -203,11 +200,12 @@ def check_file(folder: Path, name: str, place: str) -> None:
 
 
 def refuse_python(document: Any, path: str = "") -> None:
-    """Refuse a study that names an algorithm in Python anywhere: where it compares, sweeps or describes. Raises InputError."""
+    """Refuse a study that names an algorithm in Python or a library, wherever it does. Raises InputError."""
     steps = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
     for key, value in steps:
         place = f"{path}[{key}]" if isinstance(document, list) else f"{path}.{key}" if path else str(key)
-        if isinstance(value, str) and (key == "python" or PYTHON.fullmatch(value)):
-            message = f"{value!r} is an algorithm in Python, which this server does not execute"
+        if isinstance(value, str) and (key in ("python", "native") or PYTHON.fullmatch(value) or is_library(value)):
+            kind = "a library" if is_library(value) else "an algorithm in Python"
+            message = f"{value!r} is {kind}, which this server does not execute"
             raise InputError(place, message, "start it with --allow-python")
         refuse_python(value, place)

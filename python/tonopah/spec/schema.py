@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
+from tonopah.references import name_in
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.history import HistoryEntry, in_order
@@ -46,8 +47,8 @@ Replicates = Annotated[int, *between(1, MAX_REPLICATES)]
 def label_of(cc: Any) -> str | None:
     """Return what a compared algorithm is called: its name or class, then its profile and its parameters."""
     if isinstance(cc, Mapping):
-        name = cc.get("python", cc.get("name"))
-        rest = [f"{key}={value}" for key, value in cc.items() if key not in ("name", "python", "profile")]
+        own, name = name_in(cc)
+        rest = [f"{key}={value}" for key, value in cc.items() if key not in (own, "profile")]
         more = [*([str(cc["profile"])] if "profile" in cc else []), *rest]
     else:
         name, more = cc, []

@@ -18,7 +18,8 @@ pub type Further = BTreeMap<String, &'static Algorithm>;
 /// A choice of congestion control: `"cubic"`, or `{ name = "cubic", profile = "linux", beta = 0.7 }`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CcChoice {
-    /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`.
+    /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`; a file FILE.so holds machine
+    /// code and is written under `native`.
     pub name: String,
     /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm.
     pub profile: Option<String>,
@@ -34,9 +35,15 @@ impl CcChoice {
         CcChoice { name: name.to_owned(), profile: None, params: BTreeMap::new(), given: None }
     }
 
-    /// The key that the name is written under. No listed name has a colon.
+    /// The key that the name is written under. No listed name has a colon or a dot.
     fn key(&self) -> &'static str {
-        if self.name.contains(':') { "python" } else { "name" }
+        if self.name.contains(':') {
+            "python"
+        } else if self.name.ends_with(".so") {
+            "native"
+        } else {
+            "name"
+        }
     }
 
     /// Means the algorithm of `further` that it names, if there is one.
@@ -91,10 +98,10 @@ impl<'de> Deserialize<'de> for CcChoice {
         let mut choice = CcChoice::named("");
         for (key, value) in table {
             match (key.as_str(), value) {
-                ("name" | "python", Json::String(_)) if !choice.name.is_empty() => {
-                    return Err(wrong("`name` and `python` exclude each other"));
+                ("name" | "python" | "native", Json::String(_)) if !choice.name.is_empty() => {
+                    return Err(wrong("`name`, `python` and `native` exclude each other"));
                 }
-                ("name" | "python", Json::String(name)) => choice.name = name,
+                ("name" | "python" | "native", Json::String(name)) => choice.name = name,
                 ("profile", Json::String(profile)) => choice.profile = Some(profile),
                 (_, Json::Number(number)) => {
                     choice.params.insert(key, Value::Number(number.as_f64().unwrap_or(f64::NAN)));
@@ -137,12 +144,14 @@ impl JsonSchema for CcChoice {
         json_schema!({
             "description": "an algorithm: \"cubic\", or { name = \"cubic\", profile = \"linux\", beta = 0.7 }; `tonopah algorithms` lists names, profiles and parameters. \
         One written in Python is { python = \"my_algorithm.py:MyCC\", beta = 0.7 }: a class in a file, whose path starts at the folder of the scenario file, \
-        with its parameters (docs/python-algorithm.md)",
+        with its parameters (docs/python-algorithm.md). One in C or Rust is { native = \"libmine.so\", beta = 0.7 } (docs/native.md)",
             "anyOf": [
                 {"type": "string"},
                 {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "profile": {"type": "string"}},
                  "additionalProperties": {"type": ["number", "boolean"]}},
                 {"type": "object", "required": ["python"], "properties": {"python": {"type": "string"}, "profile": {"type": "string"}},
+                 "additionalProperties": {"type": ["number", "boolean"]}},
+                {"type": "object", "required": ["native"], "properties": {"native": {"type": "string"}, "profile": {"type": "string"}},
                  "additionalProperties": {"type": ["number", "boolean"]}}
             ]
         })
@@ -198,5 +207,7 @@ mod tests {
         let error = serde_json::from_str::<CcChoice>(both).unwrap_err().to_string();
         assert!(error.contains("exclude each other"), "{error}");
         assert_eq!(flow_with(r#""my.py:Standing""#).flow[0].cc, Some(CcChoice::named("my.py:Standing")));
+        let native = flow_with(r#"{"native": "libmine.so", "beta": 0.7}"#);
+        assert_eq!(crate::expand(&native, 1).unwrap_err().path, "flow[0].cc.native");
     }
 }

@@ -2,6 +2,8 @@
 /* global uPlot, fromStyle, show */
 import { ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
 import { Watch, useRun } from "./bench.js";
+import { useDark, useWidth } from "./measures.js";
+import { AXIS_FONT } from "./plots.js";
 
 const LOSSES = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5];
 const LOOK_MS = 1000;
@@ -12,15 +14,15 @@ function Facts({ entry }) {
   const asks = entry.requirements ?? {};
   const wishes = [asks.owns_window && "its own window in recovery too", asks.ecn && `congestion marks of the form ${asks.ecn}`, asks.timestamps && "timestamps"].filter(Boolean);
   return html`<p>${entry.reference}</p>${wishes.length > 0 && html`<p class="meta">Asks of its connection: ${wishes.join("; ")}.</p>`}
-    ${entry.params?.length > 0 && html`<h2>Parameters</h2><div class="scroll" tabindex="0" role="region" aria-label="parameters"><table><thead><tr><th>name</th><th>default</th><th>range</th><th>unit</th><th>meaning and source</th></tr></thead><tbody>
+    ${entry.params?.length > 0 && html`<h2>Parameters</h2><div class="scroll facts" tabindex="0" role="region" aria-label="parameters"><table><thead><tr><th>name</th><th>default</th><th>range</th><th>unit</th><th>meaning and source</th></tr></thead><tbody>
       ${entry.params.map((one) => html`<tr key=${one.name}><td><code>${one.name}</code></td><td>${number(one.default)}</td><td>${one.min === undefined || one.min === null ? "" : `${number(one.min)} to ${number(one.max)}`}</td><td>${one.unit}</td><td>${one.doc}<small>${one.source}</small></td></tr>`)}</tbody></table></div>`}
-    ${entry.profiles?.length > 0 && html`<h2>Profiles</h2><div class="scroll" tabindex="0" role="region" aria-label="profiles"><table><thead><tr><th>name</th><th>recovery</th><th>sets</th></tr></thead><tbody>
+    ${entry.profiles?.length > 0 && html`<h2>Profiles</h2><div class="scroll facts" tabindex="0" role="region" aria-label="profiles"><table><thead><tr><th>name</th><th>recovery</th><th>sets</th></tr></thead><tbody>
       ${entry.profiles.map((one) => html`<tr key=${one.name}><td><code>${one.name}</code></td><td>${one.recovery ?? "the connection's"}</td><td>${Object.entries(one.set).map(([key, value]) => `${key} = ${number(value)}`).join(", ") || "nothing: the defaults"}</td></tr>`)}</tbody></table></div>`}`;
 }
 
 // Window against loss rate, measured now, a run for each point; beside it the square-root law.
 function Response({ cc, version }) {
-  const [points, set] = useState([]), [error, setError] = useState(""), [going, go] = useState(false), host = useRef(null);
+  const [points, set] = useState([]), [error, setError] = useState(""), [going, go] = useState(false), host = useRef(null), width = useWidth(host), dark = useDark();
   const stale = useRef(0);
   useEffect(() => {
     stale.current += 1;
@@ -47,11 +49,11 @@ function Response({ cc, version }) {
     if (mine === stale.current) go(false);
   };
   useEffect(() => {
-    if (!points.length || !host.current) return undefined;
-    const ink = fromStyle("--ink"), line = fromStyle("--line"), axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: "11px Inter, Arial, sans-serif" };
+    if (!points.length || !width) return undefined;
+    const ink = fromStyle("--ink"), line = fromStyle("--line"), axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: AXIS_FONT, labelFont: AXIS_FONT, labelSize: 18 };
     const plot = new uPlot(
       {
-        width: Math.min(640, host.current.clientWidth), height: 280, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
+        width: Math.min(640, width), height: 280, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
         axes: [{ ...axis, label: "loss rate", values: (u, ticks) => ticks.map((v) => (v ? v.toExponential(0) : "")) }, { ...axis, label: "segments", size: 60, values: (u, ticks) => ticks.map((v) => (v ? show(v, 3) : "")) }],
         cursor: { drag: { x: false, y: false } },
         series: [{ label: "loss rate", value: (u, v) => show(v, 3) }, { label: "mean window, measured", stroke: fromStyle("--s0"), width: 2, points: { show: true, size: 7 }, value: (u, v) => show(v) }, { label: "square-root law", stroke: fromStyle("--s1"), dash: [7, 3], width: 1.5, points: { show: false }, value: (u, v) => show(v) }],
@@ -60,11 +62,45 @@ function Response({ cc, version }) {
       host.current,
     );
     return () => plot.destroy();
-  }, [points]);
+  }, [points, width, dark]);
   return html`<h2>Response function</h2><p class="meta">Mean window in segments of one flow over 500 Mb/s and 40 ms, against the rate of losses at random; measured in a run of 60 s for each point.</p>
     <div class="tools"><button type="button" class="switch" id="measure" disabled=${going} onClick=${measure}>${going ? `${points.length} of ${LOSSES.length} points` : "measure"}</button></div>
     <p class="mistake" role="alert">${error}</p><div id="response" class="plot" ref=${host} role="img" aria-label=${`window against loss rate: ${points.map((p) => `${p.loss}: ${show(p.window_segments, 3)}`).join("; ")}`}></div>
     ${points.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="response function"><table id="response-table"><thead><tr><th>loss rate</th><th>window</th><th>square-root law</th></tr></thead><tbody>${points.map((p) => html`<tr key=${p.loss}><td>${p.loss}</td><td>${show(p.window_segments)}</td><td>${show(p.law_segments)}</td></tr>`)}</tbody></table></div>`}`;
+}
+
+// Against recordings of Linux, computed now, case for case: what `tonopah validate linux` compares and allows.
+function Linux({ cc }) {
+  const [cases, setCases] = useState([]), [columns, setColumns] = useState([]), [rows, set] = useState([]), [going, go] = useState(false), [error, setError] = useState("");
+  const open = useRef(true);
+  useEffect(() => {
+    ask("linux", { cc }).then((found) => (setCases(found.cases), setColumns(found.columns)), (failed) => setError(asRefused(failed).message));
+    return () => {
+      open.current = false;
+    };
+  }, []);
+  const compare = async () => {
+    set([]);
+    go(true);
+    setError("");
+    try {
+      for (const name of cases) {
+        const row = await ask("linux", { cc, case: name });
+        if (!open.current) return;
+        set((before) => [...before, row]);
+      }
+    } catch (failed) {
+      setError(asRefused(failed).message);
+    }
+    go(false);
+  };
+  if (!cases.length) return html`<h2>Against Linux</h2><p class="meta">No recording of Linux has this algorithm alone.</p><p class="mistake" role="alert">${error}</p>`;
+  const goals = ({ goals: text, missed }) => html`${text}${missed.map((one) => html`<small key=${one.name}>${one.name}: ${one.ours}, Linux ${one.kernel}; allowed ${one.goal}</small>`)}`;
+  return html`<h2>Against Linux</h2><p class="meta">${cases.length} recordings of Linux with this algorithm, each run again here: measures and goals of <code>tonopah validate linux</code>; of every ratio, ours over the kernel's.</p>
+    <div class="tools"><button type="button" class="switch" id="against-linux" disabled=${going} onClick=${compare}>${going ? `${rows.length} of ${cases.length} cases` : "compare"}</button>${rows.length > 0 && html`<span class="meta" role="status">${rows.filter((row) => row.met).length} of ${rows.length} meet all their goals</span>`}</div>
+    <p class="mistake" role="alert">${error}</p>
+    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="against Linux"><table id="linux-table"><thead><tr><th>kernel and case</th>${columns.map((name) => html`<th key=${name}>${name}</th>`)}<th>goals</th></tr></thead><tbody>
+      ${rows.flatMap((row) => row.flows.map((cells, i) => html`<tr key=${`${row.case} ${i}`}><td>${i ? `flow ${i}` : html`${row.case}<small>${row.about}</small>`}</td>${cells.map((cell, k) => html`<td key=${k}>${cell}</td>`)}<td>${i ? "" : goals(row)}</td></tr>`))}</tbody></table></div>`}`;
 }
 
 const standard = (cc) => ({
@@ -80,7 +116,8 @@ function One({ entry, cc, version, facts }) {
   return html`<h1>${entry.name ?? entry.python}: ${entry.title}</h1><${Facts} entry=${entry} />
     <h2>On the standard dumbbell</h2><p class="meta">One flow over 10 Mb/s and 40 ms, a queue of 33 packets, settings of Linux.</p>
     <${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${(text) => { setPace(text); run.run.send({ kind: "pace", factor: text ? Number(text) : null }); }} again=${begin} />
-    <${Response} cc=${cc} version=${version} />`;
+    <${Response} cc=${cc} version=${version} />
+    ${typeof cc === "string" && html`<${Linux} cc=${cc} />`}`;
 }
 
 export default function Algorithms({ facts, rest }) {

@@ -23,6 +23,12 @@ export async function ask(name, body = {}) {
 
 export const asRefused = (error) => (error instanceof Refused ? error : { path: "", message: String(error?.message ?? error), hint: null });
 
+function from(start, offsets) {
+  const times = new Float64Array(offsets);
+  for (let i = 0; i < times.length; i += 1) times[i] += start;
+  return times;
+}
+
 // Columns of float32 behind a head of JSON; times count from the head's from_s.
 export function readColumns(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -33,7 +39,7 @@ export function readColumns(buffer) {
     at += 4 * count;
     return found;
   };
-  const tracks = head.columns.map(({ name, id, count, of }) => ({ name, id, of, t: Float64Array.from(take(count), (v) => v + head.from_s), v: take(count) }));
+  const tracks = head.columns.map(({ name, id, count, of }) => ({ name, id, of, t: from(head.from_s, take(count)), v: take(count) }));
   return { ...head, tracks };
 }
 

@@ -22,7 +22,7 @@ export function useRun(columns) {
     const run = new Run((message) => hold.current.hear(message));
     const change = (values) => set((before) => ({ ...before, ...(typeof values === "function" ? values(before) : values) }));
     const me = {
-      run, view: null, over: false, began: 0, duration: 1, columns,
+      run, view: null, over: false, began: 0, duration: 1, columns, rest: FRAME_MS,
       ask() {
         if (!me.over) clearTimeout(me.timer);
         const view = me.view ?? { from_s: 0, until_s: me.duration };
@@ -45,8 +45,11 @@ export function useRun(columns) {
           change((before) => ({ tracks: message.tracks, version: before.version + 1, now: message.now_s, phase: me.over ? before.phase : message.state, seen: OVER.includes(message.state), tookMs: OVER.includes(message.state) && !before.seen ? performance.now() - me.began : before.tookMs }));
           if (me.again || !me.over) {
             me.again = false;
-            me.timer = setTimeout(() => me.ask(), me.over ? 0 : FRAME_MS);
+            me.timer = setTimeout(() => me.ask(), me.over ? 0 : me.rest);
           }
+          // A slow page draws half of the time at most, so that the last series need not wait for those before.
+          const heard = performance.now();
+          requestAnimationFrame(() => setTimeout(() => Object.assign(me, { rest: Math.max(FRAME_MS, performance.now() - heard) })));
         } else if (message.kind === "ended") {
           me.over = true;
           change({ phase: message.state, now: message.now_s, error: message.error, summary: message.summary });
@@ -126,7 +129,7 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus }) {
 export function Watch({ state, run, facts, pace, setPace, again, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.summary?.flows ?? flowsOf(state);
-  const seen = Math.min(time, state.duration ?? time);
+  const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s);
   return html`<div class="watch"><${Controls} state=${state} run=${run} pace=${pace} setPace=${setPace} again=${again} />
     ${state.error && html`<p class="mistake" role="alert" id="run-error">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}${state.error.hint ? ` (${state.error.hint})` : ""}</p>`}
     <${FlowSwitches} flows=${flows} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />

@@ -9,6 +9,7 @@ const asValue = (text) => {
     return text;
   }
 };
+const LEAST_P = 0.0001;
 const show = (v) => (v === null || v === undefined ? "–" : Number(v.toPrecision(4)).toLocaleString("en-US"));
 
 export function Compare({ document, seed, facts, view, useRun, Panels }) {
@@ -45,6 +46,6 @@ export function Compare({ document, seed, facts, view, useRun, Panels }) {
     ${state.error && shown && html`<p class="mistake" role="alert">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}</p>`}
     ${shown && state.tracks.length > 0 && html`<h3>Changed: ${path} = ${value}</h3><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${() => {}} point=${() => {}} summary=${state.summary} off=${new Set()} focus=${0} links=${state.links} />`}
     ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th>`}</tr></thead><tbody>
-      ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : show(row.p)}</td>`}</tr>`)}</tbody></table></div>
+      ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td>`}</tr>`)}</tbody></table></div>
       <p class="meta">${found.replicates > 1 ? `Means of ${found.replicates} runs of each, seeds ${seed} to ${seed + found.replicates - 1}, paired by seed.` : `One run of each, seed ${seed}.`} ${found.note}</p>`}</details>`;
 }

@@ -4,6 +4,7 @@ import { ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
 import { Watch, useRun, useScenario } from "./bench.js";
 import { Form } from "./form.js";
 import { Markdown, sections } from "./markdown.js";
+import { useDark } from "./measures.js";
 import { put } from "./paths.js";
 import { Sliders } from "./sliders.js";
 
@@ -40,7 +41,7 @@ function Task({ lesson, task, number, run, done }) {
 
 // A series of flow 1 over that of flow 0: both as they are at the same time.
 function Phase({ tracks, name, version }) {
-  const host = useRef(null);
+  const host = useRef(null), dark = useDark();
   useEffect(() => {
     const [x, y] = [0, 1].map((id) => tracks.find((track) => track.name === name && track.id === id));
     if (!x || !y || !host.current) return;
@@ -77,7 +78,7 @@ function Phase({ tracks, name, version }) {
       else ctx.moveTo(at(a), size - at(b));
     }
     ctx.stroke();
-  }, [version]);
+  }, [version, dark]);
   return html`<figure class="phase"><figcaption>Phase plot</figcaption><canvas ref=${host} role="img" aria-label=${`${name} of flow 1 over ${name} of flow 0; the dashed line is where both are equal`}></canvas></figure>`;
 }
 

@@ -1,6 +1,7 @@
 // Packets of a moment: a time–sequence diagram as tcptrace draws it, the list of packets, and the life of one, hop by hop.
 /* global fromStyle */
 import { ask, asRefused, html, useEffect, useMemo, useRef, useState } from "./api.js";
+import { useDark, useWidth } from "./measures.js";
 
 export const MOST_SECONDS = 2;
 const MOST_ROWS = 300;
@@ -27,12 +28,13 @@ function lines(events) {
 const KINDS = [["data", "--s0", "data"], ["again", "--s1", "sent again"], ["acks", "--s2", "ACK line"], ["sacks", "--s3", "SACK blocks"], ["window", "--rule", "window edge"], ["drops", "--tick-drop", "dropped"], ["marks", "--tick-mark", "marked"]];
 
 function Diagram({ events, from, until, pick }) {
-  const host = useRef(null), shape = useMemo(() => lines(events), [events]);
+  const host = useRef(null), width = useWidth(host), dark = useDark(), shape = useMemo(() => lines(events), [events]);
   const values = [...shape.data, ...shape.again].flatMap(([, low, high]) => [low, high]).concat(shape.acks.map(([, v]) => v));
   const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
-  const scale = (width) => ({ x: (t) => PAD.left + ((t - from) / (until - from)) * (width - PAD.left - PAD.right), y: (v) => HEIGHT - PAD.bottom - ((v - low) / (high - low || 1)) * (HEIGHT - PAD.top - PAD.bottom) });
+  const scale = { x: (t) => PAD.left + ((t - from) / (until - from)) * (width - PAD.left - PAD.right), y: (v) => HEIGHT - PAD.bottom - ((v - low) / (high - low || 1)) * (HEIGHT - PAD.top - PAD.bottom) };
   useEffect(() => {
-    const canvas = host.current, width = canvas.clientWidth, ctx = canvas.getContext("2d"), { x, y } = scale(width);
+    if (!width) return;
+    const canvas = host.current, ctx = canvas.getContext("2d"), { x, y } = scale;
     canvas.width = width * 2;
     canvas.height = HEIGHT * 2;
     ctx.scale(2, 2);
@@ -62,9 +64,9 @@ function Diagram({ events, from, until, pick }) {
       } else for (const [t, start, end] of shape[kind]) { ctx.moveTo(x(t), y(start)); ctx.lineTo(x(t), Math.min(y(end), y(start) - 1)); }
       ctx.stroke();
     }
-  }, [events, from, until]);
+  }, [events, from, until, width, dark]);
   const click = (e) => {
-    const box = host.current.getBoundingClientRect(), { x, y } = scale(box.width), [px, py] = [e.clientX - box.left, e.clientY - box.top];
+    const box = host.current.getBoundingClientRect(), { x, y } = scale, [px, py] = [e.clientX - box.left, e.clientY - box.top];
     const near = [...shape.data, ...shape.again, ...shape.drops].map(([t, a, b, event]) => [Math.hypot(x(t) - px, y((a + b) / 2) - py), event]).sort((a, b) => a[0] - b[0])[0];
     if (near && near[0] < 30) pick(idOf(near[1]));
   };

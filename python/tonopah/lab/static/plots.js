@@ -1,6 +1,7 @@
 // Series over time: panels on one axis with one cursor. Colours, dashes and numbers are those of the reports (page/*.js).
 /* global uPlot, fromStyle, lineDash, lastSample, show, known */
-import { html, useEffect, useRef, useState } from "./api.js";
+import { html, useEffect, useLayoutEffect, useRef } from "./api.js";
+import { useDark, useWidth } from "./measures.js";
 
 const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["goodput", "throughput", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
 const TITLES = { cwnd: "Window", goodput: "Rate", rtt: "Round-trip time", queue: "Queue" };
@@ -88,11 +89,12 @@ function paintLevels(levels) {
   };
 }
 
+export const AXIS_FONT = "11px Inter, Arial, sans-serif";
 const BINNED = ["goodput", "throughput", "capacity"];
 
 function optionsOf(panel, live, width, height) {
-  const ink = fromStyle("--ink"), line = fromStyle("--line"), font = "11px Inter, Arial, sans-serif";
-  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font, labelFont: font, labelSize: 18 };
+  const ink = fromStyle("--ink"), line = fromStyle("--line");
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: AXIS_FONT, labelFont: AXIS_FONT, labelSize: 18 };
   const unit = panel.facts.unit ? ` ${panel.facts.unit}` : "";
   return {
     width, height,
@@ -132,28 +134,42 @@ function optionsOf(panel, live, width, height) {
   };
 }
 
-function dataOf(panel) {
-  const tables = panel.lines.map((one) => [one.track.t, Array.from(one.track.v, (v) => (Number.isNaN(v) ? null : v * panel.facts.factor))]);
-  return tables.length ? uPlot.join(tables) : [[]];
+// All times in one column, and a column of values for each line: null where it has no value, nothing where it has no sample.
+// What uPlot.join does, for times that are typed and in order: faster.
+function dataOf({ lines, facts }) {
+  const all = new Float64Array(lines.reduce((sum, { track }) => sum + track.t.length, 0));
+  let end = 0;
+  for (const { track } of lines) {
+    all.set(track.t, end);
+    end += track.t.length;
+  }
+  const times = Array.from(all.sort().filter((time, i) => i === 0 || time !== all[i - 1]));
+  return [times, ...lines.map(({ track: { t, v } }) => {
+    const row = new Array(times.length).fill(undefined);
+    for (let i = 0, at = 0; i < t.length; i += 1) {
+      while (times[at] !== t[i]) at += 1;
+      row[at] = Number.isNaN(v[i]) ? null : v[i] * facts.factor;
+    }
+    return row;
+  })];
 }
 
 export function Panel({ panel, live, dark }) {
-  const host = useRef(null), plot = useRef(null), [width, setWidth] = useState(0);
-  const shape = JSON.stringify([panel.lines.map((one) => one.label), width, dark]);
-  useEffect(() => {
-    const watcher = new ResizeObserver(() => setWidth(Math.floor(host.current?.clientWidth ?? 0)));
-    watcher.observe(host.current);
-    return () => watcher.disconnect();
-  }, []);
-  useEffect(() => {
+  const host = useRef(null), plot = useRef(null), width = useWidth(host), height = width < 500 ? 150 : 170;
+  const shape = JSON.stringify([panel.lines.map((one) => one.label), width > 0, dark]);
+  // Before the page is painted: no frame is without its plot.
+  useLayoutEffect(() => {
     if (!width) return undefined;
-    plot.current = new uPlot(optionsOf(panel, live, width, width < 500 ? 150 : 170), dataOf(panel), host.current);
+    plot.current = new uPlot(optionsOf(panel, live, width, height), dataOf(panel), host.current);
     host.current.plot = plot.current;
     return () => {
       plot.current?.destroy();
       plot.current = null;
     };
   }, [shape]);
+  useLayoutEffect(() => {
+    if (width) plot.current?.setSize({ width, height });
+  }, [width]);
   useEffect(() => {
     plot.current?.setData(dataOf(panel), true);
     host.current.dataset.version = panel.version;
@@ -167,13 +183,7 @@ const OWNER = { flow: "flow", link: "link", node: "node" };
 
 // All panels of a run. `off` has the flows that are switched off; `focus` is the flow whose state is shown as bands.
 export function Panels({ tracks, version, facts, view, whole, zoom, point, summary, off, focus, most = 99, links }) {
-  const [dark, setDark] = useState(matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)"), change = () => setDark(query.matches);
-    query.addEventListener("change", change);
-    return () => query.removeEventListener("change", change);
-  }, []);
-  const now = useRef(null);
+  const dark = useDark(), now = useRef(null);
   now.current = {
     view, zoom, point,
     bands: bandsOf(tracks, focus, view.until_s),

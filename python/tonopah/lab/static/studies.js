@@ -1,6 +1,7 @@
 // Studies: start and stop them, read their claims, explore what they measured, and open a run of a point on the bench.
 /* global known, show */
 import { ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
+import { useWidth } from "./measures.js";
 import { addressOf } from "./share.js";
 
 const LOOK_MS = 1000;
@@ -17,12 +18,7 @@ const loadDrawing = () =>
 const minutes = (seconds) => (seconds === null || seconds === undefined ? "" : seconds < 90 ? `about ${Math.ceil(seconds)} s left` : `about ${Math.ceil(seconds / 60)} min left`);
 
 function Figure({ figure, swept, off, pick }) {
-  const host = useRef(null), [width, setWidth] = useState(0);
-  useEffect(() => {
-    const watcher = new ResizeObserver(() => setWidth(Math.floor(host.current?.clientWidth ?? 0)));
-    watcher.observe(host.current);
-    return () => watcher.disconnect();
-  }, []);
+  const host = useRef(null), width = useWidth(host);
   useEffect(() => {
     const shown = figure.series.filter((one) => !off.has(one.label));
     if (!width || !shown.length) return;
@@ -72,6 +68,10 @@ function Points({ study, chosen, close }) {
     <button type="button" class="csv" onClick=${close}>close</button></section>`;
 }
 
+// The line and the mark of an algorithm, as the figures have them.
+/* global colour, dash */
+const Sample = ({ style }) => style !== undefined && html`<svg width="26" height="10" aria-hidden="true"><line x1="0" x2="24" y1="5" y2="5" stroke=${colour(style)} stroke-width="2.4" stroke-dasharray=${dash(style)} /></svg>`;
+
 function Explore({ study, parts }) {
   const [part, setPart] = useState(parts[0].id), here = parts.find((one) => one.id === part) ?? parts[0];
   const axes = Object.keys(here.axes);
@@ -88,6 +88,7 @@ function Explore({ study, parts }) {
     if (!next.metrics.includes(metric)) setMetric(next.metrics[0] ?? "goodput_bps");
     if (!(x in next.axes)) setX(Object.keys(next.axes)[0] ?? "");
   };
+  const styleOf = (label) => figures.flatMap((one) => one.series).find((one) => one.label === label)?.style;
   const toggle = (label) => {
     const next = new Set(off);
     if (!next.delete(label)) next.add(label);
@@ -97,7 +98,7 @@ function Explore({ study, parts }) {
     ${parts.length > 1 && html`<label>part <select id="part" value=${part} onChange=${(e) => other(e.target.value)}>${parts.map((one) => html`<option value=${one.id} selected=${one.id === part}>${one.title || one.id}</option>`)}</select></label>`}
     <label>metric <input id="metric" list="metrics" value=${metric} onChange=${(e) => setMetric(e.target.value)} /></label><datalist id="metrics">${here.metrics.map((name) => html`<option value=${name}></option>`)}</datalist>
     <label>axis <select id="axis" value=${x} onChange=${(e) => setX(e.target.value)}><option value="" selected=${x === ""}>nominal point</option>${axes.map((axis) => html`<option value=${axis} selected=${axis === x}>${axis}</option>`)}</select></label>
-    ${here.algorithms.map((label) => html`<button type="button" class="switch" key=${label} aria-pressed=${String(!off.has(label))} onClick=${() => toggle(label)}>${label}</button>`)}</div>
+    ${here.algorithms.map((label) => html`<button type="button" class="switch" key=${label} aria-pressed=${String(!off.has(label))} onClick=${() => toggle(label)}><${Sample} style=${styleOf(label)} />${label}</button>`)}</div>
     <p class="mistake" role="alert">${error}</p>
     ${figures.map((figure) => html`<${Figure} key=${figure.id} swept=${here.axes[x]} figure=${{ ...figure, series: figure.series.filter((one) => !off.has(one.label)) }} off=${off} pick=${(algorithm, value) => pick({ part: here.id, algorithm, x: x || null, value: x ? value : null })} />`)}
     ${!figures.length && !error && html`<p class="meta">No run has measured this.</p>`}
@@ -137,7 +138,7 @@ function One({ name }) {
   }, [state]);
   if (!state) return html`<p><a href="#studies">all studies</a></p><h1>${name}</h1><p class="mistake" role="alert">${error}</p><p class="meta">${error ? "" : "The study is read …"}</p>`;
   const complete = state.stored >= state.total;
-  return html`<p><a href="#studies">all studies</a></p><h1>${state.title}</h1><p class="question">${state.question}</p>
+  return html`<p><a href="#studies">all studies</a></p><h1>${state.title}</h1>${state.question !== state.title && html`<p class="question">${state.question}</p>`}
     <div class="controls" role="group" aria-label="study"><label><input type="checkbox" id="quick" checked=${quick} disabled=${state.running} onChange=${(e) => setQuick(e.target.checked)} /> quick size</label>
       <button type="button" class="switch" id="start" disabled=${busy || state.running || complete} onClick=${() => act("start")}>${state.stored && !complete ? "go on" : "start"}</button>
       <button type="button" class="switch" id="stop" disabled=${busy || !state.running} onClick=${() => act("stop")}>stop</button>

@@ -1,0 +1,211 @@
+"""Congestion controls in shared libraries, for the interface that `include/tonopah.h` declares (docs/native.md).
+
+A library is opened only in a process of its own (`process.py`, `execution/worker.py`), even to read what it says of itself.
+"""
+
+import ctypes
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
+from tonopah.cc.description import ECN_MODES, LoadedAlgorithm, Maker, Provenance
+from tonopah.cc.process import ProcessEndedError, ask
+from tonopah.digest import digest
+from tonopah.errors import AlgorithmError, InputError
+from tonopah.references import SUFFIX
+from tonopah.scenario.files import read_file
+
+SYMBOL = "tonopah_algorithm"
+MAX_LIBRARY_BYTES = 512 * 1024 * 1024
+MAX_PARAMETERS = 64
+ABSENT = math.nan
+
+
+def get_include() -> str:
+    """Return the folder of `tonopah.h`, the interface of congestion controls in C (docs/native.md)."""
+    return str(Path(__file__).resolve().parents[1] / "include")
+
+
+class Parameter(ctypes.Structure):
+    """`struct tonopah_parameter`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("standard", ctypes.c_double),
+        ("min", ctypes.c_double),
+        ("max", ctypes.c_double),
+        ("unit", ctypes.c_char_p),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class Setup(ctypes.Structure):
+    """`struct tonopah_setup`."""
+
+    _fields_ = (
+        ("now_s", ctypes.c_double),
+        ("mss_bytes", ctypes.c_double),
+        ("initial_window_bytes", ctypes.c_double),
+        ("initial_ssthresh_bytes", ctypes.c_double),
+        ("handshake_rtt_s", ctypes.c_double),
+        ("paced", ctypes.c_double),
+        ("seed", ctypes.c_uint64),
+    )
+
+
+class Descriptor(ctypes.Structure):
+    """`struct tonopah_algorithm`."""
+
+    _fields_ = (
+        ("abi", ctypes.c_uint32),
+        ("wanted", ctypes.c_uint32),
+        ("title", ctypes.c_char_p),
+        ("reference", ctypes.c_char_p),
+        ("ecn", ctypes.c_char_p),
+        ("owns_window", ctypes.c_uint32),
+        ("timestamps", ctypes.c_uint32),
+        ("parameters", ctypes.POINTER(Parameter)),
+        ("parameter_count", ctypes.c_uint64),
+        ("create", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Setup), ctypes.POINTER(ctypes.c_double))),
+        ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("event", ctypes.c_void_p),
+    )
+
+
+class Library:
+    """An open library; called with a setup and parameters it makes the state of one end of a connection."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        try:
+            self.library = ctypes.CDLL(str(file))
+        except OSError as error:
+            raise InputError("", f"{file.name} cannot be opened: {error}", "a shared library for this machine") from None
+        hint = "docs/native.md: const struct tonopah_algorithm tonopah_algorithm = { .abi = TONOPAH_ABI, … }"
+        try:
+            abi = ctypes.c_uint32.in_dll(self.library, SYMBOL).value
+        except ValueError:
+            raise InputError("", f"{file.name} has no symbol {SYMBOL}", hint) from None
+        if abi != NATIVE_VERSION:
+            text = f"{file.name} has version {abi} of the interface, the engine has {NATIVE_VERSION}"
+            raise InputError("", text, "compile it with the tonopah.h of this version")
+        self.made = Descriptor.in_dll(self.library, SYMBOL)
+        for name in ("create", "destroy", "event"):
+            if not getattr(self.made, name):
+                raise InputError("", f"{file.name}: {SYMBOL}.{name} is NULL", "a function")
+        if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
+            raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
+        self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of parameters."""
+        count: int = self.made.parameter_count
+        if count > MAX_PARAMETERS or (count and not self.made.parameters):
+            raise InputError("", f"{self.file.name}: {SYMBOL}.parameter_count = {count}", f"0 to {MAX_PARAMETERS}, and an array")
+        return count
+
+    def parameter(self, index: int) -> dict[str, Any]:
+        """Return the description of a parameter."""
+        given = self.made.parameters[index]
+        name, standard, low, high = text(given.name), given.standard, given.min, given.max
+        if not name.isidentifier() or not (math.isfinite(standard) and low <= standard <= high):
+            allowed = "a name, and min ≤ standard ≤ max"
+            raise InputError("", f"{self.file.name}: parameter {index}, {name!r} = {standard} from {low} to {high}", allowed)
+        about = {"unit": text(given.unit), "doc": text(given.doc), "source": ""}
+        limits = {key: value if math.isfinite(value) else None for key, value in (("min", low), ("max", high))}
+        return {"name": name, "default": standard, **limits, **about}
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return its entry in the list of algorithms."""
+        made = self.made
+        ecn = text(made.ecn) or None
+        if ecn not in ECN_MODES:
+            raise InputError("", f"{self.file.name}: {SYMBOL}.ecn = {ecn!r} is unknown", ", ".join(map(str, ECN_MODES)))
+        return {
+            "name": name,
+            "title": text(made.title) or self.file.name,
+            "reference": text(made.reference) or "a shared library",
+            "requirements": {"owns_window": bool(made.owns_window), "ecn": ecn, "timestamps": bool(made.timestamps)},
+            "params": self.parameters,
+            "profiles": [{"name": "default", "set": {}, "recovery": None}],
+        }
+
+    def __call__(self, setup: Any, **parameters: float) -> "State":
+        """Return the state of one end of a connection."""
+        return State(self, setup, parameters)
+
+
+class State:
+    """The state of one end of a connection, which the library keeps."""
+
+    def __init__(self, library: Library, setup: Any, parameters: dict[str, float]):
+        facts = [ABSENT if value is None else float(value) for value in (getattr(setup, name) for name, _ in Setup._fields_[:-1])]
+        values = (ctypes.c_double * max(1, len(parameters)))(*(parameters[about["name"]] for about in library.parameters))
+        self.made = library.made
+        self.address = self.made.create(ctypes.byref(Setup(*facts, setup.seed)), values)
+        if not self.address:
+            raise RuntimeError("create gave NULL")
+
+    @property
+    def native_entry(self) -> tuple[int, int, int]:
+        """What the engine calls: the function, the events that it wants, and the address of its state."""
+        return self.made.event, self.made.wanted, self.address
+
+    def __del__(self) -> None:
+        if getattr(self, "address", None):
+            self.made.destroy(self.address)
+
+
+def text(written: bytes | None) -> str:
+    """Return text of a library."""
+    return (written or b"").decode(errors="replace")
+
+
+def open_library(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
+    """Return the algorithm of a library, which is opened in this process; its mistakes have no path."""
+    library = Library(file)
+    description = json.dumps(library.describe(name))
+    return LoadedAlgorithm(Algorithm(library, description), provenance(file, content), Maker(library))
+
+
+def provenance(file: Path, content: bytes) -> Provenance:
+    """Return where a library is, with a digest of it and of the interface."""
+    return Provenance(str(file), digest("native", str(NATIVE_VERSION), digest(content)))
+
+
+def describe_library(file: str, name: str) -> str:
+    """Return the description of a library, after a state of it has been tried."""
+    found = open_library(Path(file), name, b"")
+    found.core.probe()
+    return found.core.description
+
+
+def refuse(setup: Any, **_: float) -> None:
+    """Stand for a library that is not open here."""
+    raise RuntimeError("a library runs in a process of its own, and not here")
+
+
+@cache
+def described(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
+    """Return a library as this process knows it: by its description. Raises InputError without a path."""
+    try:
+        description = ask("tonopah.cc.library:describe_library", str(file), name)
+    except ProcessEndedError as error:
+        raise InputError("", f"{file.name} ended the process that tried it: {error}") from None
+    except AlgorithmError as error:
+        raise InputError("", f"{file.name} cannot be used: {error}") from None
+    return LoadedAlgorithm(Algorithm(refuse, description), origin, Maker(refuse))
+
+
+def find_library(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
+    """Return the library that a reference names, starting at `folder`. Raises InputError."""
+    try:
+        file = (folder / reference).resolve()
+        return described(file, reference, provenance(file, read_file(file, "a library", MAX_LIBRARY_BYTES)))
+    except InputError as error:
+        text = f"{error.source} {error.message}" if error.source else error.message
+        raise InputError(path, text, error.hint or f'like native = "libmine{SUFFIX}"') from None

@@ -1,0 +1,111 @@
+"""Calls a function in a process of its own: what a library of the user does to its process happens to that one.
+
+A fresh interpreter, since the caller may have threads and must not fork. Nothing of the calling program is imported there, and
+nothing of the working directory. `execution/worker.py` does the same for the runs of a study, with processes that are ready.
+"""
+
+import ctypes
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tonopah import errors
+
+PR_SET_PDEATHSIG = 1
+RAISED = ("AlgorithmError", "EngineError", "InputError", "LimitError", "ScenarioError")
+"""Exceptions that reach the caller as they are."""
+
+
+class ProcessEndedError(RuntimeError):
+    """The process ended without an answer: `status` is its exit code, below zero the number of a signal."""
+
+    def __init__(self, status: int):
+        self.status = status
+        super().__init__(status_text(status))
+
+
+def status_text(status: int) -> str:
+    """Return in words how a process ended."""
+    if status >= 0:
+        return f"exit code {status}"
+    number = -status
+    return f"{signal.Signals(number).name} ({signal.strsignal(number)})" if number in set(signal.Signals) else f"signal {number}"
+
+
+def ask(function: str, *arguments: Any) -> Any:
+    """Return what a function, MODULE:NAME, returns for these arguments in a process of its own.
+
+    Arguments and answer are pickled. Raises what it raises, if that is an error of this package, else RuntimeError; and
+    ProcessEndedError if its process ends.
+    """
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(import_path())}
+    # -P: without the working directory, where a file may be called like a module of the standard library.
+    command = [sys.executable, "-P", "-m", "tonopah.cc.process", str(os.getpid())]
+    ended = subprocess.run(
+        command, input=pickle.dumps((function, arguments)), stdout=subprocess.PIPE, env=environment, check=False
+    )
+    try:
+        answer, raised = pickle.loads(ended.stdout)
+    except (EOFError, pickle.UnpicklingError):
+        raise ProcessEndedError(ended.returncode) from None
+    if raised is None:
+        return answer
+    name, message, values = raised
+    if name not in RAISED:
+        raise RuntimeError(message)
+    kind = getattr(errors, name)
+    error = kind.__new__(kind, message)
+    vars(error).update(values)
+    error.args = (message,)
+    raise error
+
+
+def import_path() -> list[str]:
+    """Return where a process may import from: where this one may, without the working directory.
+
+    Only the folder of this package, where it is not installed, may be the working directory.
+    """
+    here, package = Path.cwd(), Path(__file__).resolve().parents[2]
+    folders = [Path(folder or ".").resolve() for folder in sys.path]
+    return [str(folder) for folder in dict.fromkeys((*folders, package)) if folder != here or folder == package]
+
+
+def end_with_parent(parent: int, library: ctypes.CDLL) -> None:
+    """Let the kernel kill this process when its parent ends, however that ends (prctl(2), Linux only)."""
+    if sys.platform == "linux":
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def main() -> None:
+    """Answer one question from standard input."""
+    answers = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not get into the answer.
+    os.dup2(2, 1)
+    # The process that asks handles interrupts.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(int(sys.argv[1]), ctypes.CDLL(None))
+    function, arguments = pickle.load(sys.stdin.buffer)
+    module, _, name = function.partition(":")
+    answer, raised = None, None
+    try:
+        answer = getattr(import_module(module), name)(*arguments)
+    except Exception as error:
+        values = dict(vars(error))
+        if isinstance(error, errors.AlgorithmError):
+            values["traceback"] = errors.traceback_of(error)
+        raised = (type(error).__name__, str(error.args[0]) if error.args else "", values)
+    answers.write(pickle.dumps((answer, raised)))
+    answers.flush()
+    # Without what libraries do at the end of a process.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The pages of docs/evaluations: `python -m tonopah.docs.evaluations FOLDER docs [NAME…]`.
+
+There is one for each algorithm, and one for all pairs (`coexist`). Each algorithm is evaluated at quick size; runs that FOLDER
+has already are not repeated, and the runs of the baselines serve all pages.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tonopah._core import engine_build, engine_version
+from tonopah.docs.markdown import markdown_table
+from tonopah.evaluate import board, page
+from tonopah.evaluate.coexist import begin as begin_matrix
+from tonopah.evaluate.coexist import standings
+from tonopah.evaluate.evaluation import begin
+from tonopah.execution.options import ExecutionOptions
+
+
+@dataclass(frozen=True)
+class Page:
+    """An algorithm as the command takes it, and what is to be said of it."""
+
+    algorithm: str
+    about: str = ""
+
+
+STUDIED = "One of the algorithms of the [studies](../findings.md)."
+HYSTART = "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart."
+PAGES = {
+    "cubic": Page("cubic", "The baseline itself: its arms are the same runs, so that no row can differ."),
+    "reno": Page("reno"),
+    "bbr": Page("bbr"),
+    "bbr3": Page("bbr3"),
+    "copa": Page("copa"),
+    "prague": Page("prague", "Its own conditions are DualPI2 in E31 and E32; elsewhere no queue marks, unless the row says so."),
+    "ewphcc": Page("ewphcc", STUDIED),
+    "fr": Page("fr", STUDIED),
+    "asran": Page("asran", STUDIED),
+    "hystart-off": Page('{ name = "cubic", profile = "linux26", hystart = false }', HYSTART.format("without")),
+    "hystart-on": Page('{ name = "cubic", profile = "linux26", hystart = true }', HYSTART.format("with")),
+}
+
+
+def make_page(name: str, folder: Path, jobs: int | None = None) -> str:
+    """Return the page of an algorithm; what its evaluation lacks is run first."""
+    wanted = PAGES[name]
+    evaluation = begin(wanted.algorithm, out=folder / name, store=folder / "runs")
+    argument = f"'{wanted.algorithm}'" if " " in wanted.algorithm else wanted.algorithm
+    evaluation.command = f"tonopah evaluate {argument}"
+    evaluation.run(ExecutionOptions(jobs=jobs), quiet=True)
+    measured = evaluation.measured()
+    rows = evaluation.rows(measured)
+    page.write(evaluation, measured, rows)
+    made = f"Made by `{evaluation.command}` at quick size with engine {engine_version()} (build {engine_build()}).".replace(
+        "|", "\\|"
+    )
+    title, _, rest = board.markdown(evaluation, rows).partition("\n\n")
+    words = "[What the words mean](../evaluate.md#reading-the-scoreboard)."
+    return "\n\n".join([title, " ".join(text for text in (made, wanted.about, words) if text), rest])
+
+
+HEAD = """# Evaluations along RFC 9743
+
+What [`tonopah evaluate`](../evaluate.md) says of these algorithms at quick size: 5 replicates of each run, against CUBIC and
+Reno of Linux. It is evidence from simulation, no certificate. `python -m tonopah.docs.evaluations results/evaluations docs`
+makes these pages; each names the command that makes its report.
+"""
+
+
+ATLAS = """# Who takes what from whom
+
+Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) for 40 s: one flow each, {replicates} replicates.
+Made by `{command}` with engine {version} (build {build}).
+
+Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean
+share. The same algorithm beside itself has the share of the first of its two flows.
+"""
+ATLAS_COMMAND = "tonopah coexist --quick --buffers 1 --rtts 40:40"
+
+
+def make_atlas(folder: Path, jobs: int | None = None) -> str:
+    """Return the page of all pairs at one queue and one round-trip time."""
+    matrix = begin_matrix(buffers=(1.0,), rtts=(("40ms", "40ms"),), quick=True, out=folder / "coexist")
+    matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
+    cells = matrix.cells()
+    ranked = standings(cells)
+    head = ATLAS.format(
+        count=len(ranked), replicates=matrix.replicates, command=ATLAS_COMMAND, version=engine_version(), build=engine_build()
+    )
+    shown = {(cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}" for cell in cells}
+    names = [one.name for one in ranked]
+    shares = [[f"{i} {name}", *(shown.get((name, other), "") for other in names)] for i, name in enumerate(names, 1)]
+    table = markdown_table(["", *(str(i) for i in range(1, len(names) + 1))], shares)
+    rows = [[one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked]
+    said = "Harm is the share of its goodput alone that a flow loses; means over all others."
+    standing = markdown_table(["algorithm", "mean share", "harm done", "harm suffered", "worst neighbour"], rows)
+    return "\n".join([head, table, said, "", standing])
+
+
+def index(folder: Path) -> str:
+    """Return the page that lists the others, with how often each has which word."""
+    rows = []
+    for name in PAGES:
+        if (path := folder / f"{name}.md").is_file():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            counted = next((line for line in lines if line.startswith("Of ")), "")
+            rows.append([f"[{lines[0].removeprefix('# ')}]({name}.md)", counted.partition(": ")[2].rstrip(".")])
+    atlas = "\n[All algorithms of the engine beside one another](coexist.md).\n" if (folder / "coexist.md").is_file() else ""
+    return HEAD + "\n" + markdown_table(["algorithm", "verdicts"], rows) + atlas
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the pages with these names, all of them if none is given, and the list of all."""
+    folder, pages = Path(arguments[0]), Path(arguments[1]) / "evaluations"
+    for name in arguments[2:] or [*PAGES, "coexist"]:
+        made = make_atlas(folder) if name == "coexist" else make_page(name, folder)
+        (pages / f"{name}.md").write_text(made, encoding="utf-8")
+    (pages / "README.md").write_text(index(pages), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
