@@ -6,8 +6,8 @@ use tcp::units::{Bytes, Time};
 
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
+use crate::engine::rehashes::Rehashes;
 use crate::engine::trace::{Record, Sink};
-use crate::hash::Rehashes;
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
