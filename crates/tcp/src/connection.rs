@@ -169,6 +169,12 @@ impl Connection {
         self.sender.as_ref().map(Sender::totals).unwrap_or_default()
     }
 
+    /// Retransmission time-outs over the lifetime of the sender.
+    #[inline]
+    pub fn timeouts(&self) -> u32 {
+        self.sender.as_ref().map_or(0, Sender::timeouts)
+    }
+
     /// Recovery point of the current or last episode; for traces.
     pub fn recovery_point(&self) -> Option<SeqNo> {
         self.sender.as_ref().map(Sender::recovery_point)

@@ -189,6 +189,11 @@ impl Sender {
         self.core.totals
     }
 
+    #[inline]
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.core.totals.timeouts
+    }
+
     pub(crate) fn snd_nxt(&self) -> SeqNo {
         self.core.snd_nxt
     }

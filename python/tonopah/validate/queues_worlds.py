@@ -122,8 +122,8 @@ def codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 
 
 def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return FQ-CoDel."""
-    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all"} | control_law(options)
+    """Return FQ-CoDel, which sees the hash of the senders here."""
+    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all", "hash": "sender"} | control_law(options)
     made |= {"quantum": f"{options['quantum']}B"} if "quantum" in options else {}
     return made | ({"limit": f"{options['limit']}p"} if "limit" in options else {})
 

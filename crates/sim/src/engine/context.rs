@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Time};
 
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
+use crate::engine::rehashes::Rehashes;
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
@@ -27,6 +28,7 @@ pub(crate) struct Context {
     pub(crate) ends: Vec<FlowEnds>,
     /// The order of packets, where links can change it.
     pub(crate) order: Option<Box<OrderMetrics>>,
+    pub(crate) rehashes: Rehashes,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
@@ -62,6 +64,7 @@ impl Context {
             flows: vec![FlowMetrics::default(); flows],
             ends: Vec::new(),
             order: None,
+            rehashes: Rehashes::default(),
             sink,
             events: 0,
         }

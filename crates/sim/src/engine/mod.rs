@@ -5,4 +5,5 @@ pub(crate) mod event;
 pub(crate) mod event_list;
 pub(crate) mod excerpt;
 pub(crate) mod json_log;
+pub(crate) mod rehashes;
 pub(crate) mod trace;

@@ -81,7 +81,11 @@ impl Hosts {
             return;
         }
         side.wake_at = None;
+        let before = side.connection.timeouts();
         side.connection.on_timeout(now);
+        if side.connection.timeouts() != before {
+            ctx.rehashes.add(ctx.by_serial(endpoint.peer()), now);
+        }
         self.drain_connection(ctx, network, endpoint);
     }
 

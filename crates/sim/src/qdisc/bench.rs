@@ -48,6 +48,11 @@ impl Bench {
         self.ctx.ends.iter_mut().zip(nodes).for_each(|(ends, node)| ends.source = node);
     }
 
+    /// The sender of a flow has a retransmission time-out now.
+    pub(super) fn rehash(&mut self, flow: u32) {
+        self.ctx.rehashes.add(FlowId(flow).sink(), self.ctx.now);
+    }
+
     /// Moves the clock.
     pub(super) fn at(&mut self, time: Time) {
         self.ctx.schedule(time, Event::Sample);

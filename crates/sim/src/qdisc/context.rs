@@ -57,6 +57,12 @@ impl<'a> QueueContext<'a> {
         self.ctx.by_serial(endpoint).0.into()
     }
 
+    /// What the hash covers that the sender's stack gave a packet: its flow, and how often that has changed.
+    pub(super) fn sender_key(&self, packet: &Packet) -> u64 {
+        let to = self.ctx.by_serial(packet.to);
+        u64::from(to.0) | self.ctx.rehashes.before(to, packet.sent_at) << u32::BITS
+    }
+
     /// The differentiated services code point of a packet.
     pub(super) fn dscp(&self, waiting: &QueuedPacket) -> Dscp {
         let demoted = self.ctx.packets.is_demoted(waiting.packet);

@@ -11,7 +11,7 @@ use super::context::QueueContext;
 use super::fifo::{Fifo, Held, Limit, QueuedPacket};
 use crate::hash::spread;
 use crate::packet::DropReason;
-use crate::scenario::{Backlog, FqCodelDef};
+use crate::scenario::{Backlog, FlowHash, FqCodelDef};
 
 /// RFC 8290 §4.1: on overload at most this many packets are dropped at once, and at most half of the bytes of a queue.
 const BATCH: u64 = 64;
@@ -24,6 +24,7 @@ pub(crate) struct FqCodel {
     settings: Settings,
     /// What CoDel's guard for short queues counts.
     guarded: Backlog,
+    hash: FlowHash,
     /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
@@ -77,6 +78,7 @@ impl FqCodel {
                 inverse_sqrt: def.inverse_sqrt,
             },
             guarded: def.guarded,
+            hash: def.hash,
             salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
@@ -94,7 +96,11 @@ impl FqCodel {
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        let index = self.index_of(ctx.flow_key(ctx.packet(&arrival).to));
+        let packet = ctx.packet(&arrival);
+        let index = self.index_of(match self.hash {
+            FlowHash::Header => ctx.flow_key(packet.to),
+            FlowHash::Sender => ctx.sender_key(&packet),
+        });
         let queue = &mut self.queues[index];
         if !queue.active {
             queue.active = true;

@@ -92,7 +92,8 @@ pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
 pub use queue::{
-    Backlog, CodelDef, DelayEstimator, DropTailDef, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef, RedProfile,
+    Backlog, CodelDef, DelayEstimator, DropTailDef, FlowHash, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef,
+    RedProfile,
 };
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile,

@@ -269,6 +269,18 @@ pub enum Backlog {
     All,
 }
 
+/// What the hash of a flow is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowHash {
+    /// Addresses and ports: a flow keeps its queue.
+    #[default]
+    Header,
+    /// A number that the sender's stack draws for each connection, and anew at each retransmission time-out, as Linux does: what
+    /// a queue sees on the sender itself, or behind virtual links.
+    Sender,
+}
+
 /// FQ-CoDel (RFC 8290).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -298,6 +310,8 @@ pub struct FqCodelDef {
     pub inverse_sqrt: InverseSqrt,
     /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
     pub guarded: Backlog,
+    /// What flows are told apart by.
+    pub hash: FlowHash,
 }
 
 impl Default for FqCodelDef {
@@ -314,6 +328,7 @@ impl Default for FqCodelDef {
             ce_threshold,
             inverse_sqrt,
             guarded: Backlog::Own,
+            hash: FlowHash::Header,
             device: None,
         }
     }

@@ -53,6 +53,19 @@ fn a_queue_that_becomes_active_goes_first_but_only_for_a_quantum() {
 }
 
 #[test]
+fn a_flow_changes_its_queue_with_the_hash_of_its_sender() {
+    for (hash, sizes) in [("header", [1000, 1000, 500]), ("sender", [1000, 500, 1000])] {
+        let mut bench = bench(&format!(r#", "quantum": "1000B", "hash": "{hash}""#));
+        (0..2).for_each(|_| bench.enqueue_of(0, 1000, NotEct).unwrap());
+        bench.at(Time::ZERO + Span::from_millis(200));
+        bench.rehash(0);
+        bench.enqueue_of(0, 500, NotEct).unwrap();
+        let left: Vec<u64> = std::iter::from_fn(|| bench.dequeue_packet()).map(|packet| packet.size.0).collect();
+        assert_eq!(left, sizes, "{hash}");
+    }
+}
+
+#[test]
 fn an_overload_is_paid_by_the_fattest_queue_from_its_head() {
     let mut bench = bench(r#", "limit": "100p""#);
     (0..20).for_each(|_| bench.enqueue_of(1, 1000, NotEct).unwrap());
