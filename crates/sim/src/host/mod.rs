@@ -4,6 +4,7 @@
 pub(crate) mod app;
 pub(crate) mod conversation;
 pub(crate) mod flow;
+mod slots;
 
 use std::collections::VecDeque;
 
@@ -41,14 +42,6 @@ impl Hosts {
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
-    }
-
-    /// A flow of a workload takes the slot `id`.
-    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
-        match self.flows.get_mut(id.index()) {
-            Some(before) => *before = flow,
-            None => self.flows.push(flow),
-        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.

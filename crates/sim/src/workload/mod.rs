@@ -238,7 +238,7 @@ impl Workloads {
         let (priority, dscp) = (workload.priority, workload.dscp);
         ctx.open(id, FlowEnds { source, sink, priority, dscp, serial });
         let config = TcpConfig { seed: workload.streams.app.next_u64(), ..workload.config.clone() };
-        hosts.open(id, Flow::transfer(ends, size, config, id));
+        hosts.open(id, ends, size, config);
         let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
         let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
         match self.slots.get_mut(id.index() - self.listed) {
@@ -303,8 +303,9 @@ impl Workloads {
         slot.phase = Phase::Free;
         self.free.push(id);
         let state = &mut self.all[slot.workload as usize].state;
-        let metrics = std::mem::take(&mut ctx.flows[id.index()]);
-        state.tally.merge(&metrics.tally);
+        // They start again when the next flow takes the slot.
+        let metrics = &mut ctx.flows[id.index()];
+        state.tally.merge(&std::mem::take(&mut metrics.tally));
         state.interval.merge(&metrics.interval);
         let flow = &mut hosts.flows[id.index()];
         state.read += std::mem::take(&mut flow.read);
