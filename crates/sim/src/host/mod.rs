@@ -32,11 +32,13 @@ pub(crate) struct Hosts {
     pub(crate) sessions: Vec<Session>,
     /// Ends of conversations that have something to say.
     unsettled: VecDeque<EndpointId>,
+    /// Sessions of flows that are gone.
+    free_sessions: Vec<usize>,
 }
 
 impl Hosts {
     pub(crate) fn new(flows: Vec<Flow>, sessions: Vec<Session>) -> Hosts {
-        Hosts { flows, sessions, unsettled: VecDeque::new() }
+        Hosts { flows, sessions, unsettled: VecDeque::new(), free_sessions: Vec::new() }
     }
 
     /// Source and sink of each flow.
