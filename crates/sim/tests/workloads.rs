@@ -303,6 +303,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ("tcp", json!({"mss": "0B"}), "workload[0].tcp.mss: "),
         ("cc", json!("cubik"), "workload[0].cc: "),
         ("app", json!({"kind": "tranfer"}), "workload[0].app.kind: unknown kind"),
+        ("app", json!({"kind": "transfer", "direction": "both"}), "workload[0].app.direction: "),
+        ("app", json!({"kind": "request_response", "requests": 0}), "workload[0].app.requests: "),
+        (
+            "app",
+            json!({"kind": "request_response", "per_connection": 3}),
+            "workload[0].app.per_connection: 3 means several connections, and a flow of a workload has one",
+        ),
+        ("app", json!({"kind": "page"}), "workload[0].app.protocol: \"h1\" means several connections"),
+        (
+            "app",
+            json!({"kind": "page", "protocol": "h2", "object_size": "1kB"}),
+            "workload[0].app.object_size: the size of the page is that of the flow",
+        ),
     ] {
         let found = with(key, value.clone());
         assert!(found.starts_with(expected), "{key} = {value}: {found}");
