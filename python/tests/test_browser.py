@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
+from tonopah.evaluate.evaluation import begin
+from tonopah.evaluate.page import write as write_evaluation
+from tonopah.execution.options import ExecutionOptions
 from tonopah.lab.browser import Browser, find_chromium
 from tonopah.report.index import write_index
 
@@ -273,6 +276,34 @@ def test_a_shipped_study_is_drawn_fits_its_window_and_prints(browser, shipped_re
     browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": scheme}])
     assert browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(browser.call("Page.printToPDF")["data"]) > 50_000
+    assert browser.messages == []
+
+
+@pytest.fixture(scope="module")
+def scoreboard(tmp_path_factory):
+    """The report of an evaluation of two criteria, one of which no measurement answers."""
+    evaluation = begin("bbr", criteria=["C11", "C20"], replicates=2, out=tmp_path_factory.mktemp("evaluation"))
+    evaluation.command = "tonopah evaluate bbr --criteria " + ",".join(f"C{number}" for number in range(1, 28))
+    evaluation.run(ExecutionOptions(), quiet=True)
+    measured = evaluation.measured()
+    return write_evaluation(evaluation, measured, evaluation.rows(measured))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (500, "dark")])
+def test_a_scoreboard_fits_its_window_and_names_its_lines(browser, scoreboard, width, scheme):
+    browser.messages.clear()
+    browser.open(scoreboard, width, features={"prefers-color-scheme": scheme})
+    unfold(browser)
+    assert browser.js("document.documentElement.scrollWidth") <= width
+    rows = browser.js("[...document.querySelectorAll('#scoreboard tbody tr')].map((row) => row.innerText)")
+    assert [word in row for word, row in zip(("author states", "unclear"), rows, strict=True)] == [True, True]
+    assert "constrained nodes (E21)" in rows[1]
+    assert "µJ CUBIC" in rows[1]
+    assert browser.js("[...document.querySelectorAll('#C20 .tools button')].map((one) => one.innerText)")[:3] == [
+        "BBRv1",
+        "CUBIC",
+        "Reno",
+    ]
     assert browser.messages == []
 
 

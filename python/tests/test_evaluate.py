@@ -8,12 +8,13 @@ import pytest
 
 from tonopah.cli.main import main
 from tonopah.errors import InputError
-from tonopah.evaluate import workload
+from tonopah.evaluate import bounds, workload
 from tonopah.evaluate.definitions import World, definitions, points
 from tonopah.evaluate.draws import Draws, rate_walk
 from tonopah.evaluate.evaluation import begin
 from tonopah.evaluate.harm import HarmPoint, harm_less, harm_more
-from tonopah.evaluate.metrics import opinion_score
+from tonopah.evaluate.measured import Measured, PointValues
+from tonopah.evaluate.metrics import opinion_score, slowdowns
 from tonopah.evaluate.plan import make_plan
 from tonopah.evaluate.statement import read_statement
 from tonopah.evaluate.subjects import Cast, read_subject
@@ -113,6 +114,59 @@ def test_the_dumbbell_has_its_delay_and_its_queue():
     assert built.base_delay_s[0] == pytest.approx(0.02036, abs=0.016 * 0.02)
     delays = [float(link["delay"].removesuffix("s")) for link in built.scenario["link"][1:3]]
     assert built.base_delay_s[0] == pytest.approx(sum(delays) + 0.004 + 0.00024 + 0.00012)
+
+
+def test_connections_of_the_workload_are_flows_of_the_engine():
+    built = build(World(rate="20Mbps", load=0.3, duration="20s", warmup="5s"), ["cubic", "reno"], Draws("test"))
+    both = {one["name"]: one for one in built.scenario["workload"]}
+    assert sorted(both) == ["mss1460", "mss496"]
+    assert sum(len(one["size"]["bytes"]) for one in both.values()) == built.connections
+    assert all(len(one["arrivals"]["at"]) == len(one["size"]["bytes"]) for one in both.values())
+    assert {one["cc"] for one in both.values()} == {"reno"}
+    assert (built.groups[0], built.groups[1]) == ([0], [])
+
+
+def test_slowdowns_are_those_of_connections_of_the_interval():
+    def connection(start_s, took_s, size=1000):
+        return {"workload": "w", "start_s": start_s, "completion_s": took_s, "size_bytes": size, "ideal_fct_s": 0.1}
+
+    flows = [{"start_s": 6.0}, connection(4.9, 9.0), connection(5.0, 0.2), connection(7.0, None), connection(9.0, 0.1)]
+    found = slowdowns([*flows, connection(6.0, 0.3, 2_000_000)], 5.0, 10.0)
+    assert found["slowdown_S_p50"] == pytest.approx(2.0)
+    assert found["slowdown_S_p99"] == pytest.approx(30.0), "one that is not finished counts with its time so far"
+    assert found["slowdown_L_p99"] == pytest.approx(3.0)
+    assert "slowdown_M_p50" not in found
+
+
+def test_flows_ask_for_marks_unless_their_algorithm_asks_for_its_own():
+    world = World(flows=[1, 1], ecn=["classic", "off"])
+    asked = [
+        [flow.get("tcp") for flow in build(world, pair, Draws("x")).scenario["flow"][:2]]
+        for pair in (["cubic"] * 2, ["dctcp"] * 2)
+    ]
+    assert asked == [[{"ecn": "classic"}, {"ecn": "off"}], [None, None]]
+
+
+def test_networks_that_change_marks_are_only_for_those_who_ask_for_marks():
+    def run(name):
+        return {one.id for one in begin(name, criteria=["C14"]).experiments}
+
+    assert (run("prague"), run("bbr")) == ({"E34"}, set())
+
+
+@pytest.mark.parametrize(("gain", "kept"), [(1.0, True), (1.05, True), (1.3, False)])
+def test_a_receiver_that_misleads_may_gain_little_more_than_beside_the_baseline(gain, kept):
+    def at(point, factor):
+        arms = {"S": factor, "B": 1.2 if factor > 1 else 1.0}
+        found = PointValues(point)
+        for arm, times in arms.items():
+            found.arms[arm] = {k: {"x_goodput_bps": 5e6 * times * (1 + 0.01 * k)} for k in range(5)}
+        return found
+
+    honest, divides, _ = points(definitions().experiments["E33"], "quick")
+    lines = bounds.lines("receivers", Measured({"E33": [at(honest, 1.0), at(divides, 1.2 * gain * (1 + 1e-9))]}))
+    assert [(line.point, line.kept) for line in lines] == [("8 ACKs a segment", kept)]
+    assert lines[0].value == pytest.approx(1.2 * gain)
 
 
 def test_draws_belong_to_the_point_and_not_to_the_algorithm_or_its_neighbours():
@@ -223,3 +277,20 @@ def test_one_criterion_from_end_to_end(tmp_path, capsys):
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["run_now"] == 0
     assert not math.isnan(row["bound"][0]["value"])
+
+
+def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys):
+    def command(folder, *more):
+        return ["evaluate", "reno", "--criteria", "C20", "--replicates", "2", "--json", "--out", str(tmp_path / folder), *more]
+
+    assert main(command("stopped", "--shard", "1/3")) == 0
+    assert main(command("stopped", "--max-hours", "1e-9")) == 1
+    assert "runs are missing" in capsys.readouterr().err
+    assert main(command("stopped")) == 0
+    first = json.loads(capsys.readouterr().out)["run_now"]
+    assert main(command("whole")) == 0
+    assert 0 < first < json.loads(capsys.readouterr().out)["run_now"]
+    files = ["scoreboard.json", "scoreboard.md", "tables/runs.csv"]
+    files += [str(path.relative_to(tmp_path / "whole")) for path in (tmp_path / "whole/figures").glob("*.csv")]
+    for name in files:
+        assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name

@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -178,30 +180,54 @@ def test_a_full_disk_is_an_error_and_what_was_stored_stays(study):
     assert study.run(quiet=True) == left
 
 
-def test_a_folder_that_cannot_be_written_is_refused_to_run_and_can_be_read(study):
-    study.run(quiet=True, replicates=1)
+@contextmanager
+def unwritable_copy(folder):
+    """A copy of a folder that its reader, who is not root, cannot write."""
     # Others than root may not go into pytest's folders.
     home = Path(tempfile.mkdtemp(dir="/tmp"))
+    root = os.geteuid() == 0
     try:
-        shutil.copytree(study.folder, home / "out")
+        shutil.copytree(folder, home / "out")
         for path in [home, *home.rglob("*")]:
             path.chmod(0o555 if path.is_dir() else 0o444)
-        root = os.geteuid() == 0
         if root:
             os.seteuid(65534)
-        try:
-            with pytest.raises(tp.InputError, match=r"cannot be used as a store: .*([Pp]ermission|cannot be written)"):
-                study.run(quiet=True, replicates=2, out=home / "out")
-            study.resize(replicates=1)
-            assert study.missing() == 0 and len(study.table()) == len(study.plan.runs) - 2
-        finally:
-            if root:
-                os.seteuid(0)
+        yield home / "out"
     finally:
+        if root:
+            os.seteuid(0)
         for path in [home, *home.rglob("*")]:
             if path.is_dir():
                 path.chmod(0o755)
         shutil.rmtree(home)
+
+
+def test_a_folder_that_cannot_be_written_is_refused_to_run_and_can_be_read(study):
+    study.run(quiet=True, replicates=1)
+    with unwritable_copy(study.folder) as folder:
+        with pytest.raises(tp.InputError, match=r"cannot be used as a store: .*([Pp]ermission|cannot be written)"):
+            study.run(quiet=True, replicates=2, out=folder)
+        study.resize(replicates=1)
+        assert study.missing() == 0 and len(study.table()) == len(study.plan.runs) - 2
+
+
+def test_a_change_that_a_killed_process_left_unfinished_is_taken_back(study, tmp_path):
+    study.run(quiet=True, replicates=1)
+    expected = study.table()
+    killed = tmp_path / "killed"
+    shutil.copytree(study.folder, killed)
+    database = sqlite3.connect(study.folder / "runs.sqlite", isolation_level=None)
+    # With a small cache SQLite writes changed pages before the end, and a journal of what they were.
+    database.execute("PRAGMA cache_size = 1")
+    database.execute("BEGIN")
+    database.execute("UPDATE runs SET summary = summary || hex(randomblob(20000))")
+    for file in ("runs.sqlite", "runs.sqlite-journal"):
+        shutil.copyfile(study.folder / file, killed / file)
+    database.execute("ROLLBACK")
+    database.close()
+    with unwritable_copy(killed) as folder:
+        assert tp.Study.open(folder).table().equals(expected)
+    assert tp.Study.open(killed).table().equals(expected)
 
 
 def test_shards_put_together_are_the_whole(study, study_file, tmp_path, capsys, monkeypatch):

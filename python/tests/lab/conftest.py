@@ -14,6 +14,7 @@ pytest.importorskip("websockets", reason="the extra `lab` is not installed")
 
 from tonopah.lab.app import make_app
 from tonopah.lab.context import Lab
+from tonopah.lab.measure import SHOWN
 from tonopah.lab.security import COOKIE, hosts_of, make_token
 from tonopah.lab.serve import listen, make_server
 from tonopah.lab.session import Limits
@@ -101,11 +102,6 @@ def browser():
         pytest.skip("no Chromium on this machine: install it, or name one by TONOPAH_CHROMIUM")
     with Browser(program) as found:
         yield found
-
-
-SHOWN = """((at) => at?.seen === 'true' && [...document.querySelectorAll('.split > .stack .plot')].every(
-  (plot) => plot.plot && plot.dataset.version?.startsWith(`${at.version} `)))(document.querySelector('#run-state')?.dataset)"""
-"""The run is over and every plot has its last series."""
 
 
 class Page:

@@ -1,15 +1,23 @@
-"""Bounds that hold whatever the baseline's own words are: collapse (C1), loss of feedback (C8), the circuit breaker (C18)."""
+"""Bounds that hold whatever the words of the effects are.
 
+Collapse (C1), loss of feedback (C8), the circuit breaker (C18), and what a receiver that misleads the sender may gain (C22).
+"""
+
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tonopah.evaluate.measured import Measured, PointValues
+from tonopah.evaluate.verdict import LEVEL
+from tonopah.stats import mean_of
 
 SENT_FACTOR, USEFUL_SHARE, SENT_TOGETHER = 10.0, 0.9, 2.0
 """At a loss of one half: packets a second / the baseline's; of many flows: goodput and packets / the baseline's. Ours."""
 PROBES, BACKOFF, SENT_IN_30_S = 2, 1.9, 10
 """After the first time-out: packets beyond one for each, growth of successive time-outs, packets in 30 s. The last is ours."""
-LOSS_POINT, HEAVY_POINT, CROWD = "p 0.5", "p 0.9", "200 flows"
+LOSS_POINT, HEAVY_POINT = "p 0.5", "p 0.9"
+HONEST, GAIN_FACTOR = "honest", 1.1
+"""A receiver may not gain more than this factor of what the same one gains of the baseline. Ours."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,9 @@ class BoundLine:
 
 def lines(name: str, measured: Measured) -> list[BoundLine]:
     """Return the bounds of a criterion, measured."""
-    rules: dict[str, Callable[[Measured], list[BoundLine]]] = {"collapse": collapse, "feedback": feedback, "breaker": breaker}
+    rules: dict[str, Callable[[Measured], list[BoundLine]]] = {
+        "collapse": collapse, "feedback": feedback, "breaker": breaker, "receivers": receivers,
+    }  # fmt: skip
     return rules[name](measured)
 
 
@@ -91,7 +101,7 @@ def breaker(measured: Measured) -> list[BoundLine]:
     found, quiet = [], 0
     for points in measured.points.values():
         for point in points:
-            for arm, reference in (("S", "B"), ("S:B", "B:B")):
+            for arm, reference, beside in (("S", "B", ""), ("S:B", "B:B", ", beside the baseline")):
                 mine, theirs = point.metric(arm, "trips"), point.metric(reference, "trips")
                 if not mine or not theirs:
                     continue
@@ -99,10 +109,35 @@ def breaker(measured: Measured) -> list[BoundLine]:
                 if worst or base:
                     kept = base > 0 or worst == 0
                     found.append(
-                        BoundLine(point.point.experiment.id, f"{point.point.label}, {arm}", "trips", worst, base, 0, kept)
+                        BoundLine(point.point.experiment.id, f"{point.point.label}{beside}", "trips", worst, base, 0, kept)
                     )
                 else:
                     quiet += 1
     if quiet:
         found.append(BoundLine("all", f"{quiet} other points", "trips", 0, 0, 0, True))
     return found
+
+
+def receivers(measured: Measured) -> list[BoundLine]:
+    """Return what each receiver that misleads its sender gains, beside an honest flow of the same algorithm.
+
+    A bound is broken if the subject's gain is surely above that of the baseline, and by more than the factor.
+    """
+    points = {str(dict(point.point.axes)["case"]): point for point in measured.at("E33", {})}
+    found = []
+    for case, point in points.items():
+        mine, theirs = (gains(point, points[HONEST], arm) for arm in ("S", "B"))
+        both = sorted(set(mine) & set(theirs))
+        if case == HONEST or not both:
+            continue
+        excess = mean_of([mine[k] - theirs[k] for k in both])
+        value, base = (math.exp(sum(one[k] for k in both) / len(both)) for one in (mine, theirs))
+        broken = excess.p_greater() < LEVEL and value > GAIN_FACTOR * base
+        found.append(BoundLine("E33", case, "gain of the receiver", value, base, GAIN_FACTOR * base, not broken))
+    return found
+
+
+def gains(point: PointValues, honest: PointValues, arm: str) -> dict[int, float]:
+    """Return, by replicate, the logarithm of goodput / that of an honest receiver."""
+    mine, theirs = (one.metric(arm, "x_goodput_bps") for one in (point, honest))
+    return {k: math.log(mine[k] / theirs[k]) for k in sorted(set(mine) & set(theirs)) if mine[k] > 0 and theirs[k] > 0}

@@ -88,6 +88,10 @@ class World(Model):
     tcp: dict[str, Any] = Field(default_factory=dict)
     tcp_of: list[dict[str, Any]] = Field(default_factory=list)
     """Settings of the flows of each group."""
+    ecn: list[str] = Field(default_factory=list)
+    """Marks that the flows of each group ask for, unless their algorithm asks for its own form; the last holds for the rest."""
+    far: dict[str, Any] = Field(default_factory=dict)
+    """Settings of the links from r1 to the receivers."""
     cross: list[Cross] = Field(default_factory=list)
     detour: Detour | None = None
     walk: Walk | None = None
@@ -207,7 +211,7 @@ class Criterion(Model):
     secondary: list[Term] = Field(default_factory=list)
     guard: Guard | None = None
     harm: Harm | None = None
-    bound: Literal["", "collapse", "feedback", "breaker"] = ""
+    bound: Literal["", "collapse", "feedback", "breaker", "receivers"] = ""
     of: list[str] = Field(default_factory=list)
     """Criteria that it sums up."""
     rule: Literal["measured", "author", "marks", "multipath", "roll_up", "gap"] = "measured"
@@ -228,7 +232,7 @@ class Point:
     @property
     def label(self) -> str:
         """The axes in words."""
-        return ", ".join(f"{AXES.get(axis, axis)} {shown(value)}".strip() for axis, value in self.axes)
+        return ", ".join(AXES.get(axis, "{}").format(shown(value)) for axis, value in self.axes)
 
     def matches(self, where: Mapping[str, list[Any]]) -> bool:
         """Tell whether it has one of the values of every axis in `where`."""
@@ -236,14 +240,16 @@ class Point:
         return all(mine.get(axis) in values for axis, values in where.items())
 
 
-AXES = {"flows": "N", "buffer": "b", "rate": "C", "rtt": "R", "case": "", "other": "beside", "queue": "", "load": "load"}
-"""Axes as labels show them."""
+AXES = {"flows": "{} flows", "buffer": "queue {} BDP", "rtt": "RTT {}", "other": "beside {}", "load": "load {}"}
+"""Axes as labels show them; the values of others speak for themselves."""
 
 
 def shown(value: Any) -> str:
     """Return a value of an axis as text."""
     if isinstance(value, list):
         return ":".join(shown(one) for one in value)
+    if isinstance(value, dict):
+        return str(value.get("kind", value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -40,7 +40,8 @@ class Evaluation:
     @property
     def experiments(self) -> list[Experiment]:
         """The experiments that they need."""
-        return self.definitions.experiments_of(self.criteria)
+        marks = self.cast.subject.takes_marks
+        return self.definitions.experiments_of([one for one in self.criteria if one.rule != "marks" or marks])
 
     def plan(self, quiet: bool = True) -> EvaluationPlan:
         """Return all runs, checked by the engine. Raises InputError."""

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tonopah._core import parse_quantity
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
@@ -125,9 +125,14 @@ def arm_name(arm: str, cast: Cast) -> str:
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 160, 36, 4
 
 
-def sparkline(figure: FigureData) -> str:
-    """Return a figure as a small picture: the subject thick, the baseline thin, the second reference dotted."""
-    known = [value for one in figure.series for value in one.y if value is not None]
+ROLES = "SBR"
+"""Who has the first, second and third line of a small picture."""
+
+
+def sparkline(figure: FigureData, arms: Sequence[str]) -> str:
+    """Return a figure as a small picture: the subject thick, the baseline thin, the second reference, if there is one, dotted."""
+    lines = [one for one, arm, role in zip(figure.series, arms, ROLES, strict=False) if arm.startswith(role)]
+    known = [value for one in lines for value in one.y if value is not None]
     if not known:
         return ""
     scale = (lambda v: math.log(max(v, 1e-12))) if figure.y.log and min(known) > 0 else (lambda v: v)
@@ -136,7 +141,7 @@ def sparkline(figure: FigureData) -> str:
     across = math.log if figure.x.log and min(places) > 0 else (lambda v: v)
     left, right = across(places[0]), across(places[-1])
     drawn = []
-    for number, one in reversed(list(enumerate(figure.series[:3]))):
+    for number, one in reversed(list(enumerate(lines))):
         dots = [
             f"{SPARK_EDGE + (SPARK_WIDTH - 2 * SPARK_EDGE) * (across(x) - left) / (right - left or 1):.1f},"
             f"{SPARK_HEIGHT - SPARK_EDGE - (SPARK_HEIGHT - 2 * SPARK_EDGE) * (scale(y) - low) / (high - low or 1):.1f}"

@@ -14,8 +14,8 @@ LABELS = {
     "loss": Metric("Loss", *PERCENT, "Data packets dropped / sent, over all TCP flows"),
     "retx": Metric("Retransmissions", *PERCENT, "Data packets retransmitted / sent, over all TCP flows"),
     "jain": Metric("Jain's index", "", 1.0, "(sum x)² / (n · sum x²) of goodputs"),
-    "x_share": Metric("Share of the first", *PERCENT, "Goodput of the first group / goodput of all TCP flows"),
-    "each_ratio": Metric("Ratio of goodputs", "", 1.0, "Goodput of a flow of the first group / of a flow of the second"),
+    "x_share": Metric("Share of the first", *PERCENT, "Goodput of the first flows / goodput of all TCP flows"),
+    "each_ratio": Metric("Ratio of goodputs", "", 1.0, "Goodput of one of the first flows / of one beside them"),
     "sent_per_s": Metric("Packets sent", "packets/s", 1.0, "Data packets sent per second, retransmissions included"),
     "t90_s": Metric("Time to 90 %", "s", 1.0, "From the event until goodput is 90 % of what is free, for five bins"),
     "t_fair_s": Metric("Time to fairness", "s", 1.0, "From the last start until Jain's index of means over 5 s is 0.95 for 5 s"),
@@ -35,7 +35,7 @@ LABELS = {
     "again": Metric("Sent again", *COUNT, "Data packets sent again until 90 % is reached"),
 }
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}
-OWNERS = {"x": "first group", "y": "second group", "voice": "voice", "video": "video", "cross": "cross traffic"}
+OWNERS = {"x": "first flows", "y": "flows beside", "voice": "voice", "video": "video", "cross": "cross traffic"}
 
 
 def label(name: str) -> Metric:

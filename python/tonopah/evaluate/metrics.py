@@ -1,6 +1,7 @@
 """The metrics of one run, by name: from its summary and from what was read from its series. docs/evaluate.md defines them.
 
-Groups: `x` are the flows of the first algorithm of an arm, `y` those of the second; names without a prefix mean all TCP flows.
+Groups: `x` are the flows of the first algorithm of an arm, `y` those of the second; names without a prefix mean both. Connections
+of a workload belong to neither: they have slowdowns.
 """
 
 import math
@@ -40,7 +41,9 @@ def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values
         if role != "background":
             values |= {f"{role}_{name}": value for name, value in media(flows[number]).items()}
     if built.ideal_s:
-        values |= completions(built, flows, warmup_s, summary["duration_s"])
+        values |= {"last_completion_s": last_completion(built, flows, summary["duration_s"])}
+    if built.connections:
+        values |= slowdowns(flows, warmup_s, summary["duration_s"])
     return {name: value for name, value in values.items() if value is not None and not math.isnan(value)}
 
 
@@ -99,7 +102,7 @@ def within(flows: Flows) -> Values:
 
 def starved(built: Built, first: Flows, second: Flows, values: Values) -> Values:
     """Return 1 for a group that has a flow that starves, else 0."""
-    least = STARVED_SHARE * built.rate_bps / (len(first) + len(second))
+    least = STARVED_SHARE * built.rate_bps / (len(first) + len(second) + built.connections)
     found: Values = {}
     for prefix, flows, silence in (("x", first, "silence_s"), ("y", second, "silence_others_s")):
         if flows:
@@ -140,22 +143,32 @@ def energy(summary: Mapping[str, Any]) -> Values:
     return {} if used is None else {"energy_j_per_byte": used}
 
 
-def completions(built: Built, flows: Flows, warmup_s: float, duration_s: float) -> Values:
-    """Return completion times of connections with an end, divided by that over the empty path; by size as well."""
-    times: dict[str, list[float]] = {"S": [], "M": [], "L": [], "all": []}
+def last_completion(built: Built, flows: Flows, duration_s: float) -> float:
+    """Return the completion time of the last of the flows that start together, mean over such rounds."""
     last: dict[float, float] = {}
-    for number, ideal_s in built.ideal_s.items():
-        flow = flows[number]
-        start_s, took = flow["start_s"], flow["completion_s"]
-        took = duration_s - start_s if took is None else took
-        last[round(start_s, 3)] = max(last.get(round(start_s, 3), 0.0), took)
-        if warmup_s <= start_s <= LAST_STARTS * duration_s:
-            size = built.bytes_of.get(number, 0)
+    for number in built.ideal_s:
+        start_s = round(flows[number]["start_s"], 3)
+        last[start_s] = max(last.get(start_s, 0.0), completion(flows[number], duration_s))
+    return float(np.mean(list(last.values())))
+
+
+def completion(flow: Mapping[str, Any], duration_s: float) -> float:
+    """Return how long a connection took, or has taken so far at the end of the run."""
+    took = flow["completion_s"]
+    return float(duration_s - flow["start_s"] if took is None else took)
+
+
+def slowdowns(flows: Flows, warmup_s: float, duration_s: float) -> Values:
+    """Return completion times of the connections of a workload, divided by those of each alone on its path, by size."""
+    times: dict[str, list[float]] = {"S": [], "M": [], "L": [], "all": []}
+    for flow in flows:
+        if flow.get("workload") and warmup_s <= flow["start_s"] <= LAST_STARTS * duration_s:
+            size = flow["size_bytes"]
             kind = "S" if size < SHORT_BYTES else "M" if size <= MEDIUM_BYTES else "L"
-            times[kind].append(took / ideal_s)
-            times["all"].append(took / ideal_s)
-    found: Values = {}
-    for kind, values in times.items():
-        for share in (50, 99) if values else ():
-            found[f"slowdown_{kind}_p{share}"] = float(np.percentile(values, share, method="inverted_cdf"))
-    return found | {"last_completion_s": float(np.mean(list(last.values())))}
+            times[kind].append(completion(flow, duration_s) / flow["ideal_fct_s"])
+            times["all"].append(times[kind][-1])
+    return {
+        f"slowdown_{kind}_p{share}": float(np.percentile(values, share, method="inverted_cdf"))
+        for kind, values in times.items()
+        for share in ((50, 99) if values else ())
+    }

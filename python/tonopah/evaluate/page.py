@@ -46,6 +46,8 @@ class Section:
     effect: str
     values: str
     against_second: str
+    labels: list[str]
+    """Of the lines of its figures."""
     bar: tuple[float, float, float] | None
     """Effect and ends of its interval, as share of the axis from left to right."""
     experiments: list[tuple[str, Experiment, str]] = field(default_factory=list)
@@ -89,6 +91,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
     environment = template_environment("tonopah.evaluate")
     environment.filters |= {
         "show": show,
+        "number": sentences.number,
         "holm": p_text,
         "point_effect": point_effect_text,
         "harm_value": harm_value_text,
@@ -125,12 +128,13 @@ def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> Sect
     kind = row.primary.kind if row.primary else ""
     return Section(
         row,
-        Markup(sparkline(figures[0]) if figures else ""),
+        Markup(sparkline(figures[0], row.criterion.figures[0].arms) if figures else ""),
         make_panels(figures),
         sentences.rule_text(row, cast),
         sentences.effect_text(row.primary),
         sentences.values_text(row.primary, cast),
         sentences.estimate_text(second.value, second.low, second.high, kind),
+        list(dict.fromkeys(line.label for figure in figures for line in figure.series)),
         bar(row.primary),
         shown,
     )
@@ -155,4 +159,4 @@ def point_effect_text(one: PointEffect) -> str:
 def harm_value_text(one: Harmed) -> str:
     """Return an excess harm."""
     found = one.estimate
-    return sentences.estimate_text(found.value, found.low, found.high, "harm" if one.point.metric == "goodput" else "log")
+    return sentences.estimate_text(found.value, found.low, found.high, "difference" if one.point.metric == "goodput" else "equal")

@@ -204,12 +204,12 @@ def harm_effect(row: Row) -> Compared | None:
 def decide(row: Row, measured: Measured, cast: Cast) -> None:
     """Set the words of a row: the first rule that holds."""
     criterion = row.criterion
-    rules = {"author": "author states", "marks": "not tested", "multipath": "not applicable", "gap": "not tested"}
+    rules = {"author": "author states", "multipath": "not applicable", "gap": "not tested"}
     if criterion.rule == "marks" and not cast.subject.takes_marks:
         row.word, row.reason = "not applicable", f"{cast.subject.label} asks for no explicit signals"
     elif criterion.rule in rules:
         row.word = rules[criterion.rule]
-    elif criterion.rule == "measured":
+    elif criterion.rule in ("measured", "marks"):
         row.word = measured_word(row, cast)
         row.second_word = second_word(criterion, measured)
 
@@ -220,8 +220,8 @@ def measured_word(row: Row, cast: Cast) -> str:
         return "starves others"
     if row.harmed:
         return "harmful to others"
-    if row.limits and not all(line.kept for line in row.limits):
-        return "out of bounds"
+    if not all(line.kept for line in row.limits):
+        return "worse" if row.criterion.bound == "receivers" else "out of bounds"
     if row.primary is None:
         return "within bounds" if row.limits else "not tested"
     if low := below_floor(row):
@@ -231,7 +231,8 @@ def measured_word(row: Row, cast: Cast) -> str:
     if word == "better" and row.criterion.guard and (missed := guard_broken(row)):
         row.reason = missed
         return "unclear"
-    return "within bounds" if word.startswith("like") and row.limits else word
+    absolute = row.limits and row.criterion.bound != "receivers"
+    return "within bounds" if word.startswith("like") and absolute else word
 
 
 def below_floor(row: Row) -> str:

@@ -39,8 +39,15 @@ def red_sentence(row: Row) -> str:
         worst = sorted(row.harmed, key=lambda one: -one.estimate.value)
         return head + "; ".join(harm_text(one) for one in worst[:MOST_POINTS]) + more(len(worst)) + "."
     broken = [line for line in row.limits if not line.kept]
-    texts = [f"{line.what} at {line.experiment}, {line.point}: {show(line.value)}, allowed {show(line.limit)}" for line in broken]
+    texts = [
+        f"{line.what} at {line.experiment}, {line.point}: {number(line.value)}, allowed {number(line.limit)}" for line in broken
+    ]
     return head + "; ".join(texts[:MOST_POINTS]) + more(len(texts)) + "."
+
+
+def number(value: float) -> str:
+    """Return a value of a bound; counts have no decimals."""
+    return f"{value:.0f}" if float(value).is_integer() else show(value)
 
 
 def more(count: int) -> str:
@@ -73,17 +80,23 @@ def effect_text(one: Compared | None) -> str:
     if one is None:
         return "–"
     found = one.effect.estimate
+    if one.kind == "harm":
+        return estimate_text(-found.value, -found.high, -found.low, "harm")
     return estimate_text(found.value, found.low, found.high, "equal" if one.effect.two_sided else one.kind)
 
 
 def estimate_text(value: float, low: float, high: float, kind: str) -> str:
-    """Return an effect and its interval; of `kind` "log", the logarithm of a ratio, "equal" is one without a better side."""
+    """Return an effect and its interval.
+
+    Of the logarithm of a ratio `kind` is "log", or "equal" if it has no better side; of excess harm, more of it positive, "harm".
+    """
     if math.isnan(value):
         return "–"
     bounds = [] if math.isnan(low) else [low, high]
     if kind not in ("log", "equal"):
         texts = [f"{bound:+.3f}" for bound in (value, *bounds)]
-        return texts[0] + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
+        name = " excess harm" if kind == "harm" else ""
+        return texts[0] + name + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
     turned = kind == "log" and value < 0
     ends = sorted(-bound for bound in bounds) if turned else bounds
     texts = [show(math.exp(min(bound, 50.0)), 3) for bound in (abs(value) if turned else value, *ends)]
@@ -114,7 +127,7 @@ def rule_text(row: Row, cast: Cast) -> str:
     margin = f"a ratio of {math.exp(effect.margin):.2f}" if row.primary.kind == "log" else f"{effect.margin:g}"
     direction = (
         "a difference to either side is worse" if effect.two_sided
-        else "positive is less harm" if row.primary.kind == "harm" else "positive is better"
+        else "less harm is better" if row.primary.kind == "harm" else "positive is better"
     )  # fmt: skip
     needed = (
         f" {count_text(effect.needed, 'replicate')} would narrow the interval to that."

@@ -1,6 +1,6 @@
 """Workload G: connections of pages, interactive use and bulk transfers, in place of traces that are no longer at their address.
 
-A connection is one listed flow, a transfer of the sum of its responses at its arrival: an open loop.
+A connection is one flow of a `[[workload]]`, a transfer of the sum of its responses at its arrival: an open loop.
 The page model is that of 3GPP2 for HTTP, the tail of bulk transfers that of SURGE (Barford, Crovella, SIGMETRICS 1998).
 """
 
@@ -24,12 +24,11 @@ PREFILL_MOST = 20
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection: start, payload in bytes, payload of its segments, and the numbers of its hosts."""
+    """A connection: start, payload in bytes, payload of its segments."""
 
     start_s: float
     size: int
     mss: int
-    path: tuple[int, int]
 
 
 def arrival_rate(load: float, rate_bps: float) -> float:
@@ -77,7 +76,7 @@ def one_connection(start_s: float, stream: random.Random) -> Connection:
     kind = stream.random()
     size = page(stream) if kind < 0.90 else interactive(stream) if kind < 0.99 else bulk(stream)
     mss = 496 if stream.random() < 0.10 else 1460
-    return Connection(start_s, max(1, round(size)), mss, (stream.randrange(3), stream.randrange(3)))
+    return Connection(start_s, max(1, round(size)), mss)
 
 
 def page(stream: random.Random) -> float:

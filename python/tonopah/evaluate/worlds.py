@@ -7,6 +7,7 @@ from typing import Any
 from tonopah._core import parse_quantity
 from tonopah.evaluate.definitions import World
 from tonopah.evaluate.draws import Draws, rate_walk
+from tonopah.evaluate.subjects import make_subject
 from tonopah.evaluate.workload import connections
 
 WIRE_BYTES = 1500
@@ -39,6 +40,8 @@ class Built:
     roles: dict[int, str] = field(default_factory=dict)
     """Of flows of datagrams."""
     offered_load: float | None = None
+    connections: int = 0
+    """Of the workload."""
 
 
 def seconds(text: str) -> float:
@@ -98,6 +101,7 @@ class Dumbbell:
         self.nodes: list[dict[str, Any]] = [{"name": "r0", "role": "router"}, {"name": "r1", "role": "router"}]
         self.links: list[dict[str, Any]] = [self.bottleneck()]
         self.flows: list[dict[str, Any]] = []
+        self.workloads: list[dict[str, Any]] = []
         self.hosts = 0
         scenario = {
             "duration": world.duration, "warmup": world.warmup, "network": {"kind": "graph"},
@@ -105,6 +109,8 @@ class Dumbbell:
             "node": self.nodes, "link": self.links, "flow": self.flows,
         }  # fmt: skip
         self.built = Built(scenario, self.rate_bps, min(self.rtts), ([], []))
+        if world.load:
+            scenario |= {"workload": self.workloads}
         if world.detour:
             self.add_detour()
 
@@ -135,7 +141,7 @@ class Dumbbell:
         name = f"h{self.hosts}"
         self.hosts += 1
         self.nodes.append({"name": name})
-        ends = {"from": name, "to": router} if router == "r0" else {"from": router, "to": name}
+        ends = {"from": name, "to": router} if router == "r0" else {"from": router, "to": name, **self.world.far}
         delay = delay_s if isinstance(delay_s, str) else time_text(delay_s)
         self.links.append({**ends, "rate": f"{self.access_bps:.12g}bps", "delay": delay, "queue": "100000p"})
         return name
@@ -153,13 +159,18 @@ class Dumbbell:
             start_s = self.draws.uniform(f"start/{number}", 0.0, seconds(self.world.spread))
         app = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
         own = self.world.tcp_of[group] if group < len(self.world.tcp_of) else {}
-        app |= {"tcp": own} if own else {}
+        app |= {"tcp": own} if (own := own | self.marks(group, cc)) else {}
         for turn in range(self.world.rounds):
             flow = len(self.flows)
             at_s = start_s + turn * seconds(self.world.every)
             self.flows.append({**ends, "cc": cc, "start": time_text(at_s), "start_jitter": "0s", **app})
             self.built.groups[group].append(flow)
             self.note_path(flow, sum(delays) + self.central_s, self.world.bytes)
+
+    def marks(self, group: int, cc: Any) -> dict[str, str]:
+        """Return the marks that a flow asks for; one whose algorithm asks for its own is left alone."""
+        wanted = self.world.ecn[min(group, len(self.world.ecn) - 1)] if self.world.ecn else ""
+        return {"ecn": wanted} if wanted and not make_subject(cc).takes_marks else {}
 
     def note_path(self, flow: int, propagation_s: float, size: str = "") -> None:
         """Remember what a flow meets on an empty path."""
@@ -176,20 +187,18 @@ class Dumbbell:
         self.flows.append({**flow, "start_jitter": "0s", **({"stop": stop} if stop else {})})
 
     def add_workload(self, cc: Any) -> None:
-        """Add the connections of workload G, between three hosts on each side."""
+        """Add the connections of workload G, between three hosts on each side; which two of them, the engine draws."""
         sides_s = {"r0": (0.0, 0.012, 0.025), "r1": (0.002, 0.037, 0.075)}
-        hosts = {router: [self.add_host(router, delay) for delay in delays] for router, delays in sides_s.items()}
+        ends = [[self.add_host(router, delay) for delay in delays] for router, delays in sides_s.items()]
         window = (seconds(self.world.warmup), seconds(self.world.duration))
         made, self.built.offered_load = connections(self.world.load, self.rate_bps, window, self.draws)
-        for connection in made:
-            left, right = connection.path
-            flow = len(self.flows)
-            ends = {"from": hosts["r0"][left], "to": hosts["r1"][right], "cc": cc, "start_jitter": "0s"}
-            app = {"kind": "bulk", "bytes": f"{connection.size}B"}
-            tcp = {"tcp": {"mss": f"{connection.mss}B"}} if connection.mss != 1460 else {}
-            self.flows.append({**ends, "app": app, "start": time_text(connection.start_s), **tcp})
-            self.built.groups[1].append(flow)
-            self.note_path(flow, sides_s["r0"][left] + sides_s["r1"][right] + self.central_s, f"{connection.size}B")
+        self.built.connections = len(made)
+        for mss in sorted({one.mss for one in made}):
+            mine = [one for one in made if one.mss == mss]
+            arrivals = {"kind": "list", "at": [time_text(one.start_s) for one in mine]}
+            sizes = {"kind": "list", "bytes": [f"{one.size}B" for one in mine]}
+            workload = {"name": f"mss{mss}", "from": ends[0], "to": ends[1], "arrivals": arrivals, "size": sizes}
+            self.workloads.append({**workload, "cc": cc, "tcp": {"mss": f"{mss}B"}})
 
 
 def build_given(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:

@@ -96,6 +96,22 @@ class Browser:
         elif event.get("method") == "Network.requestWillBeSent":
             self.requests.append(event["params"]["request"]["url"])
 
+    def processes(self, kind: str | None = None) -> list[int]:
+        """Return the ids of the browser's processes, or of those of a kind such as `renderer`."""
+        return [one["id"] for one in self.process_facts() if kind in (None, one["type"])]
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of all its processes so far."""
+        return sum(one["cpuTime"] for one in self.process_facts())
+
+    def process_facts(self) -> list[dict[str, Any]]:
+        """Return kind, id and CPU time of each process."""
+        page, self.session = self.session, None
+        try:
+            return self.call("SystemInfo.getProcessInfo")["processInfo"]
+        finally:
+            self.session = page
+
     def js(self, expression: str) -> Any:
         """Return the value of an expression in the page."""
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

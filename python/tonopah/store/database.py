@@ -96,20 +96,26 @@ def close_after_writing(database: sqlite3.Connection) -> None:
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Return the database for reading, also from a folder that cannot be written."""
-    place, log = path.absolute().as_uri(), path.with_name(path.name + "-wal")
+    place = path.absolute().as_uri()
     writable = os.access(path.parent, os.W_OK, effective_ids=True)
+    interrupted = any(is_filled(path.with_name(path.name + kind)) for kind in ("-wal", "-journal"))
     # SQLite cannot create its log there; an immutable file is read without one.
-    mode = "?mode=ro" if writable or is_filled(log) else "?mode=ro&immutable=1"
+    mode = "?mode=ro" if writable or interrupted else "?mode=ro&immutable=1"
     database = sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=30)
     try:
         if read_version(database, path) == VERSION:
             return database
     except sqlite3.OperationalError as error:
         database.close()
-        if writable or "unable to open" not in str(error):
+        # A study was killed while it created or closed the database: who may write takes the unfinished change back.
+        unfinished = error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK
+        if writable and unfinished:
+            close_after_writing(open_for_writing(path))
+            return open_for_reading(path)
+        if writable or not (unfinished or "unable to open" in str(error)):
             raise
-        # A study was killed, and SQLite cannot create the index of its log here.
-        return copy_to_memory(path, log)
+        # SQLite cannot do so here, nor create the index of a log.
+        return copy_to_memory(path)
     except BaseException:
         database.close()
         raise
@@ -119,12 +125,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None, timeout=30)
 
 
-def copy_to_memory(path: Path, log: Path) -> sqlite3.Connection:
-    """Return a copy of the database with what stands in its log."""
+def copy_to_memory(path: Path) -> sqlite3.Connection:
+    """Return a copy of the database with what stands in its log, or without a change that was never finished."""
     copy = sqlite3.connect(":memory:", isolation_level=None)
     with tempfile.TemporaryDirectory(prefix="tonopah-") as folder:
-        for file in (path, log):
-            shutil.copyfile(file, Path(folder) / file.name)
+        for file in path.parent.glob(f"{path.name}*"):
+            if not file.name.endswith("-shm"):
+                shutil.copyfile(file, Path(folder) / file.name)
         database = sqlite3.connect(Path(folder) / path.name)
         try:
             database.backup(copy)

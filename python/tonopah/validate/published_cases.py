@@ -16,13 +16,10 @@ from tonopah.validate.published_worlds import Group, World
 PER_ACK = {"name": "reno", "per_ack": True}
 """Reno that counts ACKs, not bytes, as the laws for delayed ACKs suppose."""
 
-BBR_LOSS = (
-    "74 % in profile `rfc`, and 71 % in profile `linux` without timestamps and without the detection of policers. Loss behind "
-    "the bottleneck leaves 72 % at most by arithmetic. Which step lowers the estimate of bandwidth is not known yet."
-)
 VEGAS = (
-    "4.2 with an initial window of ten. Of 30 seeds 19 hold 2.94 packets a flow, 11 hold 2.1 more in all: as if one flow "
-    "had taken the initial window of another for its base RTT, which is supposed, not shown."
+    "The paper's limits are not those of ns-2's form, which rounds the backlog to whole packets, so that up to 3.5 stay, "
+    "and takes for the base RTT the lowest mean of a round. In twelve seeds every flow has seen the path without a queue, "
+    "and the flow with the most holds 3.8 to 4.0 packets by that RTT; with beta = 2 the five hold 1.4 to 2.0 each."
 )
 
 
@@ -145,10 +142,13 @@ def delay_based() -> Iterator[Case]:
 def bbr() -> Iterator[Case]:
     """BBR under loss, beside CUBIC and Reno over buffers, and over RTTs."""
     for p, low, high in ((0.01, 90, 100), (0.05, 85, 100), (0.15, 70, 95), (0.25, 0, 40)):
-        world = World([Group("bbr")], 100, 100, "417p", 60, 10, loss={"kind": "packet", "p": p})
+        loss = {"kind": "packet", "p": p}
+        # The receivers of 2016 did not compress ACKs: Linux does since 4.18.
+        tcp = {"ack_compression": "0s"}
+        world = World([Group("bbr")], 100, 100, "417p", 60, 10, loss=loss, loss_before_queue=True, tcp=tcp)
         bounds = {"reference": (low + high) / 2, "low": low, "high": high}
-        source, measure, cause = "Cardwell et al. 2016, figure 8", measures.goodput_percent, BBR_LOSS if p == 0.15 else ""
-        yield Case(f"bbr-loss/{p:g}", source, "goodput, %", world, measure, **bounds, seeds=3, cause=cause)
+        source = "Cardwell et al. 2016, figure 8"
+        yield Case(f"bbr-loss/{p:g}", source, "goodput, %", world, measures.goodput_percent, **bounds, seeds=3)
     beside: Mapping[str, tuple[float, ...]] = {
         "cubic": (0.815, 0.566, 0.478, 0.446, 0.385, 0.350),
         "reno": (0.835, 0.601, 0.458, 0.467, 0.449, 0.429),

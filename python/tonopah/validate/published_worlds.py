@@ -47,6 +47,8 @@ class World:
     stagger_s: float = 0.0
     """The flows after the first start at random within this."""
     loss: Mapping[str, Any] | None = None
+    loss_before_queue: bool = False
+    """What is lost never reaches the queue of the bottleneck; otherwise it is lost behind it."""
     changes: Sequence[Mapping[str, Any]] = ()
     tcp: Mapping[str, Any] = field(default_factory=dict)
     packets: int | None = None
@@ -80,7 +82,8 @@ class World:
             "reverse": {"rate": ACCESS, "queue": "1000000p"},
         }  # fmt: skip
         if self.loss:
-            bottleneck["loss"] = self.loss
+            for link in links if self.loss_before_queue else [bottleneck]:
+                link["loss"] = self.loss
         if self.changes:
             bottleneck["changes"] = list(self.changes)
         names = ["r", "d", *(link["from"] for link in links)]
