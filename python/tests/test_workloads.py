@@ -14,6 +14,7 @@ from tonopah.metrics import metric
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
 from tonopah.spec.columns import check_metric, of_workloads
 from tonopah.summary import workload_columns
+from tonopah.terminal import workload_grids
 
 WORLD: dict[str, Any] = {
     "duration": "8s",
@@ -66,6 +67,24 @@ def test_metrics_of_workloads_have_names_labels_and_definitions(result):
     assert "workload.w.class.1500B.fct_s" in of_workloads({"workload": [{"name": "w", "classes": ["1.5kB"]}]})
     with pytest.raises(InputError, match=r"is unknown.*workload\.web.class.10kB.slowdown_p99"):
         check_metric("workload.web.class.10kb.slowdown_p99", "claim[0].metric", "run", known)
+
+
+@pytest.mark.parametrize(
+    ("app", "prefix", "words"),
+    [
+        ({"kind": "request_response", "requests": 2}, "request", "request "),
+        ({"kind": "page", "protocol": "h2", "objects": 4, "html": "2kB"}, "page_load", "page load "),
+    ],
+)
+def test_users_have_the_metrics_of_their_application(app, prefix, words):
+    world = {**WORLD, "record": {}, "workload": [{**WORLD["workload"][0], "app": app}]}
+    summary = tp.run(world).summary
+    measured = workload_columns(summary)
+    assert set(measured) == set(of_workloads(world))
+    mean, p95 = (measured[f"workload.web.{prefix}{part}_s"] for part in ("", "_p95"))
+    assert 0.01 < mean < p95 <= measured["workload.web.fct_max_s"], "at least the round trip of 10 ms"
+    assert all(metric(name).definition for name in measured)
+    assert words in workload_grids(summary)[0].note and measured["workload.web.slowdown"] is None
 
 
 def test_a_study_judges_completion_times(tmp_path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
 from tonopah.metrics import count_text, parameter, parameter_range, readable, show
 from tonopah.references import key_of
-from tonopah.workload_metrics import CLASS_COLUMNS
+from tonopah.workload_metrics import CLASS_COLUMNS, LOADS, USER_TIMES
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -145,10 +145,11 @@ def workload_grids(summary: Mapping[str, Any]) -> list[Grid]:
             (workload, "all"),
             *((row, f"≤ {row['class']}" if row["upto_bytes"] else row["class"]) for row in workload["classes"] if row["started"]),
         ]
-        loads = [("load offered", "load_offered"), ("carried", "load_carried")]
-        facts = [f"{name} {show(workload[key], 3)}" for name, key in loads if workload[key] is not None]
+        facts = [f"{name} {show(workload[key], 3)}" for name, key in LOADS if workload[key] is not None]
         facts += [f"alive {show(workload['alive_mean'], 3)} (at most {workload['alive_max']:,})"]
         facts += [f"{workload['aborted']:,} aborted"] if workload["aborted"] else []
+        times = USER_TIMES.get(workload["app"], ())
+        facts += [f"{name} {show(1e3 * workload[key])} ms" for name, key in times if workload[key] is not None]
         title = f"Workload {workload['name']}, {count_text(workload['arrived'], 'flow')}"
         cells_of = [[label, *cells(row, CLASS_COLUMNS)] for row, label in rows]
         grids.append(Grid(title, ("size", *headings(CLASS_COLUMNS)), cells_of, 1, ", ".join(facts)))

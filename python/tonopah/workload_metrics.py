@@ -8,6 +8,13 @@ IDEAL = (
     "that takes longest: d propagation delay, w and W bytes on the link of the first segment and of all"
 )
 SLOWDOWN = "{}low completion time / ideal completion time (" + IDEAL + ")"
+PAGES = "{} over the flows of a workload of the time from the arrival to the last byte of the last object"
+LOADS = (("load offered", "load_offered"), ("carried", "load_carried"))
+USER_TIMES = {
+    "request_response": (("request", "request_s"), ("p95", "request_p95_s")),
+    "page": (("page load", "page_load_s"), ("p95", "page_load_p95_s")),
+}
+"""What applications of workloads measure of each flow: mean and 95th percentile over the flows, in words and by name."""
 
 WORKLOADS = {
     "fct_s": Metric("Flow completion time", *MS, FCT.format("Time")),
@@ -48,6 +55,9 @@ WORKLOADS = {
     "alive_mean": Metric("Flows alive, mean", "flows", 1.0, "Time average of the flows that had arrived and were not finished"),
     "flows_alive_max": Metric("Flows alive, maximum", "flows", 1.0, "Most flows of all workloads that were alive at once"),
     "goodput_mean_bps": Metric("Goodput per flow", *MBPS, "Mean over finished flows of size / completion time"),
+    "page_load_p50_s": Metric("Page load, median", *MS, PAGES.format("Median")),
+    "page_load_p95_s": Metric("Page load, 95th percentile", *MS, PAGES.format("95th percentile")),
+    "page_load_p99_s": Metric("Page load, 99th percentile", *MS, PAGES.format("99th percentile (of 100 or more)")),
     "alive": Metric("Flows alive", "flows", 1.0, "Flows of a workload that have arrived and whose data is not yet delivered"),
     "arrivals": Metric("Arrivals", "1/s", 1.0, "Flows of a workload that arrived per bin"),
     "offered": Metric("Offered", *MBPS, "Bytes of the flows of a workload that arrived per bin"),

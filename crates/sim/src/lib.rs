@@ -63,7 +63,7 @@ pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
     ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
     LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
-    Summary, TerminalSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
+    Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
 
 /// Version of the engine; results of different versions are not mixed.

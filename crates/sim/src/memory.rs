@@ -25,6 +25,9 @@ const LINK_BYTES: u64 = 2_000;
 const STATION_BYTES: u64 = 2_000;
 /// An entry of a routing table, of a router for each node or of a station for each other.
 const ROUTE_BYTES: u64 = 8;
+/// What equal paths add to such an entry, and the flowlets that a router remembers.
+const EQUAL_PATHS_BYTES: u64 = 4;
+const FLOWLETS_BYTES: u64 = 100_000;
 /// Memory that a sender takes for a segment in flight.
 const SEGMENT_STATE_BYTES: u64 = 128;
 
@@ -44,10 +47,12 @@ pub fn world_bytes(scenario: &Scenario, seed: u64) -> Result<u64, ScenarioError>
 
 fn bytes(extent: &Extent, listed: usize) -> u64 {
     let radios: u64 = extent.stations.iter().map(|count| count * (STATION_BYTES + count * ROUTE_BYTES)).sum();
+    let route = ROUTE_BYTES + u64::from(extent.equal_paths) * EQUAL_PATHS_BYTES;
     radios
+        + u64::from(extent.flowlets) * extent.inner_nodes * FLOWLETS_BYTES
         + extent.flows * FLOW_BYTES
         + listed as u64 * LISTED_FLOW_BYTES
-        + extent.nodes * (NODE_BYTES + extent.inner_nodes * ROUTE_BYTES)
+        + extent.nodes * (NODE_BYTES + extent.inner_nodes * route)
         + extent.links * LINK_BYTES
 }
 

@@ -44,8 +44,8 @@ pub struct Simulation {
     pub(crate) world: World,
     /// Flows are looked at after each input: for a series, or because they come and go.
     watches_flows: bool,
-    /// Flows of workloads that are over and will be listed, by serial number.
-    pub(crate) recorded: BTreeMap<FlowId, FlowSummary>,
+    /// Flows of workloads that are over and will be listed, by serial number. Boxed, since nodes of the map are half empty.
+    pub(crate) recorded: BTreeMap<FlowId, Box<FlowSummary>>,
 }
 
 /// The results of a run.
@@ -324,7 +324,7 @@ impl Simulation {
     fn release(&mut self, id: FlowId) {
         let serial = self.world.workloads.slot(id).serial;
         if self.world.workloads.recorder.has(serial) {
-            self.recorded.insert(serial, summary::of_transfer(&mut self.world, id, 0));
+            self.recorded.insert(serial, Box::new(summary::of_transfer(&mut self.world, id, 0)));
         }
         let World { ctx, hosts, workloads, .. } = &mut self.world;
         workloads.release(ctx, hosts, id);

@@ -78,6 +78,9 @@ impl SentSegment {
     }
 }
 
+/// Room for so many segments is made with the first: a short transfer needs no more.
+const FIRST_SEGMENTS: usize = 8;
+
 /// A segment to be sent: a stretch of the sequence space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chunk {
@@ -221,6 +224,9 @@ impl Scoreboard {
         self.flight += u64::from(len);
         if chunk.fin {
             self.fin_end = chunk.seq + Bytes(u64::from(len));
+        }
+        if self.segments.capacity() == 0 {
+            self.segments.reserve(FIRST_SEGMENTS);
         }
         self.segments.push_back(SentSegment {
             seq: chunk.seq,

@@ -26,6 +26,12 @@ APPLICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "voice"},
 )
 """Applications with metrics of their own."""
+USERS = {
+    "transfer": {"kind": "transfer"},
+    "request_response": {"kind": "request_response"},
+    "page": {"kind": "page", "protocol": "h2"},
+}
+"""Applications of workloads."""
 FAST = {"rate": "100Gbps", "delay": "0ms"}
 """A link on which much happens within a millisecond."""
 WORLDS: tuple[dict[str, Any], ...] = (
@@ -48,13 +54,15 @@ WORLDS: tuple[dict[str, Any], ...] = (
         "network": {"kind": "dumbbell", "pairs": 1},
         "workload": [
             {
-                "name": "web",
+                "name": kind,
                 "from": ["left0"],
                 "to": ["right0"],
                 "classes": ["1kB"],
                 "arrivals": {"kind": "constant", "interval": "100us"},
                 "size": {"kind": "constant", "bytes": "1kB"},
+                "app": app,
             }
+            for kind, app in USERS.items()
         ],
     },
 )
@@ -77,19 +85,24 @@ class Columns:
 
     runs: tuple[str, ...]
     flows: tuple[str, ...]
-    workloads: tuple[str, ...]
-    """What a workload has; its classes of sizes have those after `classes`."""
+    workloads: Mapping[str, tuple[str, ...]]
+    """What a workload has, by its application; its classes of sizes have those after `classes`."""
     classes: tuple[str, ...]
 
     def owners(self, name: str) -> tuple[str, ...]:
         """Return what has this metric: `run`, `flow`, both, or for a time series `series`."""
-        kinds = (("run", self.runs), ("flow", self.flows), ("workload", self.workloads), ("series", SERIES))
+        kinds = (("run", self.runs), ("flow", self.flows), ("workload", self.of_workloads), ("series", SERIES))
         return tuple(owner for owner, names in kinds if name in names)
+
+    @property
+    def of_workloads(self) -> tuple[str, ...]:
+        """What workloads have, whatever their application."""
+        return tuple(dict.fromkeys(name for names in self.workloads.values() for name in names))
 
     @property
     def all(self) -> tuple[str, ...]:
         """All names, time series included; none twice."""
-        return tuple(dict.fromkeys((*self.runs, *self.flows, *self.workloads, *SERIES)))
+        return tuple(dict.fromkeys((*self.runs, *self.flows, *self.of_workloads, *SERIES)))
 
 
 @cache
@@ -106,9 +119,16 @@ def columns() -> Columns:
         found |= workload_columns(summary)
     runs |= dict.fromkeys(MADE_IN_TABLES)
     numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
-    of_class = [name.rpartition(".")[2] for name in found if name.startswith("workload.web.class.1kB.")]
-    of_all = [name.removeprefix("workload.web.") for name in found if not name.startswith("workload.web.class.")]
-    return Columns(in_order(runs), in_order(numbers), in_order(of_all), in_order(of_class))
+    of_class = [name.rpartition(".")[2] for name in found if name.startswith("workload.transfer.class.1kB.")]
+    of_all = {
+        kind: in_order(
+            name.removeprefix(f"workload.{kind}.")
+            for name in found
+            if name.startswith(f"workload.{kind}.") and ".class." not in name
+        )
+        for kind in USERS
+    }
+    return Columns(in_order(runs), in_order(numbers), of_all, in_order(of_class))
 
 
 def of_workloads(scenario: Mapping[str, Any]) -> list[str]:
@@ -118,7 +138,9 @@ def of_workloads(scenario: Mapping[str, Any]) -> list[str]:
     for workload in workloads if isinstance(workloads, list) else []:
         prefix = f"workload.{workload.get('name')}." if isinstance(workload, Mapping) else ""
         edges = workload.get("classes", CLASSES) if prefix else []
-        names += [f"{prefix}{key}" for key in columns().workloads] if prefix else []
+        app = workload.get("app", {}) if prefix else None
+        kind = app.get("kind", "transfer") if isinstance(app, Mapping) else None
+        names += [f"{prefix}{key}" for key in columns().workloads.get(kind, ())]
         for edge in [*map(edge_name, edges), "larger"] if isinstance(edges, list | tuple) and prefix else []:
             names += [f"{prefix}class.{edge}.{key}" for key in columns().classes]
     return names

@@ -11,7 +11,7 @@ use super::applications;
 use super::names::find_node;
 use crate::engine::context::FlowEnds;
 use crate::expand::transport_of;
-use crate::host::app::App;
+use crate::host::app::{App, plans};
 use crate::host::conversation::Member;
 use crate::host::flow::{Flow, SinkAgent, Transport};
 use crate::ids::{FlowId, NodeId};
@@ -26,7 +26,7 @@ pub(super) fn ends_of(def: &FlowDef, flow: &Flow, serial: FlowId) -> FlowEnds {
 
 /// The part that a connection has in the conversation of an application.
 pub(super) fn member_of(def: &AppDef, session: usize, connection: usize) -> App {
-    let (client, has_end) = (applications::client_of(def), applications::has_end(def));
+    let (client, has_end) = (plans::client_of(def), plans::has_end(def));
     App::Conversation(Box::new(Member::new(session, connection, client, has_end)))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn build_flow(
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = rng.next_u64();
             (headers, fill) = (config.headers, config.write_unit());
-            Transport::connection(config, applications::client_of(&def.app))
+            Transport::connection(config, plans::client_of(&def.app))
         }
     };
     Ok(Flow {

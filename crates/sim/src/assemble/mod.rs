@@ -21,6 +21,7 @@ use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand::{self, MAX_FLOWS};
 use crate::host::Hosts;
+use crate::host::app::plans;
 use crate::host::conversation::Session;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -77,7 +78,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let id = FlowId(index as u32);
         let path = path_of(index);
         let sources = applications::sources(&graph, &names, def, &path)?;
-        let app = match applications::conversation_of(&def.app, sources.len(), stream("app")) {
+        let app = match plans::conversation_of(&def.app, sources.len(), stream("app")) {
             None => applications::app_of(&def.app, stream("app")),
             Some(conversation) => {
                 sessions.push(Session::new(conversation, vec![id]));

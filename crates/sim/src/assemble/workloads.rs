@@ -6,8 +6,8 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::applications::period_of;
 use super::names::{find_node, matching};
+use crate::host::app::plans::period_of;
 use crate::host::header_of;
 use crate::ids::{FlowId, NodeId};
 use crate::link::Link;
@@ -76,7 +76,8 @@ fn workload(
         | ArrivalsDef::Weibull(open)
         | ArrivalsDef::Pareto(open)
         | ArrivalsDef::Constant(open) => {
-            let mean_s = interval_s(open, names, network, sizes.as_ref(), &config, &mut link_bps, &place)?;
+            let asked = (sizes.as_ref(), def.app.times_size());
+            let mean_s = interval_s(open, names, network, asked, &config, &mut link_bps, &place)?;
             check_number(graph, def, mean_s, &place)?;
             rate = Some(1.0 / mean_s);
             Arrivals::Open { gap: gap(&def.arrivals, open, mean_s), elapsed_s: 0.0 }
@@ -113,7 +114,7 @@ fn interval_s(
     open: &OpenArrivals,
     names: &BTreeMap<&str, NodeId>,
     network: &Network,
-    sizes: Option<&Sizes>,
+    (sizes, times_size): (Option<&Sizes>, f64),
     config: &TcpConfig,
     link_bps: &mut Option<f64>,
     place: &str,
@@ -141,7 +142,7 @@ fn interval_s(
         LoadOf::Payload => sizes.mean(),
         LoadOf::Packets => sizes.mean() + HEADERS * sizes.mean_segments(config.mss.as_f64()),
     };
-    Ok(8.0 * bytes / (load * capacity))
+    Ok(8.0 * times_size * bytes / (load * capacity))
 }
 
 /// Refuses more flows than a run may have.

@@ -124,10 +124,16 @@ pub(super) fn check_page(def: &PageDef, path: &str) -> Result<(), ScenarioError>
     if def.objects > MAX_OBJECTS {
         return Err(refuse(path, "objects", def.objects, &format!("a number up to {MAX_OBJECTS}")));
     }
-    for (key, bytes) in [("html", Some(def.html)), ("request", Some(def.request)), ("object_size", def.object_size)] {
+    for (key, bytes) in
+        [("html", Some(def.html)), ("request", Some(def.request)), ("object_size", def.object_size), ("size", def.size)]
+    {
         if let Some(bytes) = bytes {
             check_size(path, key, bytes)?;
         }
+    }
+    if def.size.is_some() && def.object_size.is_some() {
+        return Err(ScenarioError::new(join(path, "object_size"), "stands beside size")
+            .with_hint("give the size of the page, or that of each object"));
     }
     if !(1..=MAX_BROWSER_CONNECTIONS).contains(&def.connections) {
         let allowed = format!("a number from 1 to {MAX_BROWSER_CONNECTIONS}");

@@ -8,8 +8,8 @@ use super::bounds::{LONGEST, check_period, no_contents, refuse};
 use super::explicit_flow;
 use super::graph::count;
 use crate::scenario::{
-    AppDef, ArrivalsDef, CdfSize, ClosedArrivals, FlowDef, ListedArrivals, OpenArrivals, RecordedFlows, Scenario,
-    ScenarioError, SizeDef, TcpOptions, WorkloadDef, join,
+    ArrivalsDef, CdfSize, ClosedArrivals, FlowDef, ListedArrivals, OpenArrivals, PageProtocol, PerConnection,
+    RecordedFlows, Scenario, ScenarioError, SizeDef, TcpOptions, WorkloadApp, WorkloadDef, join,
 };
 
 /// Largest size of a flow: 1 TB.
@@ -59,7 +59,7 @@ fn with_settings(
         from: String::new(),
         to: String::new(),
         cc: def.cc.clone(),
-        app: AppDef::default(),
+        app: def.app.of_size(Bytes(1)),
         start: def.start,
         start_jitter: None,
         stop: def.stop,
@@ -92,6 +92,7 @@ fn check(def: &WorkloadDef, path: &str) -> Result<(), ScenarioError> {
         return Err(refuse(path, "count", 0, "a count from 1 on"));
     }
     check_classes(&def.classes, path)?;
+    check_app(&def.app, &join(path, "app"))?;
     if let Some(size) = &def.size {
         check_size(size, &join(path, "size"))?;
     }
@@ -116,6 +117,31 @@ fn check(def: &WorkloadDef, path: &str) -> Result<(), ScenarioError> {
         return Err(ScenarioError::new(join(path, "size"), "missing key `size`").with_hint(hint));
     }
     Ok(())
+}
+
+/// A flow has one connection.
+fn check_app(app: &WorkloadApp, path: &str) -> Result<(), ScenarioError> {
+    let one = |field: &str, value: &str, allowed: &str| {
+        let message = format!("{value} means several connections, and a flow of a workload has one");
+        Err(ScenarioError::new(join(path, field), message).with_hint(format!("give {allowed}")))
+    };
+    match app {
+        WorkloadApp::Transfer(_) => {}
+        WorkloadApp::RequestResponse(def) => {
+            if let PerConnection::Requests(number) = def.per_connection {
+                return one("per_connection", &number.to_string(), "per_connection = \"all\"");
+            }
+        }
+        WorkloadApp::Page(def) if def.protocol == PageProtocol::H1 => {
+            return one("protocol", "\"h1\"", "protocol = \"h2\"");
+        }
+        WorkloadApp::Page(def) if def.size.is_some() || def.object_size.is_some() => {
+            let field = if def.size.is_some() { "size" } else { "object_size" };
+            return Err(ScenarioError::new(join(path, field), "the size of the page is that of the flow, `size`"));
+        }
+        WorkloadApp::Page(_) => {}
+    }
+    super::check_app(&app.of_size(Bytes(1)), path)
 }
 
 fn check_classes(classes: &[Bytes], path: &str) -> Result<(), ScenarioError> {

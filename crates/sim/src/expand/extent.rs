@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::check_app::connections_of;
 use super::dispatch;
-use crate::scenario::{ChannelDef, LinkDef, Scenario, ScenarioError};
+use crate::scenario::{ChannelDef, LinkDef, PathRouting, Scenario, ScenarioError, SpreadBy};
 
 /// Numbers of what a world consists of.
 #[derive(Debug)]
@@ -16,6 +16,10 @@ pub(crate) struct Extent {
     pub(crate) inner_nodes: u64,
     /// Stations of each channel.
     pub(crate) stations: Vec<u64>,
+    /// Inner nodes have a table of equal paths besides.
+    pub(crate) equal_paths: bool,
+    /// They remember flowlets.
+    pub(crate) flowlets: bool,
 }
 
 impl Extent {
@@ -25,16 +29,30 @@ impl Extent {
         let nodes = topology.nodes.len();
         let generated = topology.flow_ends.len() as u64 * connections_of(&scenario.traffic.app, nodes);
         let flows = connections(scenario, nodes) + generated;
-        Ok(Extent::new(nodes, flows, &topology.links, &topology.channels))
+        let routing = topology.network.routing();
+        Ok(Extent::new(nodes, flows, &topology.links, &topology.channels, routing))
     }
 
     /// The extent of an expanded world.
     pub(crate) fn of(graph: &Scenario) -> Extent {
-        Extent::new(graph.node.len(), connections(graph, graph.node.len()), &graph.link, &graph.channel)
+        let (nodes, routing) = (graph.node.len(), graph.network.routing());
+        Extent::new(nodes, connections(graph, nodes), &graph.link, &graph.channel, routing)
     }
 
-    fn new(nodes: usize, flows: u64, links: &[LinkDef], channels: &[ChannelDef]) -> Extent {
+    fn new(
+        nodes: usize,
+        flows: u64,
+        links: &[LinkDef],
+        channels: &[ChannelDef],
+        routing: Option<&PathRouting>,
+    ) -> Extent {
+        let ecmp = match routing {
+            Some(PathRouting::Ecmp(ecmp)) => Some(ecmp),
+            _ => None,
+        };
         Extent {
+            equal_paths: ecmp.is_some(),
+            flowlets: ecmp.is_some_and(|ecmp| matches!(ecmp.by, SpreadBy::Flowlet(_))),
             nodes: nodes as u64,
             flows,
             links: links.len() as u64,

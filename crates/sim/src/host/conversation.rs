@@ -337,6 +337,7 @@ impl Flow {
         let metrics = &mut ctx.flows[endpoint.flow().index()].interval;
         if reader == End::Sink {
             metrics.delivered_bytes += Bytes(bytes);
+            self.first_byte_at.get_or_insert(ctx.now);
             self.read += bytes;
         } else {
             metrics.reverse_data().delivered_bytes += Bytes(bytes);

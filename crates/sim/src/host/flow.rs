@@ -22,11 +22,18 @@ pub(crate) enum Transport {
 impl Transport {
     /// Both sides of a connection with these settings, which the client opens.
     pub(crate) fn connection(config: TcpConfig, client: End) -> Transport {
-        let side = |connection| Side { connection, wake_at: None };
-        Transport::Tcp(Box::new(match client {
-            End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
-            End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
-        }))
+        Transport::Tcp(Box::new(Side::pair(config, client)))
+    }
+
+    /// The same in place of a connection that is over, whose memory it takes.
+    pub(crate) fn connection_after(before: Transport, config: TcpConfig, client: End) -> Transport {
+        match before {
+            Transport::Tcp(mut sides) => {
+                *sides = Side::pair(config, client);
+                Transport::Tcp(sides)
+            }
+            Transport::Udp => Transport::connection(config, client),
+        }
     }
 }
 
@@ -37,6 +44,16 @@ pub(crate) struct Side {
     /// Time of the pending `Wake`; one at another time is stale.
     pub(crate) wake_at: Option<Time>,
     pub(crate) connection: Connection,
+}
+
+impl Side {
+    fn pair(config: TcpConfig, client: End) -> [Side; 2] {
+        let side = |connection| Side { connection, wake_at: None };
+        match client {
+            End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
+            End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
+        }
+    }
 }
 
 /// What happens to a write when the send buffer is full.
@@ -171,11 +188,11 @@ impl Flow {
         }
     }
 
-    /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own.
-    pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId) -> Flow {
+    /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own, in the memory of the one `before`.
+    pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId, before: Transport) -> Flow {
         let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
         let headers = config.headers;
-        Flow { headers, ..Flow::new(ends, app, Transport::connection(config, End::Source), id) }
+        Flow { headers, ..Flow::new(ends, app, Transport::connection_after(before, config, End::Source), id) }
     }
 
     /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.

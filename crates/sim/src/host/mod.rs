@@ -4,6 +4,7 @@
 pub(crate) mod app;
 pub(crate) mod conversation;
 pub(crate) mod flow;
+mod slots;
 
 use std::collections::VecDeque;
 
@@ -31,24 +32,18 @@ pub(crate) struct Hosts {
     pub(crate) sessions: Vec<Session>,
     /// Ends of conversations that have something to say.
     unsettled: VecDeque<EndpointId>,
+    /// Sessions of flows that are gone.
+    free_sessions: Vec<usize>,
 }
 
 impl Hosts {
     pub(crate) fn new(flows: Vec<Flow>, sessions: Vec<Session>) -> Hosts {
-        Hosts { flows, sessions, unsettled: VecDeque::new() }
+        Hosts { flows, sessions, unsettled: VecDeque::new(), free_sessions: Vec::new() }
     }
 
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
-    }
-
-    /// A flow of a workload takes the slot `id`.
-    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
-        match self.flows.get_mut(id.index()) {
-            Some(before) => *before = flow,
-            None => self.flows.push(flow),
-        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.

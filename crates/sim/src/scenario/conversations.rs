@@ -197,6 +197,10 @@ pub struct PageDef {
     /// 2652 kB for the whole page).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object_size: Option<Bytes>,
+    /// Size of the whole page, by which the objects are scaled; a document that is larger is cut. Default: what follows from
+    /// the other keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
     /// Size of the document.
     pub html: Bytes,
     /// Size of a request.
@@ -217,6 +221,7 @@ impl Default for PageDef {
         PageDef {
             objects: 70,
             object_size: None,
+            size: None,
             html: Bytes(30_000),
             request: request_size(),
             connections: 6,

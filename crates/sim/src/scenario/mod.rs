@@ -120,7 +120,7 @@ pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
     Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
 };
-pub use workload::{EndsDef, TransferApp, WorkloadApp, WorkloadDef};
+pub use workload::{EndsDef, OneWay, TransferApp, WorkloadApp, WorkloadDef};
 
 /// One world: a network, the flows over it, and what to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,10 +6,12 @@ use tcp::units::{Bytes, Span};
 
 use super::arrivals::ArrivalsDef;
 use super::cc_choice::CcChoice;
+use super::conversations::{DirectionDef, NoKeysDef, PageDef, RequestResponseDef, TransferDef};
 use super::dscp::Dscp;
 use super::sizes::SizeDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
+use super::traffic::AppDef;
 
 /// Flows that come and go: each has a random size and ends when it is delivered.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -96,17 +98,21 @@ pub enum EndsDef {
 }
 
 tagged_enum! {
-    /// What a flow of a workload does.
+    /// What a flow of a workload does with the size that is drawn.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
     pub enum WorkloadApp ("an application of a workload") {
-        /// Sends its size from `from` to `to` over a connection of its own, and closes it.
+        /// Transfers it over a connection of its own, and closes it.
         "transfer" => Transfer(TransferApp),
+        /// Asks for answers of that size, one after the other on one connection.
+        "request_response" => RequestResponse(RequestResponseDef),
+        /// Fetches a page of that size by HTTP/2.
+        "page" => Page(PageDef),
     }
 }
 
 impl Default for WorkloadApp {
     fn default() -> WorkloadApp {
-        WorkloadApp::Transfer(TransferApp {})
+        WorkloadApp::Transfer(TransferApp::default())
     }
 }
 
@@ -115,11 +121,65 @@ impl WorkloadApp {
     pub fn name(&self) -> &'static str {
         match self {
             WorkloadApp::Transfer(_) => "transfer",
+            WorkloadApp::RequestResponse(_) => "request_response",
+            WorkloadApp::Page(_) => "page",
+        }
+    }
+
+    /// The application of a flow of this size.
+    pub fn of_size(&self, size: Bytes) -> AppDef {
+        match self {
+            WorkloadApp::Transfer(TransferApp { direction, request }) => {
+                let direction = match direction {
+                    OneWay::Up => DirectionDef::Up(NoKeysDef {}),
+                    OneWay::Down => DirectionDef::Down(NoKeysDef {}),
+                };
+                AppDef::Transfer(TransferDef { size: Some(size), direction, request: *request })
+            }
+            WorkloadApp::RequestResponse(def) => {
+                AppDef::RequestResponse(RequestResponseDef { response: size, ..def.clone() })
+            }
+            WorkloadApp::Page(def) => AppDef::Page(PageDef { size: Some(size), ..def.clone() }),
+        }
+    }
+
+    /// True if a flow sends its size from `from` to `to` and nothing else, as `bulk` does.
+    pub fn is_plain(&self) -> bool {
+        matches!(self, WorkloadApp::Transfer(TransferApp { direction: OneWay::Up, .. }))
+    }
+
+    /// Bytes that a flow transfers from `from` to `to` for each byte of its size.
+    pub fn times_size(&self) -> f64 {
+        match self {
+            WorkloadApp::RequestResponse(def) => f64::from(def.requests),
+            WorkloadApp::Transfer(_) | WorkloadApp::Page(_) => 1.0,
         }
     }
 }
 
 /// A transfer of the size that is drawn.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TransferApp {}
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TransferApp {
+    /// Who connects.
+    pub direction: OneWay,
+    /// The request that `direction = "down"` begins with.
+    pub request: Bytes,
+}
+
+impl Default for TransferApp {
+    fn default() -> TransferApp {
+        TransferApp { direction: OneWay::Up, request: Bytes(400) }
+    }
+}
+
+/// Who connects; `from` sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OneWay {
+    /// `from`.
+    #[default]
+    Up,
+    /// `to`, and sends a request.
+    Down,
+}

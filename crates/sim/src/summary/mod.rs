@@ -31,7 +31,7 @@ pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
 pub(crate) use workload::of_transfer;
-pub use workload::{ClassSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether};
+pub use workload::{ClassSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether};
 
 /// All numbers of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -90,7 +90,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Summarizes a run whose invariants have been checked; `recorded` are the flows of workloads that are over.
-pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, FlowSummary>) -> Summary {
+pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>) -> Summary {
     let measured = world.measured();
     let conservation = conservation(world);
     let in_flight = data_in_flight(world);
@@ -109,7 +109,7 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, FlowSummary>) -> 
         let summary = flow_summary(facts, flow, interval);
         flows.push(FlowSummary { order, ..summary });
     }
-    for session in &world.hosts.sessions {
+    for session in world.hosts.sessions.iter().filter(|session| world.workloads.is_listed(session.flows[0])) {
         let application = session.summary(&world.hosts.flows, warmup, now);
         flows[session.flows[0].index()].application = Some(application);
     }
@@ -138,13 +138,13 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, FlowSummary>) -> 
 }
 
 /// The flows of workloads that the summary lists: those that are over and those that exist.
-fn transfers(world: &mut World, mut over: BTreeMap<FlowId, FlowSummary>, in_flight: &[u64]) -> Vec<FlowSummary> {
+fn transfers(world: &mut World, mut over: BTreeMap<FlowId, Box<FlowSummary>>, in_flight: &[u64]) -> Vec<FlowSummary> {
     let chosen = |(id, slot): (FlowId, &Slot)| world.workloads.recorder.has(slot.serial).then_some((id, slot.serial));
     let alive: Vec<(FlowId, FlowId)> = world.workloads.in_use().filter_map(chosen).collect();
     for (id, serial) in alive {
-        over.insert(serial, of_transfer(world, id, in_flight[id.index()]));
+        over.insert(serial, Box::new(of_transfer(world, id, in_flight[id.index()])));
     }
-    over.into_values().collect()
+    over.into_values().map(|flow| *flow).collect()
 }
 
 /// Data packets of each flow that exist now.

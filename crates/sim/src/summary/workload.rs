@@ -7,7 +7,7 @@ use super::flow::{FlowFacts, FlowSummary, flow_summary, order_summary};
 use super::measures::Drops;
 use crate::ids::FlowId;
 use crate::metrics::{Distribution, IntervalMetrics};
-use crate::scenario::WorkloadDef;
+use crate::scenario::{WorkloadApp, WorkloadDef};
 use crate::workload::counts::{ClassCounts, SLOWDOWN_UNIT};
 use crate::workload::{Phase, Workload, finished};
 use crate::world::World;
@@ -52,8 +52,63 @@ pub struct WorkloadSummary {
     pub drops: Drops,
     /// Data packets that a queue marked CE.
     pub marked_packets: u64,
+    /// What its application measured; absent for `transfer`.
+    #[serde(flatten)]
+    pub users: Option<UsersSummary>,
     /// By size.
     pub classes: Vec<ClassSummary>,
+}
+
+/// What applications measured, over the flows that count and have finished.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum UsersSummary {
+    /// Of `request_response`: the mean request time of each flow.
+    Requests {
+        /// Mean.
+        request_s: Option<f64>,
+        /// Median.
+        request_p50_s: Option<f64>,
+        /// 95th percentile.
+        request_p95_s: Option<f64>,
+        /// 99th percentile; absent below 100 flows.
+        request_p99_s: Option<f64>,
+    },
+    /// Of `page`: the page load time of each flow.
+    Pages {
+        /// Mean.
+        page_load_s: Option<f64>,
+        /// Median.
+        page_load_p50_s: Option<f64>,
+        /// 95th percentile.
+        page_load_p95_s: Option<f64>,
+        /// 99th percentile; absent below 100 flows.
+        page_load_p99_s: Option<f64>,
+    },
+}
+
+impl UsersSummary {
+    fn of(app: &WorkloadApp, users: &Distribution) -> Option<UsersSummary> {
+        let seconds = |nanos: Option<f64>| nanos.map(|nanos| nanos / 1e9);
+        let quantile = |q, least| seconds(users.quantile(q, least));
+        let (mean, p50, p95, p99) =
+            (seconds(users.mean()), quantile(0.5, 1), quantile(0.95, 1), quantile(0.99, LEAST_FOR_P99));
+        match app {
+            WorkloadApp::Transfer(_) => None,
+            WorkloadApp::RequestResponse(_) => Some(UsersSummary::Requests {
+                request_s: mean,
+                request_p50_s: p50,
+                request_p95_s: p95,
+                request_p99_s: p99,
+            }),
+            WorkloadApp::Page(_) => Some(UsersSummary::Pages {
+                page_load_s: mean,
+                page_load_p50_s: p50,
+                page_load_p95_s: p95,
+                page_load_p99_s: p99,
+            }),
+        }
+    }
 }
 
 /// Flows of one size class, or all of a workload.
@@ -220,6 +275,7 @@ fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSumm
         rto_count: totals(world, index)[0],
         drops: Drops::of(interval.drops()),
         marked_packets: interval.marked,
+        users: UsersSummary::of(&def.app, &state.users),
         classes,
     }
 }

@@ -1,7 +1,9 @@
 //! What is counted of the flows of a workload that arrive in the measurement interval, by size class.
 
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Span, Time};
 
+use super::Slot;
+use crate::host::flow::Flow;
 use crate::metrics::Distribution;
 
 /// Slowdowns are counted in millionths.
@@ -90,4 +92,16 @@ impl ClassCounts {
         let count = self.finished();
         (count > 0).then(|| sum as f64 / count as f64)
     }
+}
+
+/// What is known of a flow if it has finished.
+pub(crate) fn finished(slot: &Slot, flow: &Flow) -> Option<Finished> {
+    let since = |at: Option<Time>| at.map(|at| at.since(slot.start));
+    Some(Finished {
+        size: slot.size,
+        fct: flow.completion(slot.start)?,
+        ideal: slot.ideal,
+        handshake: since(flow.connected_at).unwrap_or_default(),
+        first_byte: since(flow.first_byte_at).unwrap_or_default(),
+    })
 }

@@ -16,12 +16,14 @@ use tcp::units::{Bytes, Span, Time};
 use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::host::Hosts;
+use crate::host::conversation::Session;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::{Gauge, IntervalMetrics, Tally};
+use crate::metrics::{Distribution, Gauge, IntervalMetrics, Tally};
 use crate::network::{IdealTransfer, Network};
 use crate::scenario::{Dscp, WorkloadDef};
 use arrivals::Arrivals;
+pub(crate) use counts::finished;
 use counts::{ClassCounts, Finished};
 use ends::Ends;
 use recorder::Recorder;
@@ -80,6 +82,8 @@ pub(crate) struct State {
     /// Flows that have arrived and are neither finished nor given up.
     pub(crate) alive: Gauge,
     pub(crate) classes: Vec<ClassCounts>,
+    /// What the application measured of each flow that has finished, in nanoseconds.
+    pub(crate) users: Distribution,
     /// Of flows whose slots are free again: packets of the whole run, metrics of the measurement interval, time-outs and
     /// recoveries of the whole run.
     pub(crate) tally: Tally,
@@ -230,15 +234,21 @@ impl Workloads {
             return self.stop(ctx, format!("too_many_flows: {MOST_FLOWS} flows have arrived"));
         }
         let (ends, size) = workload.draw();
+        let is_plain = workload.def.app.is_plain();
         let serial = FlowId(self.next_serial);
-        let ideal = network.ideal_completion(ctx.now, serial, ends, size, &workload.transfer);
+        let ideal = network.ideal_completion(ctx.now, serial, ends, size, &workload.transfer).filter(|_| is_plain);
         let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         self.next_serial += 1;
         let [source, sink] = ends;
         let (priority, dscp) = (workload.priority, workload.dscp);
         ctx.open(id, FlowEnds { source, sink, priority, dscp, serial });
         let config = TcpConfig { seed: workload.streams.app.next_u64(), ..workload.config.clone() };
-        hosts.open(id, Flow::transfer(ends, size, config, id));
+        if is_plain {
+            hosts.open(id, ends, size, config);
+        } else {
+            let rng = Rng::stream(workload.streams.app.next_u64(), "app");
+            hosts.open_conversation(id, ends, &workload.def.app.of_size(size), config, rng);
+        }
         let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
         let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
         match self.slots.get_mut(id.index() - self.listed) {
@@ -273,7 +283,9 @@ impl Workloads {
             slot.phase = Phase::Over;
             let (slot, index) = (*slot, slot.workload as usize);
             self.alive.set(ctx.now, self.alive.value() - 1);
-            self.all[index].on_end(ctx.now, &slot, finished(&slot, flow));
+            let finished = finished(&slot, flow);
+            let own = hosts.session_of(id).filter(|_| finished.is_some()).and_then(Session::user_time_s);
+            self.all[index].on_end(ctx.now, &slot, finished, own);
             if matches!(self.all[index].arrivals, Arrivals::Closed { .. }) {
                 self.schedule(ctx, index, ctx.now);
             }
@@ -303,9 +315,11 @@ impl Workloads {
         slot.phase = Phase::Free;
         self.free.push(id);
         let state = &mut self.all[slot.workload as usize].state;
-        let metrics = std::mem::take(&mut ctx.flows[id.index()]);
-        state.tally.merge(&metrics.tally);
+        // They start again when the next flow takes the slot.
+        let metrics = &mut ctx.flows[id.index()];
+        state.tally.merge(&std::mem::take(&mut metrics.tally));
         state.interval.merge(&metrics.interval);
+        hosts.close_conversation(id);
         let flow = &mut hosts.flows[id.index()];
         state.read += std::mem::take(&mut flow.read);
         let totals = flow.totals();
@@ -363,10 +377,13 @@ impl Workload {
     }
 
     /// A flow is finished, or given up.
-    fn on_end(&mut self, now: Time, slot: &Slot, finished: Option<Finished>) {
-        let State { alive, classes, .. } = &mut self.state;
+    fn on_end(&mut self, now: Time, slot: &Slot, finished: Option<Finished>, own_s: Option<f64>) {
+        let State { alive, classes, users, .. } = &mut self.state;
         alive.set(now, alive.value() - 1);
         if slot.counts {
+            if let Some(seconds) = own_s {
+                users.add(libm::round(1e9 * seconds) as u64);
+            }
             let class = &mut classes[self.def.class_of(slot.size)];
             match finished {
                 Some(finished) => class.on_finish(&finished),
@@ -374,18 +391,6 @@ impl Workload {
             }
         }
     }
-}
-
-/// What is known of a flow if it has finished.
-pub(crate) fn finished(slot: &Slot, flow: &Flow) -> Option<Finished> {
-    let since = |at: Option<Time>| at.map(|at| at.since(slot.start));
-    Some(Finished {
-        size: slot.size,
-        fct: flow.completion(slot.start)?,
-        ideal: slot.ideal,
-        handshake: since(flow.connected_at).unwrap_or_default(),
-        first_byte: since(flow.first_byte_at).unwrap_or_default(),
-    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod conversation;
 pub(crate) mod incast;
 pub(crate) mod page;
+pub(crate) mod plans;
 pub(crate) mod request_response;
 pub(crate) mod rtc;
 pub(crate) mod transfer;
