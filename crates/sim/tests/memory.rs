@@ -64,7 +64,7 @@ fn what_a_limit_counts_is_what_a_run_takes() {
         json!({"duration": "50ms", "network": {"kind": "star", "nodes": 40_000, "flows": 10}}),
         json!({"duration": "200ms", "network": {"kind": "star", "nodes": 30_000, "flows": 30_000}}),
         json!({"duration": "50ms", "network": {"kind": "random_wired", "nodes": 2_000, "flows": 1_000}}),
-        json!({"duration": "50ms", "network": {"kind": "fat_tree", "k": 16}}),
+        json!({"duration": "50ms", "network": {"kind": "random_wired", "nodes": 2_000, "flows": 1_000, "routing": {"kind": "ecmp"}}}),
         json!({"duration": "50ms", "network": adhoc(1_400, "100m")}),
         json!({"duration": "50ms", "network": adhoc(2_000, "20000m")}),
     ];
