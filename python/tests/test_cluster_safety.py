@@ -120,6 +120,21 @@ def test_a_cluster_that_is_lost_ends_the_study_within_half_a_minute(scheduler_an
     assert 0 < stored(out) < len(tp.Study.open(out).plan.runs)
 
 
+def test_a_worker_that_ends_before_its_result_is_fetched_does_not_stop_the_study_for_ever(scheduler_and_worker, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "WATCH_S", 0.2)
+    monkeypatch.setattr(dask_cluster, "NO_WORKERS_S", 1.0)
+    _, worker, address = scheduler_and_worker
+    with distributed.Client(address, set_as_default=False) as client:
+        runner = dask_cluster.ClusterRunner(client, ExecutionOptions(executor="dask", scheduler=address))
+        future = client.submit(sum, [1, 2])
+        until(future.done, 30)
+        runner.in_flight[future] = [0]
+        worker.kill()
+        worker.wait()
+        with pytest.raises(tp.RunFailedError, match="it has had no worker for a while"):
+            runner.collect(future)
+
+
 def stored(folder):
     try:
         study = tp.Study.open(folder)

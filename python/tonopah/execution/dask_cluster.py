@@ -9,6 +9,8 @@ Whoever reaches a scheduler or a worker can have it execute anything. The cluste
 interface only, where other users of the machine are, and therefore talks TLS with a certificate that only its own processes have.
 """
 
+import asyncio
+import concurrent.futures
 import logging
 import queue
 import sys
@@ -156,11 +158,33 @@ class ClusterRunner:
         return RunFailedError(f"the cluster {self.address} is lost: {what} ({hint})")
 
     def next_arrival(self) -> Any:
-        """Return the next batch that has ended. Raises RunFailedError when none can come any more."""
+        """Return the next batch that has ended."""
+        return self.watched(lambda: self.arrivals.get(timeout=WATCH_S))
+
+    def fetch(self, future: Any) -> Any:
+        """Return the result of a batch. If its worker has ended meanwhile another one repeats it."""
+
+        async def gather() -> Any:
+            return await self.client.gather(future, asynchronous=True)
+
+        result = asyncio.run_coroutine_threadsafe(gather(), self.client.loop.asyncio_loop)
+
+        def look() -> Any:
+            if not concurrent.futures.wait([result], timeout=WATCH_S).done:
+                raise queue.Empty
+            return result.result()
+
+        return self.watched(look)
+
+    def watched(self, look: Callable[[], Any]) -> Any:
+        """Return what `look` finds, which raises queue.Empty while there is nothing.
+
+        Raises RunFailedError when nothing can come any more.
+        """
         without_workers_since = None
         while True:
             try:
-                return self.arrivals.get(timeout=WATCH_S)
+                return look()
             except queue.Empty:
                 now = time.monotonic()
                 if self.count_threads():
@@ -205,7 +229,7 @@ class ClusterRunner:
 
         indices = self.in_flight.pop(future)
         try:
-            answers = future.result()
+            answers = self.fetch(future)
         except KilledWorker as error:
             if indices == [self.retried]:
                 return [(indices[0], Answer(failed=f"the run ended its worker repeatedly ({error.last_worker})"))]
@@ -214,6 +238,8 @@ class ClusterRunner:
         except (CancelledError, CommClosedError) as error:
             # The client gives up what it has sent to a scheduler as soon as the connection ends, or was fetching a result.
             raise self.lost("its scheduler has ended or cannot be reached") from error
+        except RunFailedError:
+            raise
         except Exception as error:
             # Also a batch that the worker could not read, because there is no Tonopah there.
             raise RunFailedError(f"the cluster failed: {type(error).__name__}: {error}") from error
