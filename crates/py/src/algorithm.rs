@@ -11,7 +11,8 @@ use sim::scenario::Further;
 use tcp::cc::{self, Param, ParamKind, ParamValues, Profile, Requirements, Value};
 use tcp::units::{Bytes, Span, Time};
 
-use crate::object::{Class, Object, leak};
+use crate::class::{Class, leak};
+use crate::object::Object;
 
 /// An algorithm written in Python: a class, and its description as `tonopah.algorithms()` lists it, in JSON text.
 #[pyclass(frozen, module = "tonopah._core")]

@@ -3,6 +3,7 @@
 mod agent;
 mod algorithm;
 mod answers;
+mod class;
 mod endpoint;
 mod exception;
 mod native;
@@ -36,16 +37,16 @@ use exception::AlgorithmException;
 use running::{Limits, Stopper};
 
 create_exception!(
-    _core,
+    tonopah._core,
     ScenarioError,
     PyValueError,
     "Wrong input: `path` names the field, `message` says what is allowed."
 );
 
-create_exception!(_core, LimitError, PyRuntimeError, "A run took more events or memory than it may.");
+create_exception!(tonopah._core, LimitError, PyRuntimeError, "A run took more events or memory than it may.");
 
 create_exception!(
-    _core,
+    tonopah._core,
     EngineError,
     PyRuntimeError,
     "A defect of the engine: a broken invariant. Scenario and seed show it again."

@@ -13,8 +13,9 @@ use tcp::cc::{self, CongestionControl, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::answers::{self, Answers};
+use crate::class::Class;
 use crate::native_signals as signals;
-use crate::object::{Class, says_something};
+use crate::signals::says_something;
 
 /// Version of the interface: kinds, signals, answers.
 const VERSION: u32 = 1;

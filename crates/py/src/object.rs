@@ -4,28 +4,18 @@
 //! reading the window costs nothing. A method that does nothing is not called. An exception unwinds to the start of the run.
 
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::sync::Mutex;
 
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use tcp::cc::{self, CongestionControl, ParamValues, Value, Window};
+use pyo3::types::PyTuple;
+use tcp::cc::{self, CongestionControl, ParamValues, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::answers::{self, Answers};
-use crate::exception::AlgorithmException;
+use crate::class::{Class, leak};
 use crate::native::Native;
-use crate::signals;
-
-/// A class that makes algorithms.
-pub(crate) struct Class {
-    pub(crate) name: &'static str,
-    pub(crate) class: Py<PyAny>,
-    /// The names that its objects have observed; the engine requires `'static` names.
-    pub(crate) observed: Mutex<BTreeMap<String, &'static str>>,
-}
+use crate::signals::{self, says_something};
 
 /// The methods of an object; those that do nothing are absent.
 #[derive(Debug)]
@@ -52,38 +42,6 @@ pub(crate) struct Object {
     mss: Bytes,
     now: Time,
     answers: Answers,
-}
-
-impl Class {
-    pub(crate) fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
-        resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error }))
-    }
-
-    /// Refuses a timer that has been.
-    pub(crate) fn check_past(&self, answers: &Answers, now: Time) {
-        if let Some(at) = answers.next_timer.filter(|at| *at < now) {
-            self.raise("next_timer", now, PyValueError::new_err(format!("{at} is in the past")));
-        }
-    }
-
-    /// Refuses a timer that would expire again at once.
-    pub(crate) fn check_timer(&self, answers: &Answers, now: Time) {
-        if let Some(at) = answers.next_timer.filter(|at| *at <= now) {
-            let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
-            self.raise("next_timer", now, error);
-        }
-    }
-
-    fn create<'py>(&self, py: Python<'py>, values: &ParamValues, setup: &cc::Setup) -> PyResult<Bound<'py, PyAny>> {
-        let params = PyDict::new(py);
-        for (name, value) in values.iter() {
-            match value {
-                Value::Number(number) => params.set_item(name, number)?,
-                Value::Flag(flag) => params.set_item(name, flag)?,
-            }
-        }
-        self.class.bind(py).call((signals::Setup::from(setup),), Some(&params))
-    }
 }
 
 impl Methods {
@@ -191,16 +149,6 @@ impl Object {
         let read = |answer: &Bound<'_, PyAny>| if answer.is_none() { Ok(None) } else { read(answer).map(Some) };
         method.as_ref().and_then(|method| self.query(py, name, method, read))
     }
-}
-
-/// Whether an ACK carries information: the acknowledgment field of data segments to an endpoint that sends nothing does not.
-pub(crate) fn says_something(ack: &cc::Ack) -> bool {
-    ack.prior_flight != Bytes::ZERO || ack.acked != Bytes::ZERO || ack.echo
-}
-
-/// Text that is never freed.
-pub(crate) fn leak(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
 }
 
 fn wrong(answer: &Bound<'_, PyAny>, allowed: &str) -> PyErr {

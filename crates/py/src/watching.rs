@@ -1,5 +1,6 @@
 //! Runs whose packets are watched: event logs, fingerprints, samples of transmissions, captures.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
@@ -45,23 +46,24 @@ fn transmissions(
     watched(py, given)
 }
 
-/// Runs a scenario (JSON text) like `run`, and gives besides the headers of every packet that a capture on hosts, or on links,
-/// would hold, as CSV text.
+/// Runs a scenario (JSON text) like `run`, and gives besides the headers of every packet or frame that a capture at `hosts`,
+/// `links` or `channels` would hold, as CSV text.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, algorithms = None, *, on_links = false))]
+#[pyo3(signature = (scenario, seed = 1, algorithms = None, *, at = "hosts"))]
 fn capture(
     py: Python<'_>,
     scenario: &str,
     seed: u64,
     algorithms: Algorithms,
-    on_links: bool,
+    at: &str,
 ) -> PyResult<(String, Py<PyDict>, String)> {
     let further = algorithm::further(algorithms);
-    let point = if on_links { CapturePoint::Links } else { CapturePoint::Hosts };
+    let point = CapturePoint::named(at).ok_or_else(|| PyValueError::new_err(format!("nothing is captured at {at}")))?;
     let given = py.detach(|| {
-        let ends = guarded(|| Ok(Simulation::new(&Scenario::from_json(scenario)?.with(&further), seed)?.ends()))?;
+        let simulation = || Simulation::new(&Scenario::from_json(scenario)?.with(&further), seed);
+        let capture = guarded(|| Ok(Capture::new(point, &simulation()?)?))?;
         let job = Job { scenario, seed, further: &further, limits: Limits::default() };
-        job.run(Some(Box::new(Capture::new(point, &ends))), Stopper::Signals)
+        job.run(Some(Box::new(capture)), Stopper::Signals)
     });
     watched(py, given.map_err(|e| e.to_py(py))?)
 }

@@ -9,7 +9,7 @@ use sim::{Scenario, Simulation};
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 9] = [
+const STANDARD: [Standard; 10] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
     ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
     ("dumbbell-10000", 4, || dumbbell(10_000, "1Gbps", "1Gbps", 3_666)),
@@ -32,6 +32,7 @@ const STANDARD: [Standard; 9] = [
         })
     }),
     ("one-short", 2, || dumbbell(1, "1Mbps", "1Gbps", 20)),
+    ("web", 2, web),
 ];
 
 /// The dumbbell of `tonopah bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
@@ -51,6 +52,20 @@ fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
         "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": true, "mss": "1448B"},
         "flow": (0..flows).map(flow).collect::<Vec<_>>(),
     })
+}
+
+/// The flows of 10 kB of `tonopah bench` that come and go: 10,000 a second, a thousand at a time.
+fn web() -> Value {
+    let mut scenario = dumbbell(50, "1Gbps", "1Gbps", 5_000);
+    scenario["network"]["access"]["queue"] = json!("100000p");
+    scenario["network"]["bottleneck"]["delay"] = json!("29ms");
+    scenario["record"] = json!({"flows": "none"});
+    scenario["flow"] = json!([]);
+    scenario["workload"] = json!([{
+        "name": "web", "from": ["left*"], "to": ["right*"], "size": {"kind": "constant", "bytes": "10kB"},
+        "arrivals": {"kind": "poisson", "rate": "10000/s"},
+    }]);
+    scenario
 }
 
 fn main() {

@@ -77,6 +77,10 @@ fn the_line_behind_a_slower_shaper_has_no_queue_and_the_framing_is_paid_for() {
         let expected = 18e6 * 1000.0 / on_line;
         assert!((carried / expected - 1.0).abs() < 0.002, "{overhead}: {carried} of {expected}");
         assert!(summary.links[2].queue_mean_packets < 1.0);
+        let shaped = &summary.links[0];
+        let share = shaped.host_share.as_ref().expect("the queue is CAKE");
+        assert_eq!(share.by_source, [("server".into(), shaped.sent_bytes)].into());
+        assert_eq!(share.by_destination, [("host0".into(), shaped.sent_bytes)].into());
     }
 }
 

@@ -156,3 +156,29 @@ fn the_goodput_series_adds_up_to_what_was_delivered() {
         assert!(found.t_s.iter().zip(&found.value).all(|(t, value)| *value == 0.0 || (10.0..20.5).contains(t)));
     }
 }
+
+#[test]
+fn the_sending_rate_adds_up_to_what_was_sent() {
+    for (app, payload) in [
+        (json!({"kind": "bulk"}), 1460),
+        (json!({"kind": "cbr", "rate": "8Mbps", "size": "500B", "transport": "udp"}), 500),
+    ] {
+        let mut world = visitor("2s", Some("4s"));
+        world["duration"] = json!("5s");
+        world["warmup"] = json!("1s");
+        world["flow"][0]["app"] = app.clone();
+        world["record"] = json!({"series": ["sending_rate", "throughput"], "every": "100ms"});
+        let outcome = Simulation::new(&scenario(&world), 1).unwrap().run();
+        let bytes = |(_, column): &(SeriesName, Column)| column.value.iter().map(|bps| bps * 0.1 / 8.0).sum::<f64>();
+        let (sent, received) = (bytes(&outcome.series[0]), bytes(&outcome.series[1]));
+        let flow = &outcome.summary.flows[0].measures;
+        assert!(flow.dropped_packets > 0, "{app}: nothing was lost");
+        assert!(
+            (sent - (payload * flow.sent_packets) as f64).abs() < 1.0,
+            "{app}: {sent} in {} packets",
+            flow.sent_packets
+        );
+        let lost = (payload * flow.dropped_packets) as f64;
+        assert!((sent - received - lost).abs() < 1.0, "{app}: {sent} sent, {received} received, {lost} lost");
+    }
+}

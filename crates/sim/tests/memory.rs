@@ -24,6 +24,10 @@ fn measure() {
         return;
     }
     let text = read_to_string(std::io::stdin()).unwrap();
+    // The program's own pages, some 5 MB, are there from the first run on.
+    let small = json!({"duration": "50ms", "network": {"kind": "fat_tree", "k": 4, "flows": 4}});
+    let small = Scenario::from_json(&small.to_string()).unwrap();
+    serde_json::to_string(&Simulation::new(&small, 1).unwrap().run().summary).unwrap();
     let before = peak_bytes();
     let scenario = Scenario::from_json(&text).unwrap();
     let world = world_bytes(&scenario, 1).unwrap();
@@ -65,6 +69,8 @@ fn what_a_limit_counts_is_what_a_run_takes() {
         json!({"duration": "200ms", "network": {"kind": "star", "nodes": 30_000, "flows": 30_000}}),
         json!({"duration": "50ms", "network": {"kind": "random_wired", "nodes": 2_000, "flows": 1_000}}),
         json!({"duration": "50ms", "network": {"kind": "random_wired", "nodes": 2_000, "flows": 1_000, "routing": {"kind": "ecmp"}}}),
+        json!({"duration": "10ms", "network": {"kind": "fat_tree", "k": 16, "flows": 10}}),
+        json!({"duration": "10ms", "network": {"kind": "leaf_spine", "leaves": 160, "spines": 8, "hosts": 32, "flows": 10}}),
         json!({"duration": "50ms", "network": adhoc(1_400, "100m")}),
         json!({"duration": "50ms", "network": adhoc(2_000, "20000m")}),
     ];

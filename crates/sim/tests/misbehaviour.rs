@@ -54,11 +54,50 @@ fn spoofed_duplicates_inflate_the_window_of_senders_that_count_them() {
 }
 
 #[test]
+fn an_optimistic_receiver_hides_losses_and_takes_what_comes() {
+    let size = 2_000_000;
+    let transfer = |profile: &str, cc: &str, receiver: Value| {
+        let mut tcp =
+            json!({"profile": profile, "cc": cc, "mss": "1000B", "recv_buffer": "1GB", "send_buffer": "unlimited"});
+        if receiver != Value::Null {
+            tcp["receiver"] = receiver;
+        }
+        let mut world = one_flow("20Mbps", 25, "unlimited", "60s", tcp);
+        world["network"]["bottleneck"]["loss"] = json!({"kind": "packet", "p": 0.01});
+        world["flow"][0]["app"] = json!({"kind": "bulk", "bytes": format!("{size}B")});
+        run(&world, 1).flows.remove(0)
+    };
+    let optimistic = json!({"kind": "optimistic", "ahead": "60kB"});
+    for (profile, cc) in [
+        ("rfc", "reno"),
+        ("linux", "cubic"),
+        ("linux", "bbr"),
+        ("linux", "vegas"),
+        ("ns2", "newreno"),
+        ("ns3", "cubic"),
+    ] {
+        let [honest, fooled] = [Value::Null, optimistic.clone()].map(|receiver| transfer(profile, cc, receiver));
+        assert_eq!(honest.undelivered_bytes, None);
+        let times = [&honest, &fooled].map(|flow| flow.completion_s.expect("it is complete"));
+        println!("{profile} {cc} {times:?} {:?} {}", fooled.undelivered_bytes, fooled.measures.retransmitted_packets);
+        // What came and what was passed over are all that there was; goodput counts what came.
+        let (came, missing) = (fooled.measures.delivered_bytes, fooled.undelivered_bytes.unwrap());
+        assert_eq!(came + missing, size, "{profile} {cc}");
+        assert!(missing > 0, "{profile} {cc}");
+        // Who slows down for every loss has none. BBR does not, and takes the path for shorter than it is.
+        assert!(cc == "bbr" || times[1] < times[0], "{profile} {cc}: {times:?}");
+        // At most the end is sent again, when claims were beyond it.
+        assert!(fooled.measures.retransmitted_packets <= 3, "{profile} {cc}");
+    }
+}
+
+#[test]
 fn receivers_out_of_range_are_refused() {
     for (receiver, place) in [
         (json!({"kind": "ack_division", "parts": 1}), "tcp.receiver.parts: 1"),
         (json!({"kind": "dupack_spoofing", "copies": 0}), "tcp.receiver.copies: 0"),
         (json!({"kind": "dupack_spoofing", "every": "0s"}), "tcp.receiver.every: 0s"),
+        (json!({"kind": "optimistic", "ahead": "0B"}), "tcp.receiver.ahead: 0"),
         (json!({"kind": "honest"}), "tcp.receiver.kind: unknown kind"),
     ] {
         let error = refusal(&one_flow("1Mbps", 10, "10p", "1s", json!({"receiver": receiver})));

@@ -27,6 +27,8 @@ pub struct TcpConfig {
     pub recv_autotune: bool,
     /// Data is read as soon as it arrives in order; otherwise by [`crate::Connection::read`].
     pub auto_read: bool,
+    /// With `auto_read`: the application reads all that there is, and then not again for this long; 0: whenever something arrives.
+    pub read_interval: Span,
     /// Send buffer: unacknowledged and unsent data accepted from the application.
     pub send_buffer: Bytes,
     /// The receiver's ACK policy.
@@ -127,6 +129,7 @@ impl TcpConfig {
             initial_recv_window: Bytes::MAX,
             recv_autotune: false,
             auto_read: true,
+            read_interval: Span::ZERO,
             send_buffer: Bytes::MAX,
             delayed_ack: DelayedAck { segments: 2, timeout: ms(200), quick: 0, compression: Span::ZERO, push: false },
             rto: RtoBounds { initial: ms(1000), min: ms(1000), max: ms(60_000), granularity: ms(1) },

@@ -13,11 +13,14 @@ mod forging;
 mod give_up;
 mod handshake;
 mod make;
+mod reading;
 mod reset;
 mod socket_options;
 mod state;
 
 pub use state::ConnectionState;
+
+use std::sync::Arc;
 
 use exceptional::Exceptional;
 use handshake::Handshake;
@@ -109,7 +112,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(config: TcpConfig, state: ConnectionState) -> Connection {
+    fn new(config: Arc<TcpConfig>, state: ConnectionState) -> Connection {
         Connection {
             send_buffer: config.send_buffer,
             time_wait: config.time_wait,
@@ -134,13 +137,13 @@ impl Connection {
     }
 
     /// Active open: the first `poll_segment` returns the SYN.
-    pub fn connect(config: TcpConfig) -> Connection {
-        Connection::new(config, ConnectionState::SynSent)
+    pub fn connect(config: impl Into<Arc<TcpConfig>>) -> Connection {
+        Connection::new(config.into(), ConnectionState::SynSent)
     }
 
     /// Passive open: waits for a SYN.
-    pub fn listen(config: TcpConfig) -> Connection {
-        Connection::new(config, ConnectionState::Listen)
+    pub fn listen(config: impl Into<Arc<TcpConfig>>) -> Connection {
+        Connection::new(config.into(), ConnectionState::Listen)
     }
 
     /// The state of the connection.
@@ -210,21 +213,9 @@ impl Connection {
         if self.send_buffer == Bytes::MAX { Bytes::MAX } else { self.send_buffer.saturating_sub(buffered) }
     }
 
-    /// Bytes received in order and not yet read by [`Connection::read`].
-    pub fn readable(&self) -> Bytes {
-        self.receiver.unread()
-    }
-
     /// Largest payload received so far: the peer's segments as far as the receiver knows them.
     pub fn largest_payload(&self) -> u32 {
         self.receiver.largest_payload()
-    }
-
-    /// Reads up to `bytes`; returns how many were available. Drain `poll_segment` afterwards: a window update may be due.
-    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
-        let read = self.receiver.read(now, bytes);
-        self.ack_pending |= read > 0 && self.sender.is_some() && self.receiver.window_update_due();
-        read
     }
 
     /// Discards data written and not yet sent.
@@ -266,6 +257,9 @@ impl Connection {
         }
         if self.exceptional.is_some() {
             self.on_forgery_timer(now);
+            if self.timers.expire(Timer::Read, now) {
+                self.read_at_intervals(now);
+            }
         }
         if let Some(sender) = &mut self.sender {
             let before = sender.unanswered();
@@ -307,16 +301,17 @@ impl Connection {
         if self.read_closed && self.refuses_data(segment) {
             return;
         }
-        let Some(sender) = &mut self.sender else { return };
+        let Some(sender) = &self.sender else { return };
         if segment.ack > sender.snd_nxt() {
             // RFC 9293 §3.10.7.4, RFC 5961 §5.2: an ACK of data not yet sent is answered with an ACK and dropped.
             self.challenge(now);
             return;
         }
-        if let Some(exceptional) = &mut self.exceptional {
-            exceptional.answered = true;
+        if self.exceptional.is_some() {
+            self.on_exceptional_segment(segment);
         }
         self.clock.on_segment(segment);
+        let Some(sender) = &mut self.sender else { return };
         sender.on_ack(now, segment, &mut self.timers);
         if self.write_blocked && sender.buffered() < self.send_buffer {
             self.write_blocked = false;
@@ -348,6 +343,9 @@ impl Connection {
             AckTiming::CompressedUntil(deadline) => self.arm_ack(Timer::CompressedAck, deadline),
         }
         self.pending.delivered += self.receiver.in_order_since(rcv_nxt);
+        if self.exceptional.is_some() {
+            self.read_at_intervals(now);
+        }
     }
 
     /// Arms a timer of delayed ACKs; the first ACK held back sets the deadline.

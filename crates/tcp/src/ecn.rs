@@ -112,7 +112,7 @@ impl Echo {
         match self.mode {
             EcnMode::Off => EchoAck::None,
             EcnMode::Classic => self.on_classic(segment, marked && new),
-            EcnMode::Dctcp if new => self.on_dctcp(marked),
+            EcnMode::Dctcp if new => self.on_dctcp(segment, marked),
             EcnMode::Dctcp => EchoAck::None,
             EcnMode::Accecn | EcnMode::L4s => self.on_accurate(segment, marked),
         }
@@ -127,11 +127,16 @@ impl Echo {
         if first || (reduced && segment.len > 0) { EchoAck::Immediate } else { EchoAck::None }
     }
 
-    /// RFC 8257 §3.2: a change of state is reported immediately, in two ACKs that keep the states apart.
-    fn on_dctcp(&mut self, marked: bool) -> EchoAck {
+    /// RFC 8257 §3.2: a change of state is reported immediately, in two ACKs that keep the states apart. CWR, which §3.3 leaves to
+    /// RFC 3168, says that the window may be one segment, as above.
+    fn on_dctcp(&mut self, segment: &Segment, marked: bool) -> EchoAck {
         let changed = marked != self.echo;
         self.echo = marked;
-        if changed { EchoAck::Split } else { EchoAck::None }
+        match changed {
+            true => EchoAck::Split,
+            false if segment.flags.contains(Flags::CWR) => EchoAck::Immediate,
+            false => EchoAck::None,
+        }
     }
 
     /// RFC 9768 §3.2.1: packets of every kind are counted, of bytes the payload.

@@ -48,7 +48,7 @@ impl Receiver {
     /// A receiver that expects sequence number 1, the first after the SYN.
     pub(crate) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
-            auto_read: config.auto_read,
+            auto_read: config.auto_read && config.read_interval == Span::ZERO,
             sack: false,
             mss: config.mss,
             reassembly: Reassembly::new(SeqNo::FIRST_DATA),
@@ -134,9 +134,11 @@ impl Receiver {
         self.unread = Bytes::ZERO;
     }
 
-    /// True if a window update is to be sent.
-    pub(crate) fn window_update_due(&self) -> bool {
-        !self.fin_received() && self.window.update_due(self.rcv_nxt(), self.unread)
+    /// True if the application has read so much that an ACK is to be sent: the window opens, or nothing is left and a segment that ended a
+    /// write waits for its ACK (Linux).
+    pub(crate) fn ack_due_at_read(&self) -> bool {
+        let is_pushed = self.unread == Bytes::ZERO && self.acks.is_pushed();
+        !self.fin_received() && (is_pushed || self.window.update_due(self.rcv_nxt(), self.unread))
     }
 
     /// True if `seq` lies within the receive window (RFC 9293 §3.10.7.4).
@@ -169,6 +171,13 @@ impl Receiver {
         self.on_in_order(now, segment, end)
     }
 
+    /// What is missing up to `seq` is waited for no more; returns how much that is.
+    pub(crate) fn pass_over(&mut self, seq: SeqNo) -> Bytes {
+        let missing = seq.since(self.rcv_nxt());
+        self.reassembly.rcv_nxt += missing;
+        missing
+    }
+
     /// The ACK states RCV.NXT (RFC 9293 §3.10.7.4) and reports a duplicate (RFC 2883 §4.1.1).
     #[inline(never)]
     fn on_not_acceptable(&mut self, segment: &Segment) -> AckTiming {
@@ -198,10 +207,11 @@ impl Receiver {
             self.read(now, u64::MAX);
         }
         let pushed = segment.len < self.largest_payload || segment.flags.contains(Flags::PSH);
+        let is_read = self.unread == Bytes::ZERO;
         self.largest_payload = self.largest_payload.max(segment.len);
         let window_grew = self.window.grow(segment, self.unread);
         let fin = if self.fin_received() { Some(self.on_fin()) } else { None };
-        let arrived = InOrder { filled_gap, fin, pushed, window_grew };
+        let arrived = InOrder { filled_gap, fin, pushed, is_read, window_grew };
         let Receiver { acks, window, reassembly, unread, .. } = self;
         acks.on_in_order(now, arrived, || window.advertise(reassembly.rcv_nxt, *unread), self.rtt.get())
     }

@@ -61,6 +61,11 @@ pub enum Misbehaviour {
         /// Time between.
         every: Span,
     },
+    /// Data is acknowledged before it arrives; what was lost is never asked for.
+    Optimistic {
+        /// How far ACKs are ahead of what has arrived.
+        ahead: Bytes,
+    },
 }
 
 /// Explicit congestion notification: what packets ask for and how marks are fed back.

@@ -27,11 +27,13 @@ pub(crate) enum Timer {
     UserTimeout,
     /// Forged duplicate ACKs are due.
     Forgery,
+    /// The application reads.
+    Read,
 }
 
 impl Timer {
     /// In the order of the variants, for traces.
-    const NAMES: [&'static str; 11] = [
+    const NAMES: [&'static str; 12] = [
         "rto",
         "tlp",
         "reorder",
@@ -43,16 +45,17 @@ impl Timer {
         "algorithm",
         "user_timeout",
         "forgery",
+        "read",
     ];
 }
 
 /// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a plain minimum.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timers([Time; 11]);
+pub(crate) struct Timers([Time; 12]);
 
 impl Default for Timers {
     fn default() -> Timers {
-        Timers([Timers::NEVER; 11])
+        Timers([Timers::NEVER; 12])
     }
 }
 

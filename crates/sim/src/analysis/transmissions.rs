@@ -49,11 +49,12 @@ impl Sink for Transmissions {
         let t = now.as_secs_f64();
         match record {
             Record::Transmitted { packet, link } => self.sample(|| format!("{t},link,{},,,{},", link.0, packet.size.0)),
-            Record::Frame { frame: AirFrame { kind: FrameKind::Data, channel, from, to, size, airtime, .. } } => self
-                .sample(|| {
-                    let to = to.map_or(String::new(), |to| to.to_string());
-                    format!("{t},channel,{channel},{from},{to},{},{}", size.0, airtime.as_secs_f64())
-                }),
+            Record::Frame {
+                frame: AirFrame { kind: FrameKind::Data, channel, from, to, size, airtime, .. }, ..
+            } => self.sample(|| {
+                let to = to.map_or(String::new(), |to| to.to_string());
+                format!("{t},channel,{channel},{from},{to},{},{}", size.0, airtime.as_secs_f64())
+            }),
             _ => {}
         }
     }

@@ -7,12 +7,14 @@
 //! leave in the order of their [`TieBreak`], and equal ones of these in the order in which they were pushed: buckets keep that order, sorting is
 //! stable, and an entry that joins is placed behind its equals.
 
+use std::cmp::Ordering;
+
 /// Bits of a digit. Fewer make more moves, more make more buckets; 4 to 6 measure alike.
 const BITS: u32 = 5;
 const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket of at most this size is sorted, a larger one redistributed to lower levels.
-const SMALL: usize = 16;
+const SMALL: usize = 32;
 /// An entry that joins the run nearly always leaves after fewer of its entries than this.
 const NEAR: usize = 8;
 
@@ -149,6 +151,21 @@ impl<T: Copy> EventList<T> {
         }
     }
 
+    /// Puts the run, which is in the order of pushes, into the order in which it is popped, from the end.
+    fn sort_run(&mut self) {
+        // One by one: entries are a few words, and `reverse` calls a function for each pair.
+        let (mut low, mut high) = (0, self.run.len());
+        while low + 1 < high {
+            high -= 1;
+            self.run.swap(low, high);
+            low += 1;
+        }
+        self.run.sort_by(|a, b| match b.key.cmp(&a.key) {
+            Ordering::Equal => b.tie_break().cmp(&a.tie_break()),
+            order => order,
+        });
+    }
+
     /// Makes the lowest bucket the run, or redistributes it if it is large.
     fn refill(&mut self) -> Option<()> {
         if self.levels == 0 {
@@ -167,8 +184,7 @@ impl<T: Copy> EventList<T> {
         self.run_end = self.base;
         if self.buckets[index].len() <= SMALL || level == 0 {
             std::mem::swap(&mut self.run, &mut self.buckets[index]);
-            self.run.sort_by_key(|entry| (entry.key, entry.tie_break()));
-            self.run.reverse();
+            self.sort_run();
             self.run_end = self.base.saturating_add(width);
             return Some(());
         }

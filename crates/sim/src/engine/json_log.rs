@@ -92,7 +92,7 @@ impl Sink for JsonLog {
                 line(now, "dropped", packet, link.map(|link| link.0), Some(reason.name()))
             }
             Record::Delivered { packet } => line(now, "delivered", packet, None, None),
-            Record::Frame { frame } => frame_line(now, &frame),
+            Record::Frame { frame, .. } => frame_line(now, &frame),
         };
         let _ = writeln!(self.0, "{line}");
     }

@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Flags, Segment};
 
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::packet::message::Message;
 use crate::packet::{DropReason, Packet, Payload};
 
 /// Something that happened to a packet.
@@ -48,6 +49,8 @@ pub enum Record<'a> {
     Frame {
         /// The frame.
         frame: AirFrame,
+        /// The MPDUs in it that carry something, several of an A-MPDU.
+        mpdus: &'a [Mpdu],
     },
 }
 
@@ -65,14 +68,17 @@ impl<'a> Record<'a> {
     }
 
     /// The same about another packet.
-    pub(super) fn about<'b>(&self, packet: &'b Packet) -> Record<'b> {
+    pub(super) fn about<'b>(&self, packet: &'b Packet) -> Record<'b>
+    where
+        'a: 'b,
+    {
         match *self {
             Record::Sent { .. } => Record::Sent { packet },
             Record::Transmitted { link, .. } => Record::Transmitted { packet, link },
             Record::Marked { link, .. } => Record::Marked { packet, link },
             Record::Dropped { reason, link, .. } => Record::Dropped { packet, reason, link },
             Record::Delivered { .. } => Record::Delivered { packet },
-            Record::Frame { frame } => Record::Frame { frame },
+            Record::Frame { frame, mpdus } => Record::Frame { frame, mpdus },
         }
     }
 }
@@ -96,6 +102,27 @@ pub struct AirFrame {
     pub rate: Rate,
     /// Its airtime.
     pub airtime: Span,
+    /// How long it reserves the medium after its end: the Duration field of 802.11.
+    pub duration: Span,
+}
+
+/// An MPDU that carries something.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mpdu {
+    /// A retransmission keeps its number.
+    pub sequence: u32,
+    /// Size of the network-layer packet in it.
+    pub size: Bytes,
+    pub(crate) content: MpduContent,
+}
+
+/// What an MPDU carries.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum MpduContent {
+    Packet(Packet),
+    /// What the receiver already has: the acknowledgment of an earlier transmission was lost.
+    Repeated,
+    Message(Message),
 }
 
 /// What a frame is for.
@@ -110,9 +137,17 @@ pub enum FrameKind {
     /// Data, of users or of routing.
     Data,
     /// Block acknowledgment (802.11n).
-    BlockAck,
+    BlockAck {
+        /// Everything below has been received or given up.
+        start: u32,
+        /// Bit i tells of `start + i`.
+        received: u64,
+    },
     /// Request for one.
-    BlockAckRequest,
+    BlockAckRequest {
+        /// The oldest sequence number that is asked about.
+        start: u32,
+    },
 }
 
 impl FrameKind {
@@ -123,8 +158,8 @@ impl FrameKind {
             FrameKind::Cts => "cts",
             FrameKind::Ack => "ack",
             FrameKind::Data => "data",
-            FrameKind::BlockAck => "block_ack",
-            FrameKind::BlockAckRequest => "block_ack_request",
+            FrameKind::BlockAck { .. } => "block_ack",
+            FrameKind::BlockAckRequest { .. } => "block_ack_request",
         }
     }
 }
@@ -165,7 +200,7 @@ impl Sink for TextLog {
                 format!("{now} dropped     {} reason={}{on_link}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
-            Record::Frame { frame } => {
+            Record::Frame { frame, .. } => {
                 let to = frame.to.map_or("all".into(), |to| to.to_string());
                 let AirFrame { channel, from, sequence, size, rate, airtime, .. } = frame;
                 let kind = frame.kind.name();

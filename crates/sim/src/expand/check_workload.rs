@@ -9,7 +9,7 @@ use super::explicit_flow;
 use super::graph::count;
 use crate::scenario::{
     ArrivalsDef, CdfSize, ClosedArrivals, FlowDef, ListedArrivals, OpenArrivals, PageProtocol, PerConnection,
-    RecordedFlows, Scenario, ScenarioError, SizeDef, TcpOptions, WorkloadApp, WorkloadDef, join,
+    RecordedFlows, RequestResponseDef, Scenario, ScenarioError, SizeDef, TcpOptions, WorkloadApp, WorkloadDef, join,
 };
 
 /// Largest size of a flow: 1 TB.
@@ -130,6 +130,10 @@ fn check_app(app: &WorkloadApp, path: &str) -> Result<(), ScenarioError> {
         WorkloadApp::RequestResponse(def) => {
             if let PerConnection::Requests(number) = def.per_connection {
                 return one("per_connection", &number.to_string(), "per_connection = \"all\"");
+            }
+            if def.response != RequestResponseDef::default().response {
+                let message = "the size of an answer is that of the flow, `size`";
+                return Err(ScenarioError::new(join(path, "response"), message));
             }
         }
         WorkloadApp::Page(def) if def.protocol == PageProtocol::H1 => {

@@ -1,6 +1,7 @@
 //! A flow: its application, its two endpoints, and the metrics of these.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
@@ -49,6 +50,7 @@ pub(crate) struct Side {
 impl Side {
     fn pair(config: TcpConfig, client: End) -> [Side; 2] {
         let side = |connection| Side { connection, wake_at: None };
+        let config = Arc::new(config);
         match client {
             End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
             End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
@@ -206,6 +208,14 @@ impl Flow {
     pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
         match &mut self.transport {
             Transport::Tcp(sides) => Some(&mut sides[usize::from(!endpoint.is_source())]),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Bytes that the sink has passed over, if its receiver is one that does.
+    pub(crate) fn undelivered(&self) -> Option<Bytes> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[1].connection.undelivered(),
             Transport::Udp => None,
         }
     }

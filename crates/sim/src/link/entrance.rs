@@ -87,6 +87,14 @@ fn is_syn(packet: &Packet) -> bool {
 }
 
 impl Link {
+    /// True if a packet is lost as it enters the link.
+    #[inline]
+    pub(super) fn is_lost_at_entrance(&mut self, ctx: &Context, id: PacketId) -> bool {
+        self.lossy
+            .as_mut()
+            .is_some_and(|lossy| matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&ctx.packets.get(id)))
+    }
+
     /// A packet enters a link that marks or rewrites.
     #[cold]
     #[inline(never)]

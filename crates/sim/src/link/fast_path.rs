@@ -160,7 +160,10 @@ impl Link {
     /// same link ([`TieBreak`](crate::engine::event_list::TieBreak)), so that it makes no difference when they are inserted.
     #[inline]
     pub(super) fn schedule_next_arrival(&mut self, ctx: &mut Context) {
-        let next = self.virtual_queue.as_mut().and_then(|queue| queue.in_flight.pop_front());
+        let next = match &mut self.virtual_queue {
+            Some(queue) => queue.in_flight.pop_front(),
+            None => self.in_order.as_mut().and_then(|in_order| in_order.next()),
+        };
         if let Some(InFlight { departure, id }) = next {
             ctx.schedule_arrival(departure.starts, departure.arrives, self.id, id);
         }

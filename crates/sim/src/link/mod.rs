@@ -9,6 +9,7 @@ mod draw;
 pub(crate) mod effects;
 pub(crate) mod entrance;
 mod fast_path;
+mod in_order;
 pub(crate) mod loss;
 pub(crate) mod service;
 mod special;
@@ -25,11 +26,12 @@ use crate::link::loss::Loss;
 use crate::metrics::LinkMetrics;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueueReport, QueueSample, QueuedPacket};
+use crate::qdisc::{Dequeued, HostBytes, Qdisc, QueueContext, QueueReport, QueueSample, QueuedPacket};
 
 pub(crate) use delay::Delay;
 use effects::Effects;
 use entrance::Entrance;
+use in_order::InOrder;
 use service::Service;
 use virtual_queue::VirtualQueue;
 
@@ -79,6 +81,8 @@ pub(crate) struct Link {
     pub(crate) effects: Option<Box<Effects>>,
     /// What it does to the headers of packets that enter; `None` where it does nothing.
     pub(crate) entrance: Option<Box<Entrance>>,
+    /// The packets in flight that have no events yet, over a link with a service and without effects.
+    in_order: Option<Box<InOrder>>,
 }
 
 /// A medium that loses packets.
@@ -126,6 +130,7 @@ impl Link {
             delay,
             overhead,
             queue,
+            in_order: (service.is_some() && effects.is_none()).then(Box::default),
             service,
             effects,
             entrance,
@@ -216,6 +221,11 @@ impl Link {
     /// What its queue has counted until now, beside what every link counts.
     pub(crate) fn queue_report(&mut self, now: Time) -> Option<QueueReport> {
         self.queue.report(now)
+    }
+
+    /// What hosts have sent and received through its queue, if that tells them apart.
+    pub(crate) fn host_bytes(&self) -> Option<&HostBytes> {
+        self.queue.host_bytes()
     }
 
     /// What series show of its queue now.
@@ -326,14 +336,6 @@ impl Link {
         if self.queue.packets() > 0 {
             self.await_transmitter(ctx);
         }
-    }
-
-    /// True if a packet is lost as it enters the link.
-    #[inline]
-    fn is_lost_at_entrance(&mut self, ctx: &Context, id: PacketId) -> bool {
-        self.lossy
-            .as_mut()
-            .is_some_and(|lossy| matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&ctx.packets.get(id)))
     }
 
     /// A packet reaches the far end; false if it is lost.

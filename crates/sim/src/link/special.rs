@@ -6,6 +6,7 @@ use super::Link;
 use super::acks::AckReplacer;
 use super::effects::{End, Flight};
 use super::service::Beside;
+use super::virtual_queue::{Departure, InFlight};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Record;
@@ -18,8 +19,9 @@ impl Link {
     #[cold]
     #[inline(never)]
     pub(super) fn enter(&mut self, ctx: &mut Context, id: PacketId) {
-        let decimator = self.effects.as_mut().and_then(|effects| effects.acks.as_mut());
-        let Some(decision) = decimator.map(|acks| acks.on_packet(ctx, id)) else { return self.enqueue(ctx, id) };
+        let Some(effects) = &mut self.effects else { return self.admit(ctx, id) };
+        let decision = effects.acks.as_mut().map(|acks| acks.on_packet(ctx, id));
+        let Some(decision) = decision else { return self.enqueue(ctx, id) };
         if let Some(until) = decision.holds_until {
             ctx.schedule(until, Event::LinkReady { link: self.id });
         }
@@ -33,22 +35,36 @@ impl Link {
         let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance());
         let copy = is_copied.then(|| self.copy(ctx, id));
         for packet in [Some(id), copy].into_iter().flatten() {
-            if self.takes_place(ctx, packet) {
-                continue;
+            if !self.takes_place(ctx, packet) {
+                self.admit(ctx, packet);
             }
-            let size = self.on_link(ctx.packets.forwarding_header(packet).size);
-            let arrival = QueuedPacket { packet, size, since: ctx.now };
-            let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
-            match self.queue.enqueue(&mut queue_ctx, arrival) {
-                Ok(()) => {
-                    let dropped = self.metrics.dropped();
-                    if let Some(newest) = self.newest_acks() {
-                        newest.on_queued(ctx, packet, dropped);
-                    }
-                    self.serve(ctx);
-                }
-                Err(reason) => self.drop_before_queue(ctx, packet, reason),
-            }
+        }
+    }
+
+    /// Enqueues a packet, and asks the service.
+    fn admit(&mut self, ctx: &mut Context, packet: PacketId) {
+        let size = self.on_link(ctx.packets.forwarding_header(packet).size);
+        let arrival = QueuedPacket { packet, size, since: ctx.now };
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
+            return self.drop_before_queue(ctx, packet, reason);
+        }
+        if self.newest_acks().is_some() {
+            self.note_newest(ctx, packet);
+        }
+        let awaits = self.service.as_ref().and_then(|service| service.awaits());
+        if awaits.is_some_and(|at| at > ctx.now) && self.ready_at == awaits {
+            return self.metrics.queue_grew(ctx.now, self.queue.packets());
+        }
+        self.serve(ctx);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_newest(&mut self, ctx: &mut Context, packet: PacketId) {
+        let dropped = self.metrics.dropped();
+        if let Some(newest) = self.newest_acks() {
+            newest.on_queued(ctx, packet, dropped);
         }
     }
 
@@ -140,7 +156,11 @@ impl Link {
         }
         // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
         let arrives = arrives.max(ctx.now + Span::from_nanos(1));
-        ctx.schedule(arrives, Event::Arrive { link: self.id, packet });
+        let flight = InFlight { departure: Departure { starts: ctx.key(), arrives }, id: packet };
+        let only = self.in_flight == 1;
+        if !self.in_order.as_mut().is_some_and(|in_order| in_order.keep(flight, only)) {
+            ctx.schedule_arrival(flight.departure.starts, arrives, self.id, packet);
+        }
     }
 
     /// A packet reaches the far end of a link with effects; the reason if it is lost there.

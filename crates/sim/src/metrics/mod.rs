@@ -115,6 +115,8 @@ pub(crate) struct ReverseData {
 #[repr(C)]
 pub(crate) struct FlowMetrics {
     pub(crate) tally: Tally,
+    /// Payload sent by the source over the whole run, retransmissions included.
+    pub(crate) total_sent_bytes: Bytes,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
     /// Latest sending time of the data packets received so far.
@@ -135,6 +137,7 @@ impl FlowMetrics {
             self.interval.reverse_data().on_sent(header.retransmission);
         } else {
             self.interval.sent += 1;
+            self.total_sent_bytes += payload;
             if header.retransmission {
                 self.interval.retransmitted += 1;
             } else {

@@ -35,18 +35,20 @@ impl Network {
         let packets = size.0.div_ceil(mss.0).max(1);
         let first = size.min(mss);
         let last = size.saturating_sub(mss * (packets - 1)) + header;
-        let slowest = Cell::new(Span::ZERO);
+        let (slowest, delays) = (Cell::new(Span::ZERO), Cell::new(Span::ZERO));
         let first_passes = |link: &Link| {
             if packets > 1 {
                 slowest.set(slowest.get().max(link.train_time((mss + header, packets - 2), last)));
             }
-            link.delay(now, to) + link.transmission_time(first + header)
+            let delay = link.delay(now, to);
+            delays.set(delays.get() + delay);
+            delay + link.transmission_time(first + header)
         };
         let first_time = self.sum_over_path(from, to, flow.sink(), first_passes)?;
         if !handshake {
             return Some(first_time + slowest.get());
         }
-        let opens = self.path_delay(now, from, to, flow.sink())? + self.path_delay(now, to, from, flow.source())?;
+        let opens = delays.get() + self.path_delay(now, to, from, flow.source())?;
         Some(opens + first_time + slowest.get())
     }
 }

@@ -136,6 +136,8 @@ impl Network {
 
     fn find_routes(&mut self) {
         let (nodes, edges) = (self.nodes.len(), self.edges());
+        // The old table makes room for the new one: together they would be the largest part of a network of switches.
+        self.routes = Routes::default();
         self.routes = Routes::shortest(nodes, &edges);
         if let Some(by_flow) = &mut self.flow_routes {
             by_flow.find(nodes, &edges, &self.routes, &self.links);

@@ -11,7 +11,7 @@ use super::{Packet, Payload};
 /// Don't fragment; with it the identification may be 0 (RFC 6864 §4.1).
 const DONT_FRAGMENT: u16 = 0x4000;
 const TCP: u8 = 6;
-const UDP: u8 = 17;
+pub(crate) const UDP: u8 = 17;
 const NO_OPERATION: u8 = 1;
 /// AccECN option of order 0 (RFC 9768 §3.2.3).
 const ACC_ECN_0: u8 = 172;
@@ -48,17 +48,38 @@ pub(crate) fn headers(packet: &Packet, from: Socket, to: Socket, shift: u8) -> V
     };
     transport[at..at + 2].copy_from_slice(&sum.to_be_bytes());
 
-    let mut bytes = vec![0x45, ecn_field(packet.ecn())];
-    bytes.extend(length(20 + transport.len()).to_be_bytes());
-    bytes.extend([0, 0]);
-    bytes.extend(DONT_FRAGMENT.to_be_bytes());
-    bytes.extend([packet.ttl, protocol, 0, 0]);
-    bytes.extend(from.address.octets());
-    bytes.extend(to.address.octets());
-    let sum = checksum(&bytes);
-    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
-    bytes.extend(transport);
-    bytes
+    let of_datagram = length(20 + transport.len());
+    let ip =
+        Ipv4 { ecn: packet.ecn(), length: of_datagram, ttl: packet.ttl, protocol, from: from.address, to: to.address };
+    [ip.header().to_vec(), transport].concat()
+}
+
+/// What stands in a header of IPv4.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ipv4 {
+    pub(crate) ecn: Ecn,
+    /// Of the datagram.
+    pub(crate) length: u16,
+    pub(crate) ttl: u8,
+    pub(crate) protocol: u8,
+    pub(crate) from: Ipv4Addr,
+    pub(crate) to: Ipv4Addr,
+}
+
+impl Ipv4 {
+    /// The header, with its checksum.
+    pub(crate) fn header(&self) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        bytes[..2].copy_from_slice(&[0x45, ecn_field(self.ecn)]);
+        bytes[2..4].copy_from_slice(&self.length.to_be_bytes());
+        bytes[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+        bytes[8..10].copy_from_slice(&[self.ttl, self.protocol]);
+        bytes[12..16].copy_from_slice(&self.from.octets());
+        bytes[16..].copy_from_slice(&self.to.octets());
+        let sum = checksum(&bytes);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        bytes
+    }
 }
 
 /// RFC 3168 §5

@@ -12,7 +12,7 @@ use tcp::units::{Bytes, Rate, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::{Held, QueuedPacket};
-use super::report::QueueReport;
+use super::report::{HostBytes, QueueReport};
 use crate::hash::spread;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
@@ -36,6 +36,7 @@ pub(crate) struct Cake {
     /// BLUE's decisions.
     rng: Rng,
     held: Held,
+    pub(super) hosts: HostBytes,
 }
 
 /// The shaper of all tins.
@@ -119,6 +120,7 @@ impl Cake {
             salt: rng.next_u64(),
             rng,
             held: Held::default(),
+            hosts: HostBytes::default(),
         }
     }
 
@@ -282,6 +284,7 @@ impl Cake {
             }
             let size = self.on_line(ctx, &head);
             self.tins[index].counts.class.on_departure(head.size, waited.1);
+            self.hosts.on_departure(ctx.hosts(&head), head.size);
             self.tins[index].charge(at, size, now);
             self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, false));
             return Some(head);
@@ -298,6 +301,7 @@ impl Cake {
     /// The measurement interval begins.
     pub(super) fn on_warmup_end(&mut self) {
         self.tins.iter_mut().for_each(Tin::on_warmup_end);
+        self.hosts = HostBytes::default();
     }
 
     /// What it counted until now.

@@ -8,7 +8,7 @@ use tcp::units::{Span, Time};
 
 use super::fifo::QueuedPacket;
 use crate::engine::context::{Context, FlowEnds};
-use crate::ids::{EndpointId, LinkId};
+use crate::ids::{EndpointId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::Dscp;
@@ -49,6 +49,12 @@ impl<'a> QueueContext<'a> {
     /// The ends and the priority of the flow that `endpoint` belongs to.
     pub(super) fn ends(&self, endpoint: EndpointId) -> FlowEnds {
         self.ctx.ends[endpoint.flow().index()]
+    }
+
+    /// The nodes that send and receive a packet.
+    pub(super) fn hosts(&self, waiting: &QueuedPacket) -> [NodeId; 2] {
+        let to = self.ctx.packets.receiver(waiting.packet);
+        [self.ends(to).source_of(to), self.ctx.packets.forwarding_header(waiting.packet).destination]
     }
 
     /// What a router hashes in place of the five-tuple: one direction of one flow.

@@ -37,8 +37,8 @@ use pie::Pie;
 use policer::Policer;
 use priority::Priority;
 use red::Red;
-pub(crate) use report::QueueSample;
 pub use report::{BandReport, DualPi2Report, QueueReport, TinReport};
+pub(crate) use report::{HostBytes, QueueSample};
 use tbf::Tbf;
 
 use tcp::rng::Rng;
@@ -248,6 +248,11 @@ impl Qdisc {
             Qdisc::DualPi2(queue) => Some(queue.report(now)),
             _ => None,
         }
+    }
+
+    /// What hosts have sent and received through it; `None` if it does not tell them apart.
+    pub(crate) fn host_bytes(&self) -> Option<&HostBytes> {
+        if let Qdisc::Cake(queue) = self { Some(&queue.hosts) } else { None }
     }
 
     /// What series show of it now.

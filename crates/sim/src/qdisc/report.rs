@@ -1,8 +1,11 @@
 //! What disciplines report of the queues inside them, beside what every link reports.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tcp::units::{Bytes, Span};
 
+use crate::ids::NodeId;
 use crate::metrics::Delays;
 
 /// The report of a discipline with several queues. Marks and drops cover the whole run, as those of links; everything else the
@@ -134,6 +137,21 @@ pub struct BandReport {
     /// What its own queue reports.
     #[serde(flatten)]
     pub queue: Option<QueueReport>,
+}
+
+/// Bytes that left CAKE for the transmitter in the measurement interval, by the nodes that send and receive them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct HostBytes {
+    pub(crate) by_source: BTreeMap<NodeId, Bytes>,
+    pub(crate) by_destination: BTreeMap<NodeId, Bytes>,
+}
+
+impl HostBytes {
+    /// A packet of `size` leaves.
+    pub(super) fn on_departure(&mut self, [source, destination]: [NodeId; 2], size: Bytes) {
+        *self.by_source.entry(source).or_default() += size;
+        *self.by_destination.entry(destination).or_default() += size;
+    }
 }
 
 /// Counts of one of the queues inside a discipline.

@@ -2,8 +2,8 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use crate::engine::trace::FrameKind;
-use crate::ids::{FrameId, MessageId, PacketId, StationId};
+use crate::engine::trace::{AirFrame, FrameKind};
+use crate::ids::{ChannelId, FrameId, MessageId, PacketId, StationId};
 
 /// Payload of a data frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,14 +38,14 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The type for the trace.
-    pub(super) fn recorded(self) -> FrameKind {
+    fn recorded(self) -> FrameKind {
         match self {
             Kind::Rts => FrameKind::Rts,
             Kind::Cts => FrameKind::Cts,
             Kind::Ack => FrameKind::Ack,
             Kind::Data(_) | Kind::Aggregate => FrameKind::Data,
-            Kind::BlockAck { .. } => FrameKind::BlockAck,
-            Kind::BlockAckRequest { .. } => FrameKind::BlockAckRequest,
+            Kind::BlockAck { start, received } => FrameKind::BlockAck { start, received },
+            Kind::BlockAckRequest { start } => FrameKind::BlockAckRequest { start },
         }
     }
 }
@@ -70,6 +70,23 @@ pub(crate) struct Frame {
     pub(crate) fragment: Fragment,
     /// Its mesh and broadcast headers (RFC 4944 §11), if it is flooded.
     pub(crate) mesh: Option<MeshHeader>,
+}
+
+impl Frame {
+    /// For the trace.
+    pub(super) fn recorded(&self, channel: ChannelId, airtime: Span) -> AirFrame {
+        AirFrame {
+            channel: u32::from(channel.0),
+            from: self.from.0,
+            to: self.to.map(|to| to.0),
+            kind: self.kind.recorded(),
+            sequence: self.sequence,
+            size: self.size,
+            rate: self.rate,
+            airtime,
+            duration: self.duration,
+        }
+    }
 }
 
 /// The headers of a flooded frame; the addresses are those of the flood.

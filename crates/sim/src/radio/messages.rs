@@ -1,7 +1,11 @@
 //! The store of messages of routing, ARP and association that are queued or on the air.
 
 use super::frame::Content;
+use super::service::MacRequest;
+use crate::engine::context::Context;
+use crate::engine::trace::{Mpdu, MpduContent};
 use crate::ids::MessageId;
+use crate::packet::Packet;
 use crate::packet::message::Message;
 
 /// Messages by reference count: one reference for the sender's request, one for each frame and indication.
@@ -39,6 +43,19 @@ impl Messages {
     pub(crate) fn give_back(&mut self, id: MessageId, message: Message) {
         self.messages[id.0 as usize] = Some(message);
         self.release(Content::Message(id));
+    }
+
+    /// A request on the air, for the trace; if it is `delivered`, its packet may have left the network.
+    pub(super) fn mpdu(&self, ctx: &Context, request: MacRequest, sequence: u32, delivered: bool) -> Mpdu {
+        let content = match request.content {
+            Content::Packet(_) if delivered => MpduContent::Repeated,
+            Content::Packet(id) => {
+                let packet = ctx.packets.get(id);
+                MpduContent::Packet(Packet { to: ctx.by_serial(packet.to), ..packet })
+            }
+            Content::Message(id) => MpduContent::Message(self.get(id).clone()),
+        };
+        Mpdu { sequence, size: request.size, content }
     }
 
     /// Adds a reference, if `content` is a message.

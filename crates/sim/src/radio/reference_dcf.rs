@@ -33,7 +33,7 @@ struct FrameLog(String);
 
 impl Sink for FrameLog {
     fn record(&mut self, now: Time, record: &Record<'_>) {
-        let Record::Frame { frame } = record else { return };
+        let Record::Frame { frame, .. } = record else { return };
         let (at, kind) = (now.as_nanos(), frame.kind.name());
         let _ = writeln!(self.0, "{at} {} {kind} {:?} {}", frame.from, frame.to, frame.sequence);
     }

@@ -238,7 +238,7 @@ struct RateLog(std::collections::BTreeMap<(u64, u64), u64>);
 
 impl Sink for RateLog {
     fn record(&mut self, now: Time, record: &Record<'_>) {
-        if let Record::Frame { frame } = record
+        if let Record::Frame { frame, .. } = record
             && frame.kind == FrameKind::Data
         {
             *self.0.entry((now.as_nanos() / 1_000_000_000, frame.rate.as_bps() / 1_000_000)).or_default() += 1;

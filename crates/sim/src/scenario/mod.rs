@@ -2,6 +2,7 @@
 //! (`docs/scenario.md` is generated from here).
 
 mod access;
+mod aqm;
 mod area;
 mod arrivals;
 mod cake;
@@ -32,7 +33,6 @@ mod receiver;
 mod record;
 mod renamed;
 mod service;
-mod shaper;
 mod shapes;
 mod sizes;
 mod tagged;
@@ -50,6 +50,7 @@ use serde_json::Value;
 use tcp::units::Span;
 
 pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
+pub use aqm::{Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
@@ -91,10 +92,7 @@ pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SingleP
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
-pub use queue::{
-    Backlog, CodelDef, DelayEstimator, DropTailDef, FlowHash, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef,
-    RedProfile,
-};
+pub use queue::{DropTailDef, PolicerAction, PolicerDef, PriorityBy, PriorityDef, Queue, TbfDef};
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile,
     FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
@@ -106,7 +104,6 @@ pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
-pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use shapes::{FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,

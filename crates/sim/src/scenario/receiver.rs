@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::settings::Misbehaviour;
-use tcp::units::Span;
+use tcp::units::{Bytes, Span};
 
 use super::tagged::tagged_enum;
 
@@ -15,6 +15,8 @@ tagged_enum! {
         "ack_division" => AckDivision(AckDivisionDef),
         /// Sends duplicates of its last ACK: a sender that takes each for a segment that has left the network sends on.
         "dupack_spoofing" => DupAckSpoofing(DupAckSpoofingDef),
+        /// Acknowledges data before it arrives: its sender sees a shorter path, and no loss. What was lost never comes.
+        "optimistic" => Optimistic(OptimisticDef),
     }
 }
 
@@ -37,6 +39,20 @@ pub struct DupAckSpoofingDef {
     pub every: Span,
 }
 
+/// ACKs of data on its way.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OptimisticDef {
+    /// How far ACKs are ahead of what has arrived, once as much has arrived: 1B to 1GB.
+    pub ahead: Bytes,
+}
+
+impl Default for OptimisticDef {
+    fn default() -> OptimisticDef {
+        OptimisticDef { ahead: Bytes(100_000) }
+    }
+}
+
 impl Default for DupAckSpoofingDef {
     fn default() -> DupAckSpoofingDef {
         DupAckSpoofingDef { copies: 100, every: Span::from_millis(1000) }
@@ -55,6 +71,7 @@ impl ReceiverDef {
             ReceiverDef::DupAckSpoofing(DupAckSpoofingDef { copies, every }) => {
                 Misbehaviour::DupAckSpoofing { copies, every }
             }
+            ReceiverDef::Optimistic(OptimisticDef { ahead }) => Misbehaviour::Optimistic { ahead },
         }
     }
 
@@ -65,6 +82,7 @@ impl ReceiverDef {
             Misbehaviour::DupAckSpoofing { copies, every } => {
                 ReceiverDef::DupAckSpoofing(DupAckSpoofingDef { copies, every })
             }
+            Misbehaviour::Optimistic { ahead } => ReceiverDef::Optimistic(OptimisticDef { ahead }),
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct RecordDef {
     pub series: Vec<SeriesName>,
     /// Sampling interval, or `"change"` to record windows and RTT at each change.
     pub every: Every,
-    /// Width of the bins of `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
+    /// Width of the bins of `sending_rate`, `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
     /// Which flows of workloads the summary lists one by one, of those that count: `"all"`, `"none"`, or a random sample of so many.
     /// Default: all up to 10 000 flows, a sample of 1000 of more.
@@ -93,6 +93,8 @@ pub enum SeriesName {
     /// Mean queueing delay of the packets whose transmission began since the last sample, seconds, per link; no value where none
     /// did.
     QueueDelay,
+    /// Payload sent per bin, retransmissions included, bits per second, per flow.
+    SendingRate,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
     /// Payload read in order per bin, bits per second, per flow.
@@ -149,7 +151,7 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 33] = [
+    pub const ALL: [SeriesName; 34] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -157,6 +159,7 @@ impl SeriesName {
         SeriesName::Rtt,
         SeriesName::Queue,
         SeriesName::QueueDelay,
+        SeriesName::SendingRate,
         SeriesName::Throughput,
         SeriesName::Goodput,
         SeriesName::State,
@@ -195,6 +198,7 @@ impl SeriesName {
             SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
             SeriesName::QueueDelay => "queue_delay",
+            SeriesName::SendingRate => "sending_rate",
             SeriesName::Throughput => "throughput",
             SeriesName::Goodput => "goodput",
             SeriesName::State => "state",

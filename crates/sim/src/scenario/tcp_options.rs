@@ -113,6 +113,9 @@ options! {
     initial_recv_window: Amount => initial_recv_window,
     /// Receive buffer auto-tuning as in Linux: the advertised window starts small and stays ahead of the application.
     recv_autotune: bool => recv_autotune,
+    /// The receiving application reads all that there is, and then not again for this long: a window that the buffer limits opens
+    /// then, and a segment with PSH is acknowledged then. 0 reads whenever something arrives. What measures say is of arrivals.
+    read_interval: Span => read_interval,
     /// Send buffer: data accepted from the application and not yet acknowledged.
     send_buffer: Amount => send_buffer,
     /// Delayed ACKs: an ACK at the latest for every n-th segment; 1 acknowledges each immediately.
@@ -281,6 +284,9 @@ fn check_misbehaviour(config: &TcpConfig, path: &str) -> Result<(), ScenarioErro
         }
         Some(Misbehaviour::DupAckSpoofing { every, .. }) if every < Span::from_millis(1) => {
             ("receiver.every", format!("{every} is not a time of at least 1ms"))
+        }
+        Some(Misbehaviour::Optimistic { ahead }) if !(Bytes(1)..=Bytes(1_000_000_000)).contains(&ahead) => {
+            ("receiver.ahead", format!("{ahead} is not a size from 1B to 1GB"))
         }
         _ => return Ok(()),
     };

@@ -68,6 +68,9 @@ pub struct FlowSummary {
     /// Copies of its data packets that links made; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_packets: Option<u64>,
+    /// Bytes that an optimistic receiver has acknowledged and that had not come when later ones did; over the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undelivered_bytes: Option<u64>,
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<OrderSummary>,
@@ -231,6 +234,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         application: None,
         reverse: interval.reverse_data.as_deref().map(|data| ReverseSummary::of(data, lifetime)),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
+        undelivered_bytes: flow.undelivered().map(|bytes| bytes.0),
         order: None,
         transfer: None,
     }

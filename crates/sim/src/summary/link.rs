@@ -1,5 +1,7 @@
 //! The summaries of links and wireless channels.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tcp::units::{Bytes, Span};
 
@@ -7,7 +9,7 @@ use super::measures::Drops;
 use crate::ids::NodeId;
 use crate::link::service::ServiceReport;
 use crate::metrics::report_defs::ratio;
-use crate::qdisc::QueueReport;
+use crate::qdisc::{HostBytes, QueueReport};
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
 
@@ -54,6 +56,9 @@ pub struct LinkSummary {
     /// What its queue reports of the queues inside it.
     #[serde(flatten)]
     pub queue: Option<QueueReport>,
+    /// Bytes that hosts have sent and received through CAKE; absent with any other queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_share: Option<Box<HostShare>>,
     /// What its service offered; absent at a constant rate.
     #[serde(flatten)]
     pub service: Option<Box<ServiceSummary>>,
@@ -63,6 +68,15 @@ pub struct LinkSummary {
     /// Packets that it damaged, over the whole run; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrupted_packets: Option<u64>,
+}
+
+/// Bytes that left a queue for the transmitter in the measurement interval, framing of the link included, by the names of nodes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostShare {
+    /// By the node that sent them.
+    pub by_source: BTreeMap<String, u64>,
+    /// By the node that they are for.
+    pub by_destination: BTreeMap<String, u64>,
 }
 
 /// What the service of a link offered in the measurement interval, and what was used.
@@ -90,6 +104,12 @@ pub struct ServiceSummary {
     /// Time slots that began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<u64>,
+}
+
+fn host_share(bytes: &HostBytes, name: impl Fn(NodeId) -> String) -> HostShare {
+    let named =
+        |by_node: &BTreeMap<NodeId, Bytes>| by_node.iter().map(|(node, bytes)| (name(*node), bytes.0)).collect();
+    HostShare { by_source: named(&bytes.by_source), by_destination: named(&bytes.by_destination) }
 }
 
 fn service_summary(report: &ServiceReport, measured: Span) -> ServiceSummary {
@@ -155,6 +175,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         service: report.map(|report| Box::new(service_summary(&report, measured))),
         duplicated_packets: effects.map(|effects| effects.duplicated),
         corrupted_packets: effects.map(|effects| effects.corrupted),
+        host_share: link.host_bytes().map(|bytes| Box::new(host_share(bytes, name))),
         queue,
     }
 }

@@ -4,8 +4,9 @@
 //! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK, in slow start only in the study, whose text takes the linear increase out.
-//! Profile `seed_quirks` has what the study's code did besides its text, without its window of one byte after a time-out
-//! (every algorithm here keeps one segment) and its endless bandwidth from two ACKs at once, which count as one.
+//! Profile `seed_quirks` has what the study's code did besides its text, without its window of one byte after a time-out,
+//! which ns-3 overwrites with one segment, and its endless bandwidth from two ACKs at once, which count as one. It has a
+//! floor of two segments, and the RTT of the ACKed segment where ns-3 hands its smoothed RTT to the study's code.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;

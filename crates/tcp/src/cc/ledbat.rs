@@ -47,7 +47,7 @@ const PARAMS: &[Param] = &[
         .source("RFC 6817 section 2.5 asks for at most an RTT of them"),
     Param::number("allowed_increase", 1.0..=100.0, 1.0)
         .unit("segments")
-        .doc("maximum by which cwnd exceeds the flight (ALLOWED_INCREASE)")
+        .doc("maximum by which cwnd exceeds the flight of a sender that does not use it (ALLOWED_INCREASE)")
         .source("RFC 6817 section 2.5"),
     Param::number("init_window", 1.0..=100.0, 2.0)
         .unit("segments")
@@ -146,8 +146,8 @@ impl Ledbat {
 
 impl CongestionControl for Ledbat {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        // A sample only from an ACK that reports something: a duplicate of an old one echoes an old timestamp.
-        if let Some(delay) = ack.one_way.filter(|_| ack.acked > Bytes::ZERO) {
+        // A duplicate, also one that reports more by SACK, echoes the timestamp of the last segment in order: an old one.
+        if let Some(delay) = ack.one_way.filter(|_| ack.cumulative_segments > 0) {
             self.delays.note(delay, view.now);
         }
         let Some(queueing) = self.delays.queueing() else { return };
@@ -160,8 +160,11 @@ impl CongestionControl for Ledbat {
         // Departs where an ACK covers more than a window or the queue is endless: one ACK takes no more than cwnd.
         let off_target = ((self.target - queueing) / self.target).max(-cwnd / view.mss.as_f64());
         let wanted = cwnd + self.gain * off_target * ack.acked.as_f64().min(cwnd) * view.mss.as_f64() / cwnd;
-        // Flight as it was before the ACK.
-        let most = (ack.prior_flight + self.allowed_increase).as_f64();
+        // RFC 6817 §2.4.2: at most the flight before the ACK and ALLOWED_INCREASE.
+        // Departs where the sender uses its window and yet has less in flight, as one that waits to send larger bursts:
+        // the cap is against windows that nothing has tested.
+        let tested = if view.cwnd_limited { ack.prior_flight.max(self.window.cwnd) } else { ack.prior_flight };
+        let most = (tested + self.allowed_increase).as_f64();
         let next = wanted.min(most).max(self.min_window.as_f64());
         self.window.cwnd = Bytes(next as u64);
         self.fraction = next - libm::floor(next);
@@ -210,9 +213,13 @@ mod tests {
     use super::super::driver::{Driver, MSS, near};
     use super::*;
 
+    fn one_segment() -> Ack {
+        Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, ..Ack::default() }
+    }
+
     fn ack(ledbat: &mut Driver, one_way_ms: u64) {
         let one_way = Some(Span::from_millis(one_way_ms));
-        ledbat.ack_with(&Ack { acked: MSS, acked_segments: 1, one_way, prior_flight: MSS * 20, ..Ack::default() });
+        ledbat.ack_with(&Ack { one_way, prior_flight: MSS * 20, ..one_segment() });
     }
 
     /// A window of ten segments after a base delay of 1000 ms and three samples of `now_ms`.
@@ -240,8 +247,12 @@ mod tests {
     #[test]
     fn the_window_stays_near_the_flight_and_above_its_floor() {
         let mut ledbat = at("rfc", 1000);
-        let one_way = Some(Span::from_millis(1000));
-        ledbat.ack_with(&Ack { acked: MSS, one_way, prior_flight: MSS * 4, ..Ack::default() });
+        let few = Ack { one_way: Some(Span::from_millis(1000)), prior_flight: MSS * 4, ..one_segment() };
+        // A sender that holds back a burst of six segments grows as any other: +0.1.
+        ledbat.ack_with(&few);
+        assert!(near(ledbat.cwnd(), 10.1));
+        ledbat.view.cwnd_limited = false;
+        ledbat.ack_with(&few);
         assert_eq!(ledbat.cwnd(), 5.0);
         (0..100).for_each(|_| ack(&mut ledbat, 9000));
         assert_eq!(ledbat.cwnd(), 2.0);

@@ -2,10 +2,11 @@
 //!
 //! One-way delays come from timestamps. Once their mean exceeds the least seen by 15 % of the range seen, the window
 //! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves one segment. Else it is Reno.
-//! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
-//! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
-//! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
-//! Reno remains, as recorded. Not modelled: the kernel's guess of the other clock's rate.
+//! Profile `paper` keeps the extremes for life and takes no delay from duplicate ACKs, `ns3` and `linux` set them anew
+//! with each sign and take all. All want an ACK per segment: the wait of a delayed ACK counts as delay and keeps small
+//! windows small. Linux takes the difference of two clocks for the delay: with its random start of timestamps, 32 bits
+//! are spent on that start, no sign is seen, and Reno remains, as recorded. Not modelled: the kernel's guess of the other
+//! clock's rate.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -32,6 +33,7 @@ pub(super) const LP: Algorithm = Algorithm {
 };
 
 const NS3: &[(&str, Value)] = &[
+    ("old_echoes", Value::Flag(true)),
     ("settling", Value::Number(0.0)),
     ("forgets_extremes", Value::Flag(true)),
     ("lowers_ssthresh", Value::Flag(false)),
@@ -39,6 +41,7 @@ const NS3: &[(&str, Value)] = &[
 ];
 
 const LINUX: &[(&str, Value)] = &[
+    ("old_echoes", Value::Flag(true)),
     ("slow_start_limit", Value::Number(1e6)),
     ("settling", Value::Number(0.0)),
     ("forgets_extremes", Value::Flag(true)),
@@ -65,6 +68,12 @@ const PARAMS: &[Param] = &[
               mean",
         )
         .source("our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none"),
+    Param::flag("old_echoes", false)
+        .doc(
+            "duplicate ACKs show a delay too: that of the last segment in order, and how long it is ago, which widens \
+             the range of delays by a round trip or a time-out",
+        )
+        .source("our reading of Kuzmanovic, Knightly 2003, who want the delay of each packet; Linux takes all ACKs"),
     Param::flag("forgets_extremes", false)
         .doc(
             "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for \
@@ -94,6 +103,7 @@ struct Lp {
     reno: RenoWindow,
     inference: f64,
     settling: f64,
+    old_echoes: bool,
     lowers_ssthresh: bool,
     pauses_slow_start: bool,
     half_of_cwnd: bool,
@@ -166,6 +176,7 @@ impl Lp {
             reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("half_of_cwnd"))),
             inference: values.number("inference"),
             settling: values.number("settling"),
+            old_echoes: values.flag("old_echoes"),
             lowers_ssthresh: values.flag("lowers_ssthresh"),
             pauses_slow_start: values.flag("pauses_slow_start"),
             half_of_cwnd: values.flag("half_of_cwnd"),
@@ -187,7 +198,7 @@ impl Lp {
 
     fn look_for_sign(&mut self, ack: &Ack, view: &View) {
         if let Some(rtt) = ack.rtt {
-            if let Some(one_way) = ack.one_way {
+            if let Some(one_way) = ack.one_way.filter(|_| self.old_echoes || ack.cumulative_segments > 0) {
                 self.delays.note(one_way);
             }
             self.rtt = rtt.oldest.as_nanos() as f64 / 1e6;

@@ -94,10 +94,11 @@ struct Reno {
 
 impl Reno {
     fn new(values: &ParamValues, setup: &Setup) -> Reno {
+        let half_of_cwnd = values.flag("half_of_cwnd");
         Reno {
-            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("half_of_cwnd"))),
+            reno: RenoWindow::new(values, setup, IdleRule::of(half_of_cwnd)),
             beta: values.number("beta"),
-            half_of_cwnd: values.flag("half_of_cwnd"),
+            half_of_cwnd,
             half_of_rwnd: values.flag("half_of_rwnd"),
             per_ack: values.flag("per_ack"),
             careful_exit: values.flag("careful_exit"),

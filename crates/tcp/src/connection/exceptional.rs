@@ -1,4 +1,5 @@
-//! What only a connection in trouble needs: resets, challenge ACKs, a peer that does not answer, a receiver that misbehaves.
+//! What only a connection in trouble needs: resets, challenge ACKs, a peer that does not answer, a receiver that misbehaves,
+//! an application that reads at intervals.
 
 use super::forger::Forger;
 use crate::config::TcpConfig;
@@ -22,14 +23,26 @@ pub(super) struct Exceptional {
     pub(super) user_timeout: Span,
     /// The receiver misbehaves.
     pub(super) forger: Option<Forger>,
+    /// The application reads at intervals.
+    pub(super) reader: Option<Reader>,
+}
+
+/// An application that reads all that there is, and then does something else for a while.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    pub(super) interval: Span,
+    /// It looks again from here on.
+    pub(super) next: Time,
 }
 
 impl Exceptional {
     /// What a new connection needs of it.
     pub(super) fn of(config: &TcpConfig) -> Option<Box<Exceptional>> {
         let (user_timeout, forger) = (config.user_timeout, config.misbehaviour.map(Forger::new));
-        let any = user_timeout > Span::ZERO || forger.is_some();
-        any.then(|| Box::new(Exceptional { user_timeout, forger, ..Exceptional::default() }))
+        let reader = (config.auto_read && config.read_interval > Span::ZERO)
+            .then_some(Reader { interval: config.read_interval, next: Time::ZERO });
+        let any = user_timeout > Span::ZERO || forger.is_some() || reader.is_some();
+        any.then(|| Box::new(Exceptional { user_timeout, forger, reader, ..Exceptional::default() }))
     }
 
     /// What is sent before anything else: a reset, or forged ACKs.

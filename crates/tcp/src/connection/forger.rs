@@ -16,13 +16,39 @@ pub(super) struct Forger {
     stated: SeqNo,
     /// The last honest ACK.
     last: Option<Segment>,
+    /// An optimistic receiver is no further ahead than what has arrived beyond this number.
+    trusted_from: SeqNo,
+    /// Bytes that an optimistic receiver has passed over.
+    undelivered: Bytes,
     /// ACKs to send before anything else.
     due: VecDeque<Segment>,
 }
 
 impl Forger {
     pub(super) fn new(misbehaviour: Misbehaviour) -> Forger {
-        Forger { misbehaviour, stated: SeqNo::FIRST_DATA, last: None, due: VecDeque::new() }
+        Forger {
+            misbehaviour,
+            stated: SeqNo::FIRST_DATA,
+            last: None,
+            trusted_from: SeqNo::FIRST_DATA,
+            undelivered: Bytes::ZERO,
+            due: VecDeque::new(),
+        }
+    }
+
+    /// Bytes that an optimistic receiver has passed over; nothing of another.
+    pub(super) fn undelivered(&self) -> Option<Bytes> {
+        self.passes_over().then_some(self.undelivered)
+    }
+
+    /// True if a gap is not waited for: its bytes have been acknowledged, so that they will not come again.
+    pub(super) fn passes_over(&self) -> bool {
+        matches!(self.misbehaviour, Misbehaviour::Optimistic { .. })
+    }
+
+    /// A gap was passed over.
+    pub(super) fn on_gap(&mut self, bytes: Bytes) {
+        self.undelivered += bytes;
     }
 
     /// The next forged ACK.
@@ -36,12 +62,30 @@ impl Forger {
         self.stated = stated.max(ack.ack);
         let new = ack.ack.since(stated).0;
         self.last = Some(ack);
-        let Misbehaviour::AckDivision { parts } = self.misbehaviour else { return ack };
+        match self.misbehaviour {
+            Misbehaviour::AckDivision { parts } => self.divide(ack, stated, new, size, parts),
+            Misbehaviour::Optimistic { ahead } => self.claim(ack, new == 0, ahead),
+            Misbehaviour::DupAckSpoofing { .. } => ack,
+        }
+    }
+
+    /// The first of the ACKs for parts of what is `new`.
+    fn divide(&mut self, ack: Segment, stated: SeqNo, new: u64, size: u32, parts: u32) -> Segment {
         let acks = (new.div_ceil(u64::from(size.max(1))) * u64::from(parts)).min(new);
         let part = |i: u64| Segment { ack: stated + Bytes(new * i / acks), sack: Sack::default(), ..ack };
         self.due.extend((1..acks).map(part));
         self.due.push_back(ack);
         self.due.pop_front().unwrap_or(ack)
+    }
+
+    /// An ACK ahead of what has arrived. Its sender must have sent so much, or it ignores the ACK (RFC 9293 §3.10.7.4), and the
+    /// receiver does not know how much that is: it claims no more than has arrived, for a sender whose window doubles in a
+    /// round trip has sent that much more. What arrives again shows that it did not believe a claim: claims begin anew.
+    fn claim(&mut self, ack: Segment, again: bool, ahead: Bytes) -> Segment {
+        if again {
+            self.trusted_from = ack.ack;
+        }
+        Segment { ack: ack.ack + ahead.min(ack.ack - self.trusted_from), sack: Sack::default(), ..ack }
     }
 
     /// Time between forged duplicates, if there are any to forge.
@@ -88,6 +132,16 @@ mod tests {
         // No more ACKs than bytes.
         let first = forger.on_ack(ack(3003), 1000);
         assert_eq!(stated(&mut forger, first), [3002, 3003]);
+    }
+
+    #[test]
+    fn an_optimistic_receiver_claims_as_much_again_as_has_come_and_starts_anew_when_it_is_not_believed() {
+        let mut forger = Forger::new(Misbehaviour::Optimistic { ahead: Bytes(3000) });
+        let mut claims =
+            |numbers: &[u64]| numbers.iter().map(|to| forger.on_ack(ack(*to), 1000).ack.0).collect::<Vec<_>>();
+        assert_eq!(claims(&[1, 1001, 3001, 5001, 9001]), [1, 2001, 6001, 8001, 12_001]);
+        // The same again: a retransmission. It gets an honest answer.
+        assert_eq!(claims(&[9001, 10_001, 12_001, 15_001]), [9001, 11_001, 15_001, 18_001]);
     }
 
     #[test]

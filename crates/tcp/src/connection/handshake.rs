@@ -1,5 +1,7 @@
 //! The handshake (RFC 9293 §3.5): SYN and SYN-ACK with their options, retransmitted with doubled time-outs.
 
+use std::sync::Arc;
+
 use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
@@ -12,7 +14,7 @@ use crate::units::{Bytes, Span, Time};
 /// is complete.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    pub(crate) config: TcpConfig,
+    pub(crate) config: Arc<TcpConfig>,
     /// A SYN or SYN-ACK must be sent.
     pub(crate) syn_due: bool,
     /// The application has corked the connection.
@@ -32,7 +34,7 @@ pub(crate) struct Handshake {
 
 impl Handshake {
     /// `active`: send a SYN.
-    pub(crate) fn new(config: TcpConfig, active: bool) -> Handshake {
+    pub(crate) fn new(config: Arc<TcpConfig>, active: bool) -> Handshake {
         let flags = ecn::offer(config.ecn);
         Handshake {
             config,
@@ -78,7 +80,7 @@ impl Handshake {
     /// The application sets the receive buffer; the window scale follows it until it has been offered.
     pub(crate) fn set_recv_buffer(&mut self, buffer: Bytes) {
         if self.sent_at.is_none() {
-            self.config.recv_buffer = buffer;
+            Arc::make_mut(&mut self.config).recv_buffer = buffer;
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::cc::CcConfig;
 use crate::segment::{Ecn, SynOptions, Timestamps};
 use crate::seq::SeqRange;
-use crate::settings::ProfileName;
+use crate::settings::{Misbehaviour, ProfileName};
 use crate::units::Span;
 
 const ONE_WAY: Span = Span::from_millis(10);
@@ -103,6 +103,28 @@ fn every_segment_carries_what_was_agreed() {
         pair.log.iter().filter(|sent| sent.1 == 1).filter_map(|(at, _, segment)| Some((at, segment.timestamps?)));
     assert!(echoes.clone().count() > 60);
     assert!(echoes.clone().all(|(at, t)| t.echo + 10 == Clock::at(*at)));
+}
+
+#[test]
+fn claims_beyond_what_was_sent_are_ignored_and_answered() {
+    let misled =
+        TcpConfig { misbehaviour: Some(Misbehaviour::Optimistic { ahead: Bytes(50_000) }), ..config(ProfileName::Rfc) };
+    let mut pair = Pair::of(config(ProfileName::Rfc), misled);
+    pair.ends[0].write(100_000);
+    pair.run(ms(45));
+    // Each ACK is of two segments and claims two more; of those in flight the sender believes all.
+    let claims: Vec<u64> = pair.sent_by(1).map(|segment| segment.ack.0).take(3).collect();
+    assert_eq!(claims, [1, 1 + 4 * 1460, 1 + 8 * 1460]);
+    assert_eq!(pair.ends[0].snapshot().map(|sender| sender.snd_una), Some(SeqNo(1 + 20 * 1460)));
+    assert_eq!(pair.delivered, [0, 10 * 1460]);
+    pair.run(ms(3000));
+    // RFC 9293 §3.10.7.4, RFC 5961 §5.2: what was not sent is not taken for acknowledged; one answer in half a second.
+    let beyond = pair.sent_by(1).filter(|segment| segment.ack > SeqNo(100_001)).count();
+    let answers = pair.sent_by(0).filter(|segment| segment.len == 0 && segment.seq == SeqNo(100_001)).count();
+    assert!(beyond > 1 && (1..beyond).contains(&answers), "{beyond} {answers}");
+    // What is sent again for want of an ACK gets an honest one.
+    assert_eq!(pair.ends[0].snapshot().map(|sender| sender.snd_una), Some(SeqNo(100_001)));
+    assert_eq!((pair.delivered, pair.ends[1].undelivered()), ([0, 100_000], Some(Bytes::ZERO)));
 }
 
 #[test]

@@ -80,6 +80,9 @@ fn dctcp_echo_follows_the_marks_and_tells_every_change() {
     assert_eq!(wishes[2].0, EchoAck::None);
     assert_eq!(wishes[3], (EchoAck::Split, none, ece));
     assert_eq!(wishes[4].0, EchoAck::None);
+    let reduced = Segment { flags: Flags::ACK.with(Flags::CWR), ..data(Ecn::Ect0) };
+    assert_eq!(echo.on_segment(&reduced, true), EchoAck::Immediate);
+    assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::Split);
 }
 
 #[test]

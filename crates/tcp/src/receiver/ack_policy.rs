@@ -38,6 +38,8 @@ pub(crate) struct InOrder {
     pub(crate) fin: Option<FinAck>,
     /// It ended a write: it carries PSH or is shorter than segments before it.
     pub(crate) pushed: bool,
+    /// The application has read it.
+    pub(crate) is_read: bool,
     /// The receive window opened further with it.
     pub(crate) window_grew: bool,
 }
@@ -64,6 +66,8 @@ pub(crate) struct AckPolicy {
     owed: bool,
     /// The initial quick ACKs have been granted, or used up.
     started: bool,
+    /// A segment that ended a write has arrived since the last ACK.
+    pushed: bool,
 }
 
 impl AckPolicy {
@@ -81,6 +85,7 @@ impl AckPolicy {
             owed: false,
             quick_acks: 0,
             started: false,
+            pushed: false,
             last_data_at: Time::ZERO,
             duplicates: 0,
             compressed: 0,
@@ -93,6 +98,11 @@ impl AckPolicy {
         if !agreed.sack {
             self.policy.compression = Span::ZERO;
         }
+    }
+
+    /// True if what ended a write waits for its ACK, which Linux sends when the application has read it.
+    pub(crate) fn is_pushed(&self) -> bool {
+        self.pushed
     }
 
     /// True if a delayed ACK is outstanding.
@@ -111,6 +121,7 @@ impl AckPolicy {
         self.owed = true;
         self.delayed += 1;
         self.duplicates = 0;
+        self.pushed |= arrived.pushed && self.policy.push;
         let idle = now.since(self.last_data_at) > self.idle_threshold + rtt.unwrap_or(Span::ZERO);
         if !self.started || idle {
             self.started = true;
@@ -124,7 +135,7 @@ impl AckPolicy {
             // The application is about to close as well, and its FIN carries the ACK (Linux), unless more than one segment's
             // worth is due, or no delay could be measured because there was no data.
             Some(fin) if self.policy.push => fin.unacknowledged > fin.segment || fin.alone || self.policy.segments == 1,
-            fin => fin.is_some() || every_second || self.quick_acks > 0 || (arrived.pushed && self.policy.push),
+            fin => fin.is_some() || every_second || self.quick_acks > 0 || (self.pushed && arrived.is_read),
         };
         if arrived.filled_gap || immediate {
             AckTiming::Immediate
@@ -184,6 +195,7 @@ impl AckPolicy {
             self.started |= self.quick_acks == 0;
         }
         self.delayed = 0;
+        self.pushed = false;
         self.compressed = 0;
     }
 }

@@ -76,9 +76,9 @@ fn what_is_not_read_takes_up_the_window() {
     assert_eq!(r.on_segment(Time::ZERO, &data(1 + 10 * 1024, 1)), AckTiming::Immediate);
     assert_eq!(r.in_order(), 10 * 1024);
     assert_eq!(r.read(Time::ZERO, 1000), 1000);
-    assert!(!r.window_update_due());
+    assert!(!r.ack_due_at_read());
     assert_eq!(r.read(Time::ZERO, 1048), 1048);
-    assert!(r.window_update_due());
+    assert!(r.ack_due_at_read());
     assert_eq!(r.window(), Bytes(2048));
     assert_eq!(r.read(Time::ZERO, u64::MAX), 8 * 1024);
     assert_eq!(r.read(Time::ZERO, 1), 0);

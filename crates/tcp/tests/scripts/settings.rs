@@ -114,6 +114,7 @@ fn time<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut Span> {
         "rto_granularity" => &mut config.rto.granularity,
         "user_timeout" => &mut config.user_timeout,
         "time_wait" => &mut config.time_wait,
+        "read_interval" => &mut config.read_interval,
         _ => return None,
     })
 }

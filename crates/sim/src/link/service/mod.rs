@@ -124,6 +124,12 @@ impl Service {
         Box::new(Service { kind, counts: Counts::default(), offered_before: 0.0, offered_at_sample: 0.0 })
     }
 
+    /// The instant before which it can do nothing, whatever comes; a queue that holds its packets back may name another.
+    #[inline]
+    pub(super) fn awaits(&self) -> Option<Time> {
+        if let Kind::Opportunities(kind) = &self.kind { Some(kind.awaits) } else { None }
+    }
+
     /// Packets that it has taken from the queue and that have not left.
     pub(crate) fn holds(&self) -> u64 {
         u64::from(match &self.kind {

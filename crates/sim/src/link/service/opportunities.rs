@@ -21,6 +21,8 @@ pub(super) struct Opportunities {
     /// A packet and its bytes still to send.
     pub(super) under_way: Option<(QueuedPacket, Bytes)>,
     pub(super) counted_before: u64,
+    /// The opportunity that it waited for last.
+    pub(super) awaits: Time,
 }
 
 /// When opportunities come. `next` and what belongs to it name the first that has not begun.
@@ -32,6 +34,8 @@ enum Instants {
         repeats: bool,
         round: u64,
         index: usize,
+        /// When it comes; nothing after the last.
+        next: Option<Time>,
     },
     Poisson {
         mean_nanos: f64,
@@ -44,14 +48,16 @@ enum Instants {
 
 impl Opportunities {
     fn new(instants: Instants, opportunity: Bytes) -> Opportunities {
-        Opportunities { instants, opportunity, open: (Time::ZERO, Bytes::ZERO), under_way: None, counted_before: 0 }
+        let open = (Time::ZERO, Bytes::ZERO);
+        Opportunities { instants, opportunity, open, under_way: None, counted_before: 0, awaits: Time::ZERO }
     }
 
     pub(super) fn trace(def: &TraceService) -> Opportunities {
         let millis = def.times.as_ref().map_or_else(Vec::new, |times| times.millis.clone());
         let offset = Time::ZERO + def.offset;
+        let next = millis.first().map(|first| offset + of_millis(*first));
         Opportunities::new(
-            Instants::Trace { millis, offset, repeats: def.repeats, round: 0, index: 0 },
+            Instants::Trace { millis, offset, repeats: def.repeats, round: 0, index: 0, next },
             def.opportunity(),
         )
     }
@@ -83,6 +89,7 @@ impl Opportunities {
             if self.open.0 != ctx.now || self.open.1 == Bytes::ZERO {
                 let Some(next) = self.instants.skip_to(ctx.now) else { return };
                 if next > ctx.now {
+                    self.awaits = next;
                     return link.ask_at(ctx, next);
                 }
                 self.instants.begin();
@@ -102,6 +109,10 @@ impl Opportunities {
     }
 }
 
+fn of_millis(stamp: u32) -> Span {
+    Span::from_millis(stamp.into())
+}
+
 /// Lines of a trace at or before `now`.
 fn count_of_trace(millis: &[u32], repeats: bool, now: Time, offset: Time) -> u64 {
     let (Some(last), true) = (millis.last(), now >= offset) else { return 0 };
@@ -115,20 +126,15 @@ impl Instants {
     /// The first opportunity at or after `now` that has not begun; those before it are lost.
     fn skip_to(&mut self, now: Time) -> Option<Time> {
         match self {
-            Instants::Trace { millis, offset, repeats, round, index } => {
+            Instants::Trace { next, .. } if next.is_none_or(|next| next >= now) => *next,
+            Instants::Trace { millis, offset, repeats, round, index, .. } => {
                 let period = u64::from(*millis.last()?) * NANOS_PER_MILLI;
-                let at = |round: u64, index: usize| {
-                    let since = round.saturating_mul(period).saturating_add(u64::from(millis[index]) * NANOS_PER_MILLI);
-                    *offset + Span::from_nanos(since)
-                };
-                if *index < millis.len() && at(*round, *index) < now {
-                    // The last stamp of a round is at the instant 0 of the next, and comes first.
-                    let since = now.since(*offset).as_nanos() - 1;
-                    *round = if *repeats { since / period } else { 0 };
-                    let within = since - *round * period;
-                    *index = millis.partition_point(|stamp| u64::from(*stamp) * NANOS_PER_MILLI <= within);
-                }
-                (*index < millis.len()).then(|| at(*round, *index))
+                // The last stamp of a round is at the instant 0 of the next, and comes first.
+                let since = now.since(*offset).as_nanos() - 1;
+                *round = if *repeats { since / period } else { 0 };
+                let within = since - *round * period;
+                *index = millis.partition_point(|stamp| u64::from(*stamp) * NANOS_PER_MILLI <= within);
+                self.note_next()
             }
             Instants::Poisson { .. } => {
                 self.jump_to(now);
@@ -140,6 +146,16 @@ impl Instants {
                 }
             }
         }
+    }
+
+    /// Notes when the opportunity of a trace comes that `round` and `index` name.
+    fn note_next(&mut self) -> Option<Time> {
+        let Instants::Trace { millis, offset, round, index, next, .. } = self else { return None };
+        *next = millis
+            .get(*index)
+            .zip(millis.last())
+            .map(|(stamp, period)| *offset + of_millis(*period).saturating_mul(*round) + of_millis(*stamp));
+        *next
     }
 
     /// Skips so many opportunities that their number is as good as normal: the process has no memory.
@@ -160,6 +176,7 @@ impl Instants {
                 if *index == millis.len() && *repeats {
                     (*round, *index) = (*round + 1, 0);
                 }
+                self.note_next();
             }
             Instants::Poisson { mean_nanos, rng, next, count } => {
                 *count += u64::from(*next > Time::ZERO);

@@ -4,7 +4,9 @@ use tcp::Ecn::{Ce, Ect0, NotEct};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::super::bench::Bench;
+use super::super::report::HostBytes;
 use super::tin::Tin;
+use crate::ids::NodeId;
 use crate::packet::DropReason;
 use crate::qdisc::QueueReport;
 use crate::scenario::{CakeDef, Overhead, Queue};
@@ -162,4 +164,19 @@ fn a_tin_reports_as_tc_does() {
     assert_eq!((best_effort.delay_max_s, bulk.delay_max_s), (Some(0.002_133_334), None));
     assert!((bulk.target_s - 1.5 * 1514.0 * 8.0 / 750e3).abs() < 1e-8);
     assert_eq!((best_effort.drops, best_effort.marks, best_effort.way_hits, best_effort.way_collisions), (0, 0, 0, 0));
+}
+
+#[test]
+fn bytes_are_counted_by_host_from_the_warm_up_on() {
+    let mut bench = bench(r#""tins": "besteffort""#);
+    // Flows 0 and 1 start at node 1, flow 2 at node 2; all packets are for node 1.
+    for (flow, size) in [(0, 1500), (1, 300), (2, 200)] {
+        bench.enqueue_of(flow, size, NotEct).unwrap();
+    }
+    assert_eq!(bench.departures().len(), 3);
+    let hosts = bench.queue.host_bytes().unwrap();
+    assert_eq!(hosts.by_source, [(NodeId(1), Bytes(1800)), (NodeId(2), Bytes(200))].into());
+    assert_eq!(hosts.by_destination, [(NodeId(1), Bytes(2000))].into());
+    bench.queue.on_warmup_end(Time::ZERO);
+    assert_eq!(bench.queue.host_bytes(), Some(&HostBytes::default()));
 }

@@ -8,6 +8,7 @@ mod block_ack;
 mod exchange;
 mod management;
 pub(crate) mod rate_control;
+mod record;
 pub(crate) mod rules;
 mod station;
 mod transmit;

@@ -5,7 +5,6 @@ use tcp::units::{Bytes, Rate, Span, Time};
 use super::{DcfMac, Station};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
-use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::medium::Listener;
@@ -54,18 +53,6 @@ impl DcfMac {
             Kind::Data(_) | Kind::Aggregate => station.current.map_or(0, |current| current.sequence),
             _ => 0,
         };
-        ctx.record(&Record::Frame {
-            frame: AirFrame {
-                channel: u32::from(self.channel.0),
-                from: at.0,
-                to: to.map(|to| to.0),
-                kind: kind.recorded(),
-                sequence,
-                size,
-                rate,
-                airtime: length,
-            },
-        });
         self.last_number += 1;
         if let (Kind::Aggregate, Some(to)) = (kind, to) {
             self.count_aggregate(at, to, self.last_number);
@@ -82,6 +69,9 @@ impl DcfMac {
             fragment: Fragment::ONLY,
             mesh: None,
         };
+        if ctx.sink.is_some() {
+            self.record(ctx, &frame, length);
+        }
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(at, now, &mut listeners);
         self.reach(ctx, &frame, length, &listeners);

@@ -7,7 +7,7 @@ use super::rules::{ACK_PSDU, airtime, rate};
 use super::station::CurrentDatagram;
 use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
-use crate::engine::trace::{AirFrame, Record};
+use crate::engine::trace::Record;
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Fragment, Frame, Kind, MeshHeader};
 use crate::radio::receiver::{Signal, SignalState};
@@ -75,10 +75,6 @@ impl LrWpanMac {
             Kind::Data(_) => counters.data_frames += 1,
             _ => counters.control_frames += 1,
         }
-        let (rate, channel) = (rate(), u32::from(self.channel.0));
-        let (from, addressee, recorded) = (at.0, to.map(|to| to.0), kind.recorded());
-        let frame = AirFrame { channel, from, to: addressee, kind: recorded, sequence, size, rate, airtime: length };
-        ctx.record(&Record::Frame { frame });
         self.last_number += 1;
         let frame = Frame {
             kind,
@@ -86,12 +82,13 @@ impl LrWpanMac {
             to,
             sequence,
             size,
-            rate,
+            rate: rate(),
             duration: Span::ZERO,
             number: self.last_number,
             fragment,
             mesh,
         };
+        ctx.record(&Record::Frame { frame: frame.recorded(self.channel, length), mpdus: &[] });
         self.reach(ctx, &frame, length);
         end
     }

@@ -73,3 +73,16 @@ fn a_clock_far_ahead_hides_every_queue() {
     (50..500).for_each(|delay| ack(&mut lp, delay));
     assert!(lp.cwnd() < 40.0);
 }
+
+/// While a hole is open for 300 ms, duplicates echo what came before it.
+#[test]
+fn a_hole_does_not_widen_the_range_of_delays() {
+    for (old_echoes, threshold_s) in [(false, 0.065), (true, 0.095)] {
+        let mut lp = with_range("paper", &[("old_echoes", Value::Flag(old_echoes))]);
+        let rtt = Some(RttSample { latest: Span::from_millis(100), oldest: Span::from_millis(100) });
+        for one_way in [Span::from_millis(350), Span::from_millis(351)] {
+            lp.ack_with(&Ack { acked: MSS, acked_segments: 1, rtt, one_way: Some(one_way), ..Ack::default() });
+        }
+        assert_eq!(lp.internal("threshold_s"), threshold_s);
+    }
+}

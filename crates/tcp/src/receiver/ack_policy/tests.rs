@@ -5,7 +5,7 @@ use crate::settings::EcnMode;
 const MSS: Bytes = Bytes(1000);
 const WINDOW: Bytes = Bytes(100_000);
 const RTT: Option<Span> = Some(Span::from_millis(10));
-const PLAIN: InOrder = InOrder { filled_gap: false, fin: None, pushed: false, window_grew: false };
+const PLAIN: InOrder = InOrder { filled_gap: false, fin: None, pushed: false, is_read: true, window_grew: false };
 /// A FIN behind data that has been acknowledged.
 const SMALL_FIN: FinAck = FinAck { unacknowledged: Bytes(1), segment: MSS, alone: false };
 const GREW: InOrder = InOrder { window_grew: true, ..PLAIN };

@@ -1,0 +1,291 @@
+//! The part of the schema that describes active queue management by length or delay: RED, CoDel, FQ-CoDel and PIE.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::units::{Bytes, Span};
+
+use super::text::Amount;
+
+/// RED (Floyd, Jacobson 1993). A key left out takes the value of the profile.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedDef {
+    /// Profile of the defaults. Default: `std`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<RedProfile>,
+    /// Limit of the queue. `std` and `ns2`: 50 packets, `ns3`: 25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Amount>,
+    /// Average length in packets above which packets are dropped with a probability. `ns3`: 5; otherwise automatic,
+    /// max(5, target_delay x packets per second / 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_threshold: Option<f64>,
+    /// Average length at which `max_p` is reached. `ns3`: 15; otherwise automatic, 3 x min_threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_threshold: Option<f64>,
+    /// Weight of the newest length in the average. `ns3`: 0.002; otherwise automatic, 1 - exp(-1 / packets in ten round
+    /// trips), a round trip being max(100 ms, 3 x (delay of the link + one packet)).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Drop probability at max_threshold. `ns3`: 0.02, otherwise 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_p: Option<f64>,
+    /// From max_threshold to twice that the probability rises to 1; otherwise it jumps. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gentle: Option<bool>,
+    /// Spread drops evenly: none for a number of packets after a drop. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<bool>,
+    /// The drop probability is proportional to the size of the packet. `ns2`: true, otherwise false (RFC 7141 §2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_mode: Option<bool>,
+    /// The length is counted in bytes / mean_packet, not in packets. `ns2`: true, otherwise false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_in_bytes: Option<bool>,
+    /// Mean packet size, for rates and lengths in packets. `std`: 1000 B, otherwise 500 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Bytes>,
+    /// Target queueing delay of the automatic thresholds. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_delay: Option<Span>,
+    /// Marks ECN-capable packets instead of dropping them. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Above this drop probability ECN-capable packets are dropped too. Default: 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_p: Option<f64>,
+    /// Above the last threshold ECN-capable packets are dropped too; Linux marks them. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hard_drop: Option<bool>,
+    /// `max_p` follows the average (Floyd, Gummadi, Shenker 2001). Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<bool>,
+    /// Interval of these adaptations. Default: 500 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+}
+
+/// Profile of RED's defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedProfile {
+    /// Automatic parameters, decisions by packets.
+    #[default]
+    Std,
+    /// ns-2.35: automatic parameters, decisions by bytes of packets of 500 B.
+    Ns2,
+    /// ns-3: fixed parameters for slow links.
+    Ns3,
+}
+
+impl RedDef {
+    /// With the values of the profile, but for what is automatic.
+    pub fn with_defaults(&self) -> RedDef {
+        let profile = self.profile.unwrap_or_default();
+        let (ns2, ns3) = (profile == RedProfile::Ns2, profile == RedProfile::Ns3);
+        let only_ns3 = |value: f64| ns3.then_some(value);
+        // A threshold without the other would be mixed with one of the profile.
+        let own = self.min_threshold.is_some();
+        RedDef {
+            profile: Some(profile),
+            limit: self.limit.or(Some(Amount::Packets(if ns3 { 25 } else { 50 }))),
+            min_threshold: self.min_threshold.or(only_ns3(5.0)),
+            max_threshold: self.max_threshold.or(only_ns3(15.0).filter(|_| !own)),
+            weight: self.weight.or(only_ns3(0.002)),
+            max_p: self.max_p.or(Some(if ns3 { 1.0 / 50.0 } else { 0.1 })),
+            gentle: self.gentle.or(Some(true)),
+            wait: self.wait.or(Some(true)),
+            byte_mode: self.byte_mode.or(Some(ns2)),
+            queue_in_bytes: self.queue_in_bytes.or(Some(ns2)),
+            mean_packet: self.mean_packet.or(Some(Bytes(if profile == RedProfile::Std { 1000 } else { 500 }))),
+            target_delay: self.target_delay.or(Some(Span::from_millis(5))),
+            ecn: self.ecn.or(Some(false)),
+            mark_p: self.mark_p.or(Some(0.1)),
+            hard_drop: self.hard_drop.or(Some(true)),
+            adaptive: self.adaptive.or(Some(false)),
+            interval: self.interval.or(Some(Span::from_millis(500))),
+        }
+    }
+}
+
+/// CoDel (RFC 8289).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodelDef {
+    /// Limit of the queue.
+    pub limit: Amount,
+    /// Acceptable standing queueing delay (TARGET).
+    pub target: Span,
+    /// Time that the delay may stay above it (INTERVAL); about the longest RTT.
+    pub interval: Span,
+    /// A queue of at most this size is never dropped from.
+    pub mtu: Bytes,
+    /// Marks ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+    /// How 1 / sqrt(count) of the control law is computed.
+    pub inverse_sqrt: InverseSqrt,
+}
+
+impl Default for CodelDef {
+    fn default() -> CodelDef {
+        CodelDef {
+            limit: Amount::Packets(1000),
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            mtu: Bytes(1500),
+            ecn: false,
+            ce_threshold: None,
+            inverse_sqrt: InverseSqrt::Exact,
+        }
+    }
+}
+
+/// How CoDel computes 1 / sqrt(count).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InverseSqrt {
+    /// Exactly (RFC 8289).
+    #[default]
+    Exact,
+    /// One step of Newton's method for each drop, as in Linux: the second drop follows after interval / 2, not interval / sqrt(2).
+    Newton,
+}
+
+/// The queues that a guard counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// That of the packet.
+    #[default]
+    Own,
+    /// All.
+    All,
+}
+
+/// What the hash of a flow is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowHash {
+    /// Addresses and ports: a flow keeps its queue.
+    #[default]
+    Header,
+    /// A number that the sender's stack draws for each connection, and anew at each retransmission time-out, as Linux does: what
+    /// a queue sees on the sender itself, or behind virtual links.
+    Sender,
+}
+
+/// FQ-CoDel (RFC 8290).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqCodelDef {
+    /// Limit of all queues together.
+    pub limit: Amount,
+    /// Number of queues that flows are hashed into.
+    pub queues: u64,
+    /// Quantum of a queue in a round.
+    pub quantum: Bytes,
+    /// Acceptable standing queueing delay (TARGET).
+    pub target: Span,
+    /// Time that the delay may stay above it (INTERVAL); about the longest RTT.
+    pub interval: Span,
+    /// A queue of at most this size is never dropped from.
+    pub mtu: Bytes,
+    /// Marks ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Queue of the device below, first in, first out: packets leave the discipline for it while it has room, as in Linux and
+    /// ns-3 (there 100 packets). Default: none, the discipline serves the transmitter itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Amount>,
+    /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+    /// How 1 / sqrt(count) of the control law is computed.
+    pub inverse_sqrt: InverseSqrt,
+    /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
+    pub guarded: Backlog,
+    /// What flows are told apart by.
+    pub hash: FlowHash,
+}
+
+impl Default for FqCodelDef {
+    fn default() -> FqCodelDef {
+        let CodelDef { target, interval, mtu, ce_threshold, inverse_sqrt, .. } = CodelDef::default();
+        FqCodelDef {
+            limit: Amount::Packets(10_240),
+            queues: 1024,
+            quantum: Bytes(1514),
+            target,
+            interval,
+            mtu,
+            ecn: true,
+            ce_threshold,
+            inverse_sqrt,
+            guarded: Backlog::Own,
+            hash: FlowHash::Header,
+            device: None,
+        }
+    }
+}
+
+/// PIE (RFC 8033).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PieDef {
+    /// Limit of the queue.
+    pub limit: Amount,
+    /// Target queueing delay.
+    pub target: Span,
+    /// Update interval of the drop probability.
+    pub update: Span,
+    /// Gain of the deviation from the target, per second.
+    pub alpha: f64,
+    /// Gain of the trend, per second.
+    pub beta: f64,
+    /// Burst allowance.
+    pub max_burst: Span,
+    /// A queue below two packets of this size is never dropped from.
+    pub mean_packet: Bytes,
+    /// Marks ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Above this drop probability ECN-capable packets are dropped too.
+    pub mark_p: f64,
+    /// De-randomisation: keeps drops apart and bounds the gaps between them.
+    pub derandomise: bool,
+    /// Estimator of the queueing delay.
+    pub estimator: DelayEstimator,
+    /// Bytes over which the departure rate is measured, with that estimator.
+    pub departure_threshold: Bytes,
+}
+
+impl Default for PieDef {
+    fn default() -> PieDef {
+        PieDef {
+            limit: Amount::Packets(1000),
+            target: Span::from_millis(15),
+            update: Span::from_millis(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Span::from_millis(150),
+            mean_packet: Bytes(1000),
+            ecn: false,
+            mark_p: 0.1,
+            derandomise: false,
+            estimator: DelayEstimator::Timestamps,
+            departure_threshold: Bytes(16_384),
+        }
+    }
+}
+
+/// Estimator of PIE's queueing delay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayEstimator {
+    /// Sojourn time of the packet that left last.
+    #[default]
+    Timestamps,
+    /// Queue length / measured departure rate.
+    DepartureRate,
+}
