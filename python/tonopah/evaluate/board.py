@@ -86,7 +86,7 @@ def harm_facts(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def markdown(evaluation: Evaluation, rows: Sequence[Row]) -> str:
     """Return the scoreboard as a table of Markdown."""
-    cast = evaluation.cast
+    cast, level = evaluation.cast, sentences.level_text(len(evaluation.schedule))
     head = [
         f"# {cast.subject.label}",
         "",
@@ -94,7 +94,7 @@ def markdown(evaluation: Evaluation, rows: Sequence[Row]) -> str:
         f"{sentences.replicates_text(facts(evaluation))}.",
         "",
         *[f"{text}\n" for text in sentences.summary(rows)],
-        f"| criterion | RFC 9743 | verdict | seen | effect [{sentences.level_text(len(evaluation.schedule))} interval] | n |",
+        f"| criterion | {evaluation.definitions.document} | verdict | seen | effect [{level} interval] | n |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     foot = [sentences.foot(cast), "", f"`{evaluation.command}`", ""]

@@ -38,7 +38,7 @@ class Company:
 
     members: tuple[Subject, ...]
 
-    def algorithms(self, arm: str, _: str) -> list[Any]:
+    def algorithms(self, arm: str, other: str) -> list[Any]:
         """Return what the groups of an arm run."""
         return [self.members[int(place)].cc for place in arm.split(":")]
 
@@ -218,7 +218,7 @@ def clustered(cells: Sequence[Cell], names: Sequence[str]) -> list[str]:
     places = list(dict.fromkeys((cell.column, cell.buffer, cell.rtt) for cell in cells))
     values = {(cell.row, cell.column, cell.buffer, cell.rtt): cell.share.value for cell in cells}
     table = np.array([[values.get((name, *place), 0.5) for place in places] for name in names])
-    return [names[i] for i in leaves_list(linkage(np.nan_to_num(table, nan=0.5), "average"))]
+    return [names[int(i)] for i in leaves_list(linkage(np.nan_to_num(table, nan=0.5), "average"))]
 
 
 def begin(

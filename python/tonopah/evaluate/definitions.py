@@ -1,9 +1,12 @@
-"""The experiments and criteria of `experiments.toml` and `criteria.toml`, as models; mistakes are refused with their place."""
+"""The experiments and criteria of `experiments.toml` and `criteria.toml`, and of `tcpeval.toml`, as models.
+
+Mistakes are refused with their place.
+"""
 
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal
@@ -14,7 +17,7 @@ from tonopah._core import parse_quantity
 from tonopah.errors import InputError
 from tonopah.spec.validation import Model, list_allowed, refuse
 
-Mode = Literal["quick", "full"]
+Mode = Literal["quick", "full", "tcpeval"]
 TRACES = ("breaker", "outage", "release", "fairness", "windows")
 
 
@@ -42,6 +45,9 @@ class Cross(Model):
     role: str = "cross"
     start: Duration = "0s"
     stop: Duration | None = None
+    count: int = 1
+    every: Duration = "0s"
+    """So many of them, each that much later than the one before."""
 
 
 class Detour(Model):
@@ -97,10 +103,14 @@ class World(Model):
     walk: Walk | None = None
     load: float = 0.0
     """Load of the workload G, beside the first group; its connections are the second group."""
+    loads: list[float] = Field(default_factory=list)
+    """Load of a workload G of each group whose connections the engine draws, instead of a list: for long runs."""
+    edges: list[list[Duration]] = Field(default_factory=lambda: [["0ms", "12ms", "25ms"], ["2ms", "37ms", "75ms"]])
+    """Delay of the links of the hosts of a workload, on the side of its senders and on the other."""
     scenario: dict[str, Any] = Field(default_factory=dict)
     """A whole scenario instead of the dumbbell."""
     sample: Duration = "1s"
-    traces: list[Literal[*TRACES]] = Field(default_factory=list)
+    traces: list[Literal[*TRACES]] = Field(default_factory=list)  # pyright: ignore[reportInvalidTypeForm]
     at: Duration = "0s"
     until: Duration = "0s"
     """The event that traces look at: from when, until when."""
@@ -256,7 +266,7 @@ def shown(value: Any) -> str:
 
 
 def points(experiment: Experiment, mode: Mode) -> list[Point]:
-    """Return the points of an experiment in a mode; `full` without points of its own has those of `quick`."""
+    """Return the points of an experiment in a mode; a mode without points of its own has those of `quick`."""
     found: dict[tuple[tuple[str, Any], ...], Point] = {}
     for grid in (experiment.full or experiment.quick) if mode == "full" else experiment.quick:
         for axes, changes in crossed(grid, experiment):
@@ -294,6 +304,8 @@ class Definitions:
 
     experiments: Mapping[str, Experiment]
     criteria: Mapping[str, Criterion]
+    document: str = "RFC 9743"
+    """What asks for them."""
 
     def chosen(self, wanted: list[str]) -> list[Criterion]:
         """Return the criteria with these ids, all of them for none; with those that they sum up. Raises InputError."""
@@ -312,11 +324,22 @@ class Definitions:
 @cache
 def definitions() -> Definitions:
     """Return the experiments and criteria of this version."""
-    experiments = [Experiment.model_validate(table) for table in read("experiments.toml")["experiment"]]
-    criteria = [Criterion.model_validate(table) for table in read("criteria.toml")["criterion"]]
+    return defined(read("experiments.toml") | read("criteria.toml"))
+
+
+@cache
+def tcpeval_definitions() -> Definitions:
+    """Return the suite of draft-irtf-iccrg-tcpeval: its scenarios as experiments, its sections as criteria."""
+    return replace(defined(read("tcpeval.toml")), document="draft-irtf-iccrg-tcpeval-01")
+
+
+def defined(tables: Mapping[str, Any]) -> Definitions:
+    """Return the experiments and criteria of tables."""
+    experiments = [Experiment.model_validate(table) for table in tables["experiment"]]
+    criteria = [Criterion.model_validate(table) for table in tables["criterion"]]
     return Definitions({one.id: one for one in experiments}, {one.id: one for one in criteria})
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return one of the two files."""
+    """Return one of the files."""
     return tomllib.loads(resources.files("tonopah.evaluate").joinpath(name).read_text(encoding="utf-8"))

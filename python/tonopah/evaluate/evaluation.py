@@ -7,7 +7,7 @@ from pathlib import Path
 from tonopah._core import engine_build, engine_version
 from tonopah.analysis.sequential import schedule
 from tonopah.errors import InputError
-from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions
+from tonopah.evaluate.definitions import Criterion, Definitions, Experiment, Mode, definitions, tcpeval_definitions
 from tonopah.evaluate.measured import Measured, collect
 from tonopah.evaluate.plan import REPLICATES, EvaluationPlan, count_missing, make_plan
 from tonopah.evaluate.scoreboard import Row, judge
@@ -111,11 +111,14 @@ def begin(
         raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
     subject = read_subject(algorithm)
     references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
-    folder = Path(out) if out else Path("results") / f"evaluate-{slug(subject.name.lower())}"
-    definitions().chosen(list(criteria))
+    folder = (
+        Path(out) if out else Path("results") / f"{'tcpeval' if mode == 'tcpeval' else 'evaluate'}-{slug(subject.name.lower())}"
+    )
+    suite = tcpeval_definitions() if mode == "tcpeval" else definitions()
+    suite.chosen(list(criteria))
     count = replicates or REPLICATES[mode]
     cast, store_folder = Cast(subject, *references), Path(store) if store else folder
-    return Evaluation(cast, mode, tuple(criteria), count, folder, store_folder, at_most=at_most)
+    return Evaluation(cast, mode, tuple(criteria), count, folder, store_folder, definitions=suite, at_most=at_most)
 
 
 def facts(evaluation: Evaluation) -> dict[str, object]:
@@ -125,6 +128,7 @@ def facts(evaluation: Evaluation) -> dict[str, object]:
         "subject": {"name": cast.subject.label, "cc": cast.subject.cc, "source": cast.subject.source},
         "baselines": [cast.baseline.label, cast.second.label],
         "engine": {"version": engine_version(), "build": engine_build()},
+        "document": evaluation.definitions.document,
         "mode": evaluation.mode,
         "replicates": evaluation.replicates,
         "replicates_most": max([evaluation.replicates, *evaluation.own.values()]),

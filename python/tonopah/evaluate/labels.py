@@ -16,6 +16,7 @@ LABELS = {
     "jain": Metric("Jain's index", "", 1.0, "(sum x)² / (n · sum x²) of goodputs"),
     "x_share": Metric("Share of the first", *PERCENT, "Goodput of the first flows / goodput of all TCP flows"),
     "each_ratio": Metric("Ratio of goodputs", "", 1.0, "Goodput of one of the first flows / of one beside them"),
+    "larger_ratio": Metric("Larger / smaller goodput", "", 1.0, "Goodput of one flow of the group that has more / of the other"),
     "sent_per_s": Metric("Packets sent", "packets/s", 1.0, "Data packets sent per second, retransmissions included"),
     "t90_s": Metric("Time to 90 %", "s", 1.0, "From the event until goodput is 90 % of what is free, for five bins"),
     "t_fair_s": Metric("Time to fairness", "s", 1.0, "From the last start until Jain's index of means over 5 s is 0.95 for 5 s"),
@@ -34,6 +35,8 @@ LABELS = {
     "rtt_p95_after_s": Metric("RTT afterwards, 95th percentile", *MS, "Of the sender's samples after the event is over"),
     "w0_bps": Metric("Goodput after the first change", *MBPS, "Goodput in the first interval that the experiment names"),
     "w1_bps": Metric("Goodput after the second change", *MBPS, "Goodput in the second interval that the experiment names"),
+    "each_goodput_bps": Metric("Goodput of a connection", *MBPS, "Size / completion time, mean over connections that finished"),
+    "unfinished": Metric("Unfinished", *PERCENT, "Connections under way at the end / begun in the interval"),
     "again": Metric("Sent again", *COUNT, "Data packets sent again until 90 % is reached"),
 }
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}

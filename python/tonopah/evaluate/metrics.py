@@ -1,7 +1,7 @@
 """The metrics of one run, by name: from its summary and from what was read from its series. docs/evaluate.md defines them.
 
 Groups: `x` are the flows of the first algorithm of an arm, `y` those of the second; names without a prefix mean both. Connections
-of a workload belong to neither: they have slowdowns.
+of a listed workload belong to neither: they have slowdowns.
 """
 
 import math
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.evaluate.workload import SEGMENTS
 from tonopah.evaluate.worlds import Built
 from tonopah.stats import jain
 
@@ -37,13 +38,13 @@ def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values
         values |= within(tcp)
     values |= {name.partition(".")[2]: float(value) for name, value in derived.items() if value is not None}
     values |= starved(built, first, second, values)
-    for number, role in built.roles.items():
-        if role != "background":
-            values |= {f"{role}_{name}": value for name, value in media(flows[number]).items()}
+    for role in sorted({role for role in built.roles.values() if role != "background"}):
+        values |= {f"{role}_{name}": value for name, value in media_of(built, flows, role).items()}
     if built.ideal_s:
         values |= {"last_completion_s": last_completion(built, flows, summary["duration_s"])}
     if built.connections:
         values |= slowdowns(flows, warmup_s, summary["duration_s"])
+    values |= drawn_connections(summary.get("workloads", []))
     return {name: value for name, value in values.items() if value is not None and not math.isnan(value)}
 
 
@@ -89,7 +90,7 @@ def between(first: Flows, second: Flows) -> Values:
     mine, theirs = (sum(flow["goodput_bps"] or 0.0 for flow in flows) for flows in (first, second))
     total = mine + theirs
     each, other = mine / len(first), theirs / len(second)
-    ratio = {"each_ratio": each / other} if other > 0 and each > 0 else {}
+    ratio = {"each_ratio": each / other, "larger_ratio": max(each, other) / min(each, other)} if other > 0 and each > 0 else {}
     fair = total / (len(first) + len(second))
     return ratio | {"x_share": mine / total if total else 0.5, "x_fair_share": each / fair if fair else 1.0}
 
@@ -106,13 +107,20 @@ def within(flows: Flows) -> Values:
 
 def starved(built: Built, first: Flows, second: Flows, values: Values) -> Values:
     """Return 1 for a group that has a flow that starves, else 0."""
-    least = STARVED_SHARE * built.rate_bps / (len(first) + len(second) + built.connections)
+    least = STARVED_SHARE * built.rate_bps / max(1, len(first) + len(second) + built.connections)
     found: Values = {}
     for prefix, flows, silence in (("x", first, "silence_s"), ("y", second, "silence_others_s")):
         if flows:
             below = any((flow["goodput_bps"] or 0.0) < least for flow in flows)
             found[f"{prefix}_starved"] = float(below or values.get(silence, 0.0) >= SILENCE_S)
     return found
+
+
+def media_of(built: Built, flows: Flows, role: str) -> Values:
+    """Return what the flows of datagrams of a role meet, in the mean."""
+    found = [media(flows[number]) for number, its_role in built.roles.items() if its_role == role]
+    common = set.intersection(*(set(one) for one in found))
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0] if name in common}
 
 
 def media(flow: Mapping[str, Any]) -> Values:
@@ -160,6 +168,27 @@ def completion(flow: Mapping[str, Any], duration_s: float) -> float:
     """Return how long a connection took, or has taken so far at the end of the run."""
     took = flow["completion_s"]
     return float(duration_s - flow["start_s"] if took is None else took)
+
+
+def drawn_connections(workloads: Flows) -> Values:
+    """Return slowdowns and mean goodput of the connections that the engine drew, those of full segments, by group.
+
+    Those of the first group are the slowdowns of the run. What is not finished at the end counts only in `x_unfinished`.
+    """
+    found: Values = {}
+    for workload in workloads:
+        prefix, _, segments = workload["name"].partition("-")
+        if segments != f"mss{max(SEGMENTS)}":
+            continue
+        found[f"{prefix}_each_goodput_bps"] = workload["goodput_mean_bps"]
+        found[f"{prefix}_unfinished"] = workload["unfinished"] / max(1, workload["started"])
+        kinds = dict(zip(("all", "S", "M", "L"), (workload, *workload["classes"]), strict=True))
+        found |= {
+            f"slowdown_{kind}_p{share}" if prefix == "x" else f"{prefix}_slowdown_{kind}_p{share}": one[f"slowdown_p{share}"]
+            for kind, one in kinds.items()
+            for share in (50, 99)
+        }
+    return found
 
 
 def slowdowns(flows: Flows, warmup_s: float, duration_s: float) -> Values:

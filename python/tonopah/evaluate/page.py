@@ -30,6 +30,7 @@ from tonopah.report.embed import page_data
 from tonopah.report.files import replace_file
 from tonopah.report.formatting import p_text
 from tonopah.report.panels import Panel, make_panels
+from tonopah.stats import confidence_of_each
 
 UNITS_SHOWN = 3.0
 """The axis of effects reaches so many margins to each side."""
@@ -107,7 +108,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
         sections=sections,
         summary=sentences.summary(rows),
         foot=sentences.foot(cast),
-        statement=statement_rows(statement, rows),
+        statement=[] if evaluation.mode == "tcpeval" else statement_rows(statement, rows),
         style=resources.files("tonopah.evaluate").joinpath("evaluation.css").read_text(encoding="utf-8"),
         date=datetime.date.today().isoformat(),
         version=engine_version(),
@@ -117,7 +118,7 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
         vendor_style=vendor.STYLE.text,
         scripts=[page_file(name) for name in SCRIPTS],
         level=LEVEL,
-        equivalence=1 - (1 - EQUIVALENCE) / len(evaluation.schedule),
+        equivalence=confidence_of_each(EQUIVALENCE, len(evaluation.schedule)),
     )
 
 

@@ -19,7 +19,7 @@ from tonopah.spec.plan import Plan, Run, check_point, runs_of
 from tonopah.spec.schema import Variant
 from tonopah.store.store import Store
 
-REPLICATES = {"quick": 5, "full": 10}
+REPLICATES: dict[Mode, int] = {"quick": 5, "full": 10, "tcpeval": 2}
 NOT_IN_DRAWS = ("flows", "other")
 """Axes that do not change the draws: the first flow of a world has the same whoever is beside it."""
 
@@ -106,7 +106,7 @@ def make_run(casting: Casting, point: Point, arm: str, replicate: int, folder: s
     traces = traces_of(point.world, built)
     series = sorted({name for trace in traces for name in trace.needs} | set(experiment.series))
     if series:
-        built.scenario["record"] = {"series": series, "every": point.world.sample}
+        built.scenario["record"] = {**built.scenario.get("record", {}), "series": series, "every": point.world.sample}
     try:
         checked = check_point(built.scenario, Variant(label=arm, set={}), {}, folder, tuple(traces))
     except InputError as error:

@@ -173,9 +173,9 @@ def at_points(term: Term, measured: Measured) -> list[PointEffect]:
     for one in measured.at(term.experiment, term.where):
         samples = tuple(measured.differences(term, one, term.arms[0], term.arms[1]).values())
         if samples:
-            values = [one.mean(arm, term.metric) if arm else math.nan for arm in (*term.arms, "")[:3]]
+            own, base, second = (one.mean(arm, term.metric) if arm else math.nan for arm in (*term.arms, "")[:3])
             effect = Effect(samples, margin, term.better == "equal", looks=measured.looks)
-            found.append(PointEffect(term.experiment, one.point.label, term.metric, term.kind, *values, effect))
+            found.append(PointEffect(term.experiment, one.point.label, term.metric, term.kind, own, base, second, effect))
     adjusted = holm([one.effect.p for one in found])
     return [replace(one, effect=replace(one.effect, p_holm=p)) for one, p in zip(found, adjusted, strict=True)]
 

@@ -94,6 +94,7 @@ class Casting(Protocol):
 
     def algorithms(self, arm: str, other: str) -> list[Any]:
         """Return what the groups of an arm run."""
+        ...
 
 
 @dataclass(frozen=True)

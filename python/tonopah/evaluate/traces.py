@@ -31,6 +31,7 @@ class Trace(OwnValues):
     """Values of the flows of the first group."""
 
     name: str = "trace"
+    label: str = ""
     columns_made: tuple[str, ...] = ()
 
     def value_columns(self) -> dict[str, Metric]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tonopah.analysis.sequential import confidence
 from tonopah.evaluate.harm import EXCESS, HarmPoint
-from tonopah.stats import Estimate, Mean, holm, mean_of
+from tonopah.stats import Estimate, Mean, confidence_of_each, holm, mean_of
 
 LEVEL = 0.05
 EQUIVALENCE = 0.90
@@ -79,7 +79,7 @@ class Effect:
     @property
     def equivalent(self) -> bool:
         """Tell whether two one-sided tests show that it is within the margin."""
-        found = self.quantity.interval(1 - (1 - EQUIVALENCE) / self.looks)
+        found = self.quantity.interval(confidence_of_each(EQUIVALENCE, self.looks))
         return -self.margin <= found.low and found.high <= self.margin
 
     @property

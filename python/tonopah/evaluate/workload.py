@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 
 from tonopah.evaluate.draws import Draws
@@ -21,6 +21,12 @@ TOLERANCE = 0.05
 """A replicate whose load is off by more than this share has its draws repeated."""
 MOST_TRIES = 1000
 PREFILL_MOST = 20
+SEGMENTS = {496: 0.10, 1460: 0.90}
+"""Payload of full segments, and the share of connections that have it."""
+CLASS_SHARES = {"page": 0.90, "interactive": 0.09, "bulk": 0.01}
+BULK_LEAST, BULK_MOST, BULK_SHAPE = 133e3, 50e6, 1.1
+PAGES_DRAWN, INTERACTIVE_DRAWN, BULK_DRAWN = 30_000, 1000, 10_000
+"""Draws of each class from which the distribution of sizes is made."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ def connections(load: float, rate_bps: float, window_s: tuple[float, float], dra
 
     All arms of a replicate have the same, which are drawn once.
     """
+    made, offered = [], 0.0
     for number in range(MOST_TRIES):
         made = draw(load, rate_bps, window_s[1], draws.stream(f"workload/{number}"))
         measured = sum(one.size for one in made if window_s[0] <= one.start_s < window_s[1])
@@ -78,10 +85,33 @@ def draw(load: float, rate_bps: float, length_s: float, stream: random.Random) -
 
 def one_connection(start_s: float, stream: random.Random) -> Connection:
     """Return a connection of a random class."""
-    kind = stream.random()
-    size = page(stream) if kind < 0.90 else interactive(stream) if kind < 0.99 else bulk(stream)
-    mss = 496 if stream.random() < 0.10 else 1460
+    kind, pages = stream.random(), CLASS_SHARES["page"]
+    some = pages + CLASS_SHARES["interactive"]
+    size = page(stream) if kind < pages else interactive(stream) if kind < some else bulk(stream)
+    mss = 496 if stream.random() < SEGMENTS[496] else 1460
     return Connection(start_s, max(1, round(size)), mss)
+
+
+@cache
+def sizes() -> list[list[float]]:
+    """Return the distribution of the sizes of connections: bytes and their cumulative probabilities.
+
+    Pages and interactive use are draws of a stream of their own, bulk transfers are the quantiles of their distribution.
+    """
+    stream = Draws("workload G").stream("sizes")
+    below = 1 - (BULK_LEAST / BULK_MOST) ** BULK_SHAPE
+    quantiles = (pareto(below * (i + 0.5) / BULK_DRAWN, BULK_SHAPE, BULK_LEAST) for i in range(BULK_DRAWN))
+    weighed = [(page(stream), CLASS_SHARES["page"] / PAGES_DRAWN) for _ in range(PAGES_DRAWN)]
+    weighed += [(interactive(stream), CLASS_SHARES["interactive"] / INTERACTIVE_DRAWN) for _ in range(INTERACTIVE_DRAWN)]
+    weighed += [(size, CLASS_SHARES["bulk"] / BULK_DRAWN) for size in quantiles]
+    weighed.sort()
+    points, total = [[round(weighed[0][0], 1), 0.0]], 0.0
+    for size, weight in weighed:
+        total += weight
+        # Points are an equal step apart in the probability, or in the logarithm of what is left.
+        if total - points[-1][1] > 0.005 or 1 - total < 0.95 * (1 - points[-1][1]):
+            points.append([round(size, 1), round(total, 9)])
+    return [*points[:-1], [BULK_MOST, 1.0]]
 
 
 def page(stream: random.Random) -> float:
@@ -98,7 +128,7 @@ def interactive(stream: random.Random) -> float:
 
 def bulk(stream: random.Random) -> float:
     """Return the bytes of a bulk transfer."""
-    return truncated(lambda share: pareto(share, 1.1, 133e3), 0, 50e6, stream)
+    return truncated(lambda share: pareto(share, BULK_SHAPE, BULK_LEAST), 0, BULK_MOST, stream)
 
 
 def pareto(share: float, shape: float, least: float) -> float:

@@ -8,7 +8,7 @@ from tonopah._core import parse_quantity
 from tonopah.evaluate.definitions import World
 from tonopah.evaluate.draws import Draws, rate_walk
 from tonopah.evaluate.subjects import make_subject
-from tonopah.evaluate.workload import connections
+from tonopah.evaluate.workload import SEGMENTS, arrival_rate, connections, sizes
 
 WIRE_BYTES = 1500
 """A full packet of the profile `linux`, headers included."""
@@ -20,6 +20,8 @@ CENTRAL_SHARE = 0.1
 WOBBLE = 0.02
 """Access delays are drawn within this share of their value."""
 CROSS_DELAY = "1ms"
+CLASSES = ["30kB", "1MB"]
+"""Upper edges of the classes of sizes whose slowdowns are told apart."""
 
 
 @dataclass
@@ -77,8 +79,12 @@ def build(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
             maker.add_flow(group, algorithms[group])
     if world.load:
         maker.add_workload(algorithms[1])
+    for prefix, load, cc in zip("xy", world.loads, algorithms, strict=False):
+        maker.add_drawn_workload(prefix, load, cc)
     for cross in world.cross:
-        maker.add_datagrams(cross.app, cross.role, cross.start, cross.stop)
+        for turn in range(cross.count):
+            start = time_text(seconds(cross.start) + turn * seconds(cross.every)) if turn else cross.start
+            maker.add_datagrams(cross.app, cross.role, start, cross.stop)
     if world.background:
         maker.add_datagrams(background(bits_per_second(world.rate)), "background")
     return maker.built
@@ -109,8 +115,10 @@ class Dumbbell:
             "node": self.nodes, "link": self.links, "flow": self.flows,
         }  # fmt: skip
         self.built = Built(scenario, self.rate_bps, min(self.rtts), ([], []))
-        if world.load:
+        if world.load or world.loads:
             scenario |= {"workload": self.workloads}
+        if world.loads:
+            scenario |= {"record": {"flows": "none"}}
         if world.detour:
             self.add_detour()
 
@@ -187,9 +195,8 @@ class Dumbbell:
         self.flows.append({**flow, "start_jitter": "0s", **({"stop": stop} if stop else {})})
 
     def add_workload(self, cc: Any) -> None:
-        """Add the connections of workload G, between three hosts on each side; which two of them, the engine draws."""
-        sides_s = {"r0": (0.0, 0.012, 0.025), "r1": (0.002, 0.037, 0.075)}
-        ends = [[self.add_host(router, delay) for delay in delays] for router, delays in sides_s.items()]
+        """Add the connections of workload G; between which of its hosts, the engine draws."""
+        ends = self.add_edges()
         window = (seconds(self.world.warmup), seconds(self.world.duration))
         made, self.built.offered_load = connections(self.world.load, self.rate_bps, window, self.draws)
         self.built.connections = len(made)
@@ -199,6 +206,21 @@ class Dumbbell:
             sizes = {"kind": "list", "bytes": [f"{one.size}B" for one in mine]}
             workload = {"name": f"mss{mss}", "from": ends[0], "to": ends[1], "arrivals": arrivals, "size": sizes}
             self.workloads.append({**workload, "cc": cc, "tcp": {"mss": f"{mss}B"}})
+
+    def add_drawn_workload(self, prefix: str, load: float, cc: Any) -> None:
+        """Add connections of workload G that the engine draws, with hosts of their own."""
+        ends = self.add_edges()
+        total = arrival_rate(load, self.rate_bps)
+        for mss, share in SEGMENTS.items():
+            arrivals = {"kind": "poisson", "rate": f"{share * total:.9g}/s"}
+            size = {"kind": "cdf", "points": sizes()}
+            workload = {"name": f"{prefix}-mss{mss}", "from": ends[0], "to": ends[1], "arrivals": arrivals, "size": size}
+            self.workloads.append({**workload, "classes": CLASSES, "cc": cc, "tcp": {"mss": f"{mss}B"}})
+
+    def add_edges(self) -> list[list[str]]:
+        """Add the hosts of a workload on both sides."""
+        sides = zip(("r0", "r1"), self.world.edges, strict=True)
+        return [[self.add_host(router, delay) for delay in delays] for router, delays in sides]
 
 
 def build_given(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
