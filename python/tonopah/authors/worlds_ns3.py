@@ -11,7 +11,7 @@ WIRE_QUEUE = {"kind": "fq_codel", "device": "100p"}
 PPP = "2B"
 """Framing of ns-3's point-to-point links."""
 FR = {"name": "fr", "profile": "seed_quirks"}
-"""The class as committed, but for its window of one byte after a time-out: here one segment."""
+"""The class as committed, but with the RTT of data segments and an ssthresh of at least two segments."""
 CUBE_M = 25
 """Side of the field of both 802.15.4 networks."""
 BIG_BUFFERS = {"recv_buffer": "2097152B", "send_buffer": "2097152B"}

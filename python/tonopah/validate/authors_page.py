@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tonopah.authors.numbers import stored
 from tonopah.template import render
-from tonopah.terminal import plain_table
+from tonopah.terminal.grid import plain_table
 from tonopah.validate.authors import Row
 from tonopah.validate.authors_cases import all_cases
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.template import render
-from tonopah.terminal import plain_table
+from tonopah.terminal.grid import plain_table
 from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from tonopah.validate.published_worlds import Series, Summary, World
 
@@ -28,12 +28,20 @@ class Case:
     """Why it disagrees; a case that agrees has none."""
 
 
-def within(reference: float, part: float) -> dict[str, float]:
+class Limits(TypedDict):
+    """A reference, and the least and the largest value that agrees with it."""
+
+    reference: float
+    low: float
+    high: float
+
+
+def within(reference: float, part: float) -> Limits:
     """Return a reference with a tolerance of a part of it on both sides."""
     return {"reference": reference, "low": reference * (1 - part), "high": reference * (1 + part)}
 
 
-def about(reference: float, below: float, above: float) -> dict[str, float]:
+def about(reference: float, below: float, above: float) -> Limits:
     """Return a reference with a tolerance in its own unit."""
     return {"reference": reference, "low": reference - below, "high": reference + above}
 

@@ -10,7 +10,7 @@ from typing import Any
 from tonopah.validate import published_growth as growth
 from tonopah.validate import published_queues as queues
 from tonopah.validate import published_worlds as measures
-from tonopah.validate.published_case import FAST_MBPS, Case, about, every, within
+from tonopah.validate.published_case import FAST_MBPS, Case, Limits, about, every, within
 from tonopah.validate.published_worlds import Group, World
 
 PER_ACK = {"name": "reno", "per_ack": True}
@@ -146,7 +146,7 @@ def bbr() -> Iterator[Case]:
         # The receivers of 2016 did not compress ACKs: Linux does since 4.18.
         tcp = {"ack_compression": "0s"}
         world = World([Group("bbr")], 100, 100, "417p", 60, 10, loss=loss, loss_before_queue=True, tcp=tcp)
-        bounds = {"reference": (low + high) / 2, "low": low, "high": high}
+        bounds = Limits(reference=(low + high) / 2, low=low, high=high)
         source = "Cardwell et al. 2016, figure 8"
         yield Case(f"bbr-loss/{p:g}", source, "goodput, %", world, measures.goodput_percent, **bounds, seeds=3)
     beside: Mapping[str, tuple[float, ...]] = {
@@ -160,7 +160,7 @@ def bbr() -> Iterator[Case]:
             yield Case(name, source, "share of BBR", world, measures.first_share, **about(share, 0.1, 0.1), seeds=5)
     world = World([Group("bbr", 1, 50), Group("bbr", 1, 10)], 10, 50, "100p", 120, 40, 1)
     source = "Hock et al. 2017, Zeynali et al. 2024: the longer RTT has more"
-    bounds = {"reference": 0.9, "low": 0.6, "high": 1.0}
+    bounds = Limits(reference=0.9, low=0.6, high=1.0)
     yield Case("bbr-rtt/50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=3)
 
 

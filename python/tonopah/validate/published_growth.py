@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tonopah.validate import published_worlds as measures
-from tonopah.validate.published_case import FAST_MBPS, Case, about, every, within
+from tonopah.validate.published_case import FAST_MBPS, Case, Limits, about, every, within
 from tonopah.validate.published_worlds import Group, World
 
 
@@ -79,9 +79,9 @@ CUBIC_EXPONENT = (
 def round_trips() -> Iterator[Case]:
     """Compare rates over two RTTs that share a queue of a quarter of the BDP, so that the base RTT is nearly all of the RTT."""
     bounds = {
-        "reno": ("Lakshman, Madhow 1997: 1 ≤ e < 2", {"reference": 1.5, "low": 1.0, "high": 2.0}),
+        "reno": ("Lakshman, Madhow 1997: 1 ≤ e < 2", Limits(reference=1.5, low=1.0, high=2.0)),
         # RFC 9438 §3.3 has e = 1 for synchronised losses; the law of §5.1 has 1/4 for independent ones.
-        "cubic": ("RFC 9438 §3.3 and §5.1: 1, and 1/4 for independent losses", {"reference": 1.0, "low": 0.25, "high": 1.1}),
+        "cubic": ("RFC 9438 §3.3 and §5.1: 1, and 1/4 for independent losses", Limits(reference=1.0, low=0.25, high=1.1)),
     }
     for cc, (source, limits) in bounds.items():
         groups = [Group(cc, 2, 50), Group(cc, 2, 200)]
@@ -120,7 +120,7 @@ def tails() -> Iterator[Case]:
         loss = {"kind": "nth", "data_packets": list(range(10 - lost, 10))}
         world = World([Group("cubic")], FAST_MBPS, 100, "1000000p", 10, loss=loss, tcp=tcp, packets=10)
         name = f"tail/{lost}-of-10{'' if tlp else '-without-tlp'}"
-        limits = {"reference": (low + high) / 2, "low": low - 0.01, "high": high + 0.01}
+        limits = Limits(reference=(low + high) / 2, low=low - 0.01, high=high + 0.01)
         yield Case(name, source, "last sent, s", world, measures.resumed_s, **limits)
 
 
@@ -141,6 +141,6 @@ def incast() -> Iterator[Case]:
             record = {"series": ["acked"], "every": "change"}
             group = Group("newreno", servers, app=app)
             world = World([group], 1000, 0.1, "32768B", 10, 0, 0.0001, tcp=tcp, record=record)
-            limits = {"reference": (low + high) / 2, "low": low, "high": high}
+            limits = Limits(reference=(low + high) / 2, low=low, high=high)
             name = f"incast/{servers}-servers-{rto_ms}-ms"
             yield Case(name, source, "goodput, Gb/s", world, measures.block_gbps, **limits, seeds=5)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from tonopah.validate import published_worlds as measures
-from tonopah.validate.published_case import Case, about, within
+from tonopah.validate.published_case import Case, Limits, about, within
 from tonopah.validate.published_worlds import PACKET_BYTES, Group, World
 
 UDP_PAYLOAD_BYTES = PACKET_BYTES - 28
@@ -99,7 +99,7 @@ def dctcp() -> Iterator[Case]:
         source = "De Schepper et al. 2016: W = 2 / p"
         # W = 2 / p has a cut of p/2 and one segment more in each round. Linux does not grow in the round of a cut: 1. After a cut
         # a second one waits for a round to pass: up to 1 + sqrt(3).
-        limits = {"reference": 2.0, "low": 1.0, "high": 1 + math.sqrt(3)}
+        limits = Limits(reference=2.0, low=1.0, high=1 + math.sqrt(3))
         yield Case(f"marks/{cc}-law", source, "p W", world, measures.marks_per_round, **limits, seeds=3)
 
 
@@ -120,7 +120,7 @@ def bbr() -> Iterator[Case]:
         (6, 0.75, 1.5, 1.0, "Hock et al. 2017: inflight of 2 BDP, 1 to 1.5 BDP in the queue"),
     ):
         world = World([Group("bbr", flows)], 50, 40, f"{8 * 167}p", 60, 20, 2)
-        limits = {"reference": reference, "low": low, "high": high}
+        limits = Limits(reference=reference, low=low, high=high)
         name = f"bbr-queue/{flows}-flows"
         yield Case(name, source, "mean wait, RTTs", world, measures.queue_rtts, **limits, seeds=1 if flows == 1 else 3)
     for ours, others, buffer, share in ((2, 1, 4, 0.563), (4, 1, 4, 0.729), (1, 16, 32, 0.145)):
@@ -128,6 +128,6 @@ def bbr() -> Iterator[Case]:
         name, source = f"bbr-cubic/{ours}-and-{others}", "Linux, measured: Sarpkaya et al. 2025"
         yield Case(name, source, "share of BBR", world, measures.first_share, **about(share, 0.1, 0.1), seeds=5)
     world = World([Group("bbr3", 1, 50), Group("bbr3", 1, 10)], 10, 50, "100p", 120, 40, 1)
-    bounds = {"reference": 0.75, "low": 0.55, "high": 1.0}
+    bounds = Limits(reference=0.75, low=0.55, high=1.0)
     source = "Zeynali et al. 2024: the longer RTT has more"
     yield Case("bbr-rtt/bbr3-50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=3)

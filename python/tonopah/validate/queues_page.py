@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tonopah.template import render
-from tonopah.terminal import plain_table
+from tonopah.terminal.grid import plain_table
 from tonopah.validate import queues_worlds as worlds
 from tonopah.validate.queues import CaseResult
 from tonopah.validate.queues_recordings import Case, Library

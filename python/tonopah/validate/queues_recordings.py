@@ -118,5 +118,5 @@ def shipped() -> Library:
 
 def case_of(number: int, entry: Mapping[str, Any]) -> Case:
     """Return an entry of the index as Case."""
-    values = dict(entry) | {"flows": tuple(Flow(**flow) for flow in entry["flows"])}
+    values: dict[str, Any] = dict(entry) | {"flows": tuple(Flow(**flow) for flow in entry["flows"])}
     return Case(number=number, **values)

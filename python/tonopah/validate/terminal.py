@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tonopah.metrics import count_text
-from tonopah.terminal import plain_table
+from tonopah.terminal.grid import plain_table
 from tonopah.validate.measures import CaseResult, FlowResult, mbps, share_text
 
 if TYPE_CHECKING:

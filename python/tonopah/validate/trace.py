@@ -15,7 +15,6 @@ import numpy as np
 
 from tonopah._core import capture, parse_quantity
 from tonopah.errors import InputError, ScenarioError, relay
-from tonopah.export.pcapng import RAW_IP
 from tonopah.scenario.document import prepare
 from tonopah.scenario.files import read_file
 from tonopah.simulation import engine_form
@@ -66,18 +65,19 @@ def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> tup
     return observe(found[number], source, until, MAX_BYTES), len(found)
 
 
-def estimate(seen: Observed, given: Mapping[str, str | int | None]) -> Link:
-    """Return the link of a trace from what was given, and for the rest from what was seen. Raises InputError."""
+def estimate(seen: Observed, given: Mapping[str, str | int | None], source: str) -> Link:
+    """Return the link of the trace in `source` from what was given, and for the rest from what was seen. Raises InputError."""
     sender, rtts = seen.sender, seen.rtt[:, 1]
     # What was captured before the network card cut it has fewer headers than the link carries.
     packet = min(round(sender.wire_bytes / sender.segments), sender.mss_bytes + ACK_BYTES)
-    least = min([*rtts, *([sender.handshake_ns / 1e9] if sender.handshake_ns else [])], default=None)
+    samples: list[float] = [*rtts, *([sender.handshake_ns / 1e9] if sender.handshake_ns else [])]
+    least = min(samples, default=None)
     if least is None and given.get("delay") is None:
-        raise InputError("--delay", f"{seen.name} has no RTT sample to estimate it from", "like --delay 20ms")
+        raise InputError("--delay", f"{seen.name} has no RTT sample to estimate it from", "like --delay 20ms", source)
     headers = packet / min(sender.payload_bytes / sender.segments, sender.mss_bytes)
     rate = quantity(given, "rate") or delivery_rate(seen, least or MIN_WINDOW_S) * headers
     if not rate >= 1:
-        raise InputError("--rate", f"{seen.name} delivers too little to estimate it from", "like --rate 10Mbps")
+        raise InputError("--rate", f"{seen.name} delivers too little to estimate it from", "like --rate 10Mbps", source)
     serialisation = 8 * (packet + ACK_BYTES) / rate
     delay = quantity(given, "delay")
     if delay is None:
@@ -126,35 +126,27 @@ def simulate(seen: Observed, link: Link, changes: Mapping[str, Any]) -> tuple[Ob
             "bottleneck": {"rate": rate, "delay": f"{round(link.delay_s * 1e9)}ns", "queue": queue},
         },
         "tcp": {"profile": "linux", "cc": "cubic", "mss": f"{seen.sender.mss_bytes}B"},
-        "flow": [{"from": "left0", "to": "right0", "app": {"kind": "bulk", "bytes": f"{sum_of_data(seen)}B"}}],
+        "flow": [{"from": "left0", "to": "right0", "app": {"kind": "bulk", "bytes": f"{max(1, seen.sender.high)}B"}}],
     }  # fmt: skip
     made, name = prepare(scenario, changes)
     try:
-        summary, _, rows = engine_form(made, name).call(capture, 1, on_links=False)
+        summary, _, rows = engine_form(made, name).call(capture, 1)
     except ScenarioError as error:
         raise relay(error, "the simulation") from None
     source = next(index for index, node in enumerate(json.loads(summary)["nodes"]) if node["node"] == "left0")
     packets = []
     for row in rows.splitlines()[1:]:
-        point, t_ns, size, headers = row.split(",")
-        packet = tcp_of(int(t_ns), RAW_IP, bytes.fromhex(headers), int(size)) if int(point) == source else None
+        point, link_type, t_ns, size, headers = row.split(",")
+        packet = tcp_of(int(t_ns), int(link_type), bytes.fromhex(headers), int(size)) if int(point) == source else None
         if packet:
             packets.append(packet)
     return observe(packets, "the simulation", seen.duration_s, MAX_BYTES), made
 
 
-def sum_of_data(seen: Observed) -> int:
-    """Return the bytes of data that were sent, each once."""
-    return max(1, seen.sender.high)
-
-
 def compare(path: Path, given: Mapping[str, str | int | None], changes: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
     """Return a trace, its link and the simulation of it, with the curves of both as `Observed`. Raises InputError."""
     seen, count = read_trace(path, number)
-    try:
-        link = estimate(seen, given)
-    except InputError as error:
-        raise InputError(error.path, error.message, error.hint, str(path)) from None
+    link = estimate(seen, given, str(path))
     simulated, scenario = simulate(seen, link, changes)
     notes = [AWAY] if seen.sender.handshake_ns / 1e9 > 2 * float(seen.rtt[:, 1].min(initial=np.inf)) else []
     return {

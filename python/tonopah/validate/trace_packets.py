@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tonopah.errors import InputError
-from tonopah.export.pcapng import BYTE_ORDER, INTERFACE, PACKET, RAW_IP, RESOLUTION, SECTION
+from tonopah.export.pcapng import BYTE_ORDER, INTERFACE, PACKET, RESOLUTION, SECTION
 
 PCAP_MAGIC = {
     b"\xd4\xc3\xb2\xa1": ("<", 10**6), b"\xa1\xb2\xc3\xd4": (">", 10**6),
     b"\x4d\x3c\xb2\xa1": ("<", 10**9), b"\xa1\xb2\x3c\x4d": (">", 10**9),
 }  # fmt: skip
 """First bytes of a pcap file: byte order, and parts of a second in its times."""
+RAW_IP = 101
+"""LINKTYPE_RAW: a packet begins with its IP header."""
 LINK_HEADERS = {0: 4, 1: 14, 12: 0, 14: 0, RAW_IP: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
 """Bytes before the IP header by LINKTYPE; Ethernet may have tags besides."""
 ETHERNET, VLAN = 1, (0x8100, 0x88A8)
