@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-browser lint golden random fuzz method mutate kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-browser lint types golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -83,6 +83,15 @@ lint: $(VENV)/.extra ## check format and style of both languages, layers, licenc
 	$(VENV)/bin/ruff check python
 	cd python && ../$(VENV)/bin/lint-imports --config ../pyproject.toml --no-cache
 	$(PYTHON) .ci/supply
+
+# basedpyright brings Node, which is larger than all else: an environment of its own, and no part of CI.
+.venv-types/.installed: requirements-types.lock
+	python3 -m venv .venv-types
+	.venv-types/bin/pip install --quiet --require-hashes --requirement requirements-types.lock
+	touch $@
+
+types: $(VENV)/.built $(VENV)/.extra .venv-types/.installed ## check types with basedpyright in standard mode (half a minute of CPU)
+	.venv-types/bin/basedpyright --pythonpath $(PYTHON)
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah import terminal
-from tonopah.application_metrics import APPLICATIONS
+from tonopah.application_metrics import APPLICATION_COLUMNS, APPLICATIONS
 from tonopah.cli import main
 from tonopah.metrics import METRICS
 from tonopah.spec.columns import columns
+from tonopah.terminal.grid import cells
+from tonopah.terminal.run_tables import application_grids
 
 PAGE = Path(__file__).parents[2] / "docs" / "applications.md"
 EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -20,7 +21,7 @@ EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re
 def test_every_metric_of_an_application_is_defined_and_shown():
     assert set(APPLICATIONS) <= set(columns().flows)
     assert all(METRICS[name].definition for name in APPLICATIONS)
-    shown = {key for table in terminal.APPLICATION_COLUMNS.values() for _, key, _, _ in table}
+    shown = {key for table in APPLICATION_COLUMNS.values() for _, key, _, _ in table}
     assert shown - {"breaker_rule"} <= set(APPLICATIONS)
 
 
@@ -34,14 +35,14 @@ def test_the_examples_of_the_page_run_and_show_what_they_measure(example, tmp_pa
     assert max(map(len, out.splitlines())) <= 80
     assert main.main(["run", str(path), "--set", "duration=12s", "--json"]) == 0
     flows = json.loads(capsys.readouterr().out)["flows"]
-    for app, table in terminal.APPLICATION_COLUMNS.items():
+    for app, table in APPLICATION_COLUMNS.items():
         for flow in (flow for flow in flows if flow["app"] == app and "connection_of" not in flow):
-            assert all(value in out.split() or value == "–" for value in terminal.cells(flow, table))
+            assert all(value in out.split() or value == "–" for value in cells(flow, table))
 
 
 def test_data_in_reverse_is_shown(dumbbell):
     app = {"kind": "transfer", "size": "50kB", "direction": "both"}
     summary = tp.run(dumbbell | {"flow": [{"from": "left0", "to": "right0", "app": app}]}).summary
-    grids = terminal.application_grids(summary)
+    grids = application_grids(summary)
     assert [grid.title for grid in grids] == ["Data in reverse"]
     assert "50.00" in grids[0].rows[0]

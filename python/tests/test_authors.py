@@ -2,11 +2,12 @@
 
 import csv
 import json
+import pickle
 from importlib.resources import files
 
 import pytest
 
-from tonopah._core import check, trace
+from tonopah._core import ScenarioError, check, run, trace
 from tonopah.authors import draws, metrics_ns2, metrics_ns3, worlds_000, worlds_ns3
 from tonopah.authors.networks import NETWORKS, network
 from tonopah.authors.observe import columns, observe
@@ -176,3 +177,11 @@ def test_one_flow_lives_in_the_wireless_network(algorithm, dead):
     assert found["author_000_wireless.dead_packets"] == found["author_000_wireless.dead_most_packets"] == dead
     assert found["author_000_wireless.throughput_bps"] == pytest.approx({3: 195.064e3, 5: 235.984e3}[dead], rel=0.05)
     assert found["author_000_wireless.energy_per_packet_j"] == pytest.approx(10.4, rel=0.05)
+
+
+def test_an_error_comes_whole_out_of_another_process():
+    with pytest.raises(ScenarioError) as unknown:
+        run('{"nonsense": 1}', 1)
+    for error in (unknown.value, InputError("network.flows", "is wrong", "1 to 9", "world.toml")):
+        found = pickle.loads(pickle.dumps(error))
+        assert (type(found), str(found), vars(found)) == (type(error), str(error), vars(error))

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tonopah import _core, terminal
+from tonopah import _core
 from tonopah.bench import batch, engine, measure, page, tables
 from tonopah.bench.worlds import WORLDS
 from tonopah.cli import main
@@ -15,6 +15,7 @@ from tonopah.peers import ns2, ns3, process, world_file
 from tonopah.peers.outcome import Outcome, Stopped, outcome_of
 from tonopah.scenario.document import to_json
 from tonopah.simulation import check
+from tonopah.terminal.grid import console
 
 BY_NAME = {world.name: world for world in WORLDS}
 needs_ns2 = pytest.mark.skipif(not ns2.is_installed(), reason="ns-2 is not installed")
@@ -208,7 +209,7 @@ def test_the_terminal_needs_80_columns(monkeypatch, capsys):
     world["sides"][0] = measure.side("tonopah", sides[0], None)
     world["world"], world["ratios"] = "wired1000", [measure.ratio(*world["sides"], radio=True)]
     for table in tables.terminal_tables([world], 2):
-        terminal.console().print(table)
+        console().print(table)
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= 80

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
@@ -98,8 +99,10 @@ def test_another_engine_on_a_worker_is_refused(study):
 def test_a_scheduler_that_does_not_answer_is_named(study, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_S", 1)
     command = ["study", "run", study.source, "--out", str(tmp_path / "out"), "--scheduler"]
+    before = set(threading.enumerate())
     assert main.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
     assert "scheduler: tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err
+    assert not [thread for thread in set(threading.enumerate()) - before if thread.name == "IO loop"]
     assert main.main([*command, "tcp://127.0.0.1:9"]) == 2
     assert "add --executor dask" in capsys.readouterr().err
 

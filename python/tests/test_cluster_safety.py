@@ -19,6 +19,9 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.scenario.document import to_toml
 
 distributed = pytest.importorskip("distributed")
+from distributed.comm.core import connect  # noqa: E402
+from distributed.utils import LoopRunner  # noqa: E402
+
 pytest.importorskip("cryptography")
 # What Dask leaves open at its end is not ours.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
@@ -62,10 +65,12 @@ def test_only_its_own_processes_can_talk_to_a_cluster_of_this_machine():
             for page in ("info/main/workers.html", "json/counts.json", "status", "metrics"):
                 assert answers(f"http://127.0.0.1:{port}/{page}") in (None, 404)
         port = cluster.scheduler_address.rpartition(":")[2]
-        others = {"tcp": None, "tls": distributed.Security.temporary()}
+        others = {"tcp": distributed.Security(), "tls": distributed.Security.temporary()}
         for protocol, security in others.items():
+            # Not a Client: one that finds no scheduler leaves its event loop running.
+            connection = {"timeout": 2, **security.get_connection_args("client")}
             with pytest.raises((OSError, ValueError)):
-                distributed.Client(f"{protocol}://127.0.0.1:{port}", security=security, timeout=2, set_as_default=False)
+                LoopRunner().run_sync(connect, f"{protocol}://127.0.0.1:{port}", **connection)
         with distributed.Client(cluster, set_as_default=False) as client:
             assert client.submit(sum, [1, 2]).result() == 3
 

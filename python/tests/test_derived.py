@@ -123,6 +123,22 @@ def test_average_counts_every_flow_once():
     assert measures.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
 
 
+def test_ratio_of_two_sides():
+    flows = [{"flow": i, "goodput_bps": x} for i, x in enumerate((3.0, 5.0, 2.0, 0.0))]
+    of = [
+        parse(name="pair", kind="ratio", flows=[0, 1], to=[2]),
+        parse(name="gone", kind="ratio", flows=[0], to=[9]),
+        parse(name="nothing", kind="ratio", flows=[0], to=[3]),
+    ]
+    assert measures.from_flows(of, flows) == {"pair": 2.0, "gone": None, "nothing": None}
+    data = rates(a=[8e6, 8e6, 4e6, 4e6], b=[0, 0, 2e6, 6e6])
+    assert value_of(kind="ratio", flows=[1], to=[0], window=["1s", "3s"], data=data)["m"] == pytest.approx(1 / 6)
+    assert "over flow 1 / that over flow 0" in parse(name="m", kind="ratio", flows=[1], to=[0]).columns()["m"].definition
+    for keys, said in ({"flows": [0]}, "to"), ({"to": [0]}, "flows"), ({"flows": [0], "to": []}, "to"):
+        with pytest.raises(tp.InputError, match=said):
+            parse(name="m", kind="ratio", **keys)
+
+
 def test_without_the_series_nothing_is_measured():
     found = value_of(kind="outage", data={})
     assert found == {"m.start_s": None, "m.end_s": None, "m.length_s": None}

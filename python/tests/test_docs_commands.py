@@ -46,7 +46,7 @@ def test_a_page_does_what_it_says(name, tmp_path_factory, monkeypatch, capsys):
     text = page.read_text(encoding="utf-8")
     folder = tmp_path_factory.mktemp(page.stem)
     monkeypatch.chdir(folder)
-    files = dict(FILE.findall(text)) or dict(FILE.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+    files = {**dict(FILE.findall((ROOT / "README.md").read_text(encoding="utf-8"))), **dict(FILE.findall(text))}
     for file, content in files.items():
         (folder / file).write_text(content, encoding="utf-8")
     for program, *words in commands(page):

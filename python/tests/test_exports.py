@@ -94,7 +94,7 @@ def test_hosts_see_what_their_transports_send_and_receive(name, tmp_path):
 
 
 def test_captures_on_links_have_an_interface_for_each_direction(tmp_path):
-    result = pcapng.run(WORLDS["drop-tail"], None, 1, tmp_path, on_links=True)
+    result = pcapng.run(WORLDS["drop-tail"], None, 1, tmp_path, "links")
     kinds = Counter(kind for kind, _ in blocks(tmp_path / "r0-r1.pcapng"))
     assert (kinds[pcapng.SECTION], kinds[pcapng.INTERFACE]) == (1, 2)
     seen = Counter(interface for interface, _, _, _ in packets(tmp_path / "r0-r1.pcapng"))

@@ -2,15 +2,17 @@
 
 import json
 import math
+import re
 
 import pandas as pd
 import pytest
 
 import tonopah as tp
+from tonopah._core import schema
 from tonopah.analysis import figure_files, tables
 from tonopah.analysis.figure_data import part_figures
 from tonopah.analysis.figure_files import as_csv, write_figures
-from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, step_of
 from tonopah.analysis.figure_series import around_handovers
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, heatmap, heatmap_difference, line
 from tonopah.analysis.tables import PartTables, part_tables
@@ -277,3 +279,9 @@ def test_only_the_first_handovers_have_panels(over_time):
     made = list(around_handovers(over_time, "flow 0", [50.0, 100.0, 150.0, 200.0, 250.0]))
     assert len(made) == 4 and "the first 4" in made[0].caption
     assert list(around_handovers(over_time, "flow 0", [])) == []
+
+
+def test_what_is_measured_per_bin_is_drawn_over_its_bin():
+    described = {one["const"]: one["description"] for one in json.loads(schema())["$defs"]["SeriesName"]["oneOf"]}
+    for name, text in described.items():
+        assert (step_of(name) == "before") == bool(re.search(r"per bin|since the last sample", text)), name

@@ -52,6 +52,14 @@ def test_slips_and_printed_numbers_stand_below_the_claims(studies):
     assert "| wired | 3 of 4 |\n" in page and "no goal" not in page
 
 
+def test_a_mechanism_is_told_in_the_words_of_the_study_as_it_is(studies):
+    shipped = {one.id: one.text for one in Study.load("hystart").spec.mechanisms}
+    slips = [{"id": name, "text": "Said before.", "numbers": []} for name in (*shipped, "gone since")]
+    (studies / "small" / "verdicts.json").write_text(json.dumps(FACTS | {"study": "hystart", "mechanisms": slips}))
+    page = findings_page(PAGE, studies)
+    assert all(f"| {name} |  |  | {text} |\n" in page for name, text in {**shipped, "gone since": "Said before."}.items())
+
+
 def test_only_full_runs_have_verdicts(studies, tmp_path):
     (studies / "findings").mkdir()
     (studies / "findings" / "small.md").write_text(PAGE)

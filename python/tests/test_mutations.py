@@ -34,6 +34,9 @@ EVENTS = 2_000
 NAMES = keys_of(json.loads(_core.schema()))
 TALLY: collections.Counter[str] = collections.Counter()
 
+# The reason of a failure is to be seen, not that its document is long to print.
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
 many = settings(
     max_examples=COUNT or 300,
     derandomize=not COUNT,

@@ -73,9 +73,11 @@ def test_a_question_gives_a_name(question, name):
 def test_a_study_draws_a_metric_over_an_axis(study, tmp_path):
     text = study.plot("goodput_bps", x=AXIS)._repr_svg_()
     assert ET.fromstring(text).tag.endswith("svg") and "newreno" in text and "cubic" in text
-    assert study.plot("delay_s").save(tmp_path / "d.pdf").read_bytes().startswith(b"%PDF")
+    assert study.plot("delay_s", x=AXIS).save(tmp_path / "d.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(tp.InputError, match="no format"):
-        study.plot("delay_s").save(tmp_path / "d.xyz")
+        study.plot("delay_s", x=AXIS).save(tmp_path / "d.xyz")
+    with pytest.raises(tp.InputError, match="no run measured delay_s"):
+        study.plot("delay_s")
     with pytest.raises(tp.InputError):
         study.plot("goodputs_bps", x=AXIS)
     with pytest.raises(tp.InputError):

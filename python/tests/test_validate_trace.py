@@ -53,7 +53,7 @@ def test_a_capture_gives_back_our_counts_and_rtt(recorded, result, name):
 
 
 def test_the_link_is_found(recorded):
-    found = trace.estimate(trace.read_trace(recorded / "left0.pcapng")[0], {})
+    found = trace.estimate(trace.read_trace(recorded / "left0.pcapng")[0], {}, "left0.pcapng")
     assert found.estimated == ("rate", "delay", "queue")
     assert found.rate_bps == pytest.approx(6e6, rel=0.02) and found.delay_s == pytest.approx(0.015, rel=0.02)
     assert abs(found.queue_packets - 25) <= 3
@@ -156,7 +156,7 @@ def test_changed_bytes_give_a_trace_or_a_sentence(recorded, tmp_path):
         file.write_bytes(changed)
         try:
             seen, _ = trace.read_trace(file)
-            trace.estimate(seen, {"rate": "1Mbps", "delay": "1ms"})
+            trace.estimate(seen, {"rate": "1Mbps", "delay": "1ms"}, "a capture")
         except tp.InputError as error:
             assert str(error)
 
@@ -187,5 +187,5 @@ def test_segments_that_the_network_card_cuts_later():
     assert seen.sender.mss_bytes == 1448 and seen.flight[:, 1].tolist() == [4344, 8688, 4344, 4344, 0]
     # The second ACK covers a segment that was sent twice.
     assert seen.rtt.tolist() == [[0.02, 0.01]] and seen.retransmissions_s.tolist() == [0.02]
-    link = trace.estimate(seen, {})
+    link = trace.estimate(seen, {}, "a capture")
     assert link.packet_bytes == 1500 and link.delay_s == pytest.approx((0.01 - 8 * 1552 / link.rate_bps) / 2)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import tonopah as tp
-from tonopah import terminal
 from tonopah.errors import InputError, LimitError
 from tonopah.metrics import metric
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
 from tonopah.spec.columns import check_metric, of_workloads
+from tonopah.spec.reader import parse_spec
 from tonopah.summary import workload_columns
-from tonopah.terminal import workload_grids
+from tonopah.terminal.run_tables import run_tables, workload_grids
 
 WORLD: dict[str, Any] = {
     "duration": "8s",
@@ -54,6 +54,16 @@ def test_a_result_has_tables_of_workloads_and_series_that_agree(result):
     assert carried["value"][1:].mean() == pytest.approx(result.summary["workloads"][0]["carried_bps"], rel=0.1)
     assert list(arrivals.columns) == ["t_s", "workload", "value"]
     assert result.series("alive")["value"].max() <= result.summary["workloads"][0]["alive_max"]
+
+
+def test_a_report_draws_series_of_workloads(study_document, tmp_path):
+    scenario = WORLD | {"duration": "2s", "record": {"series": ["alive", "queue"], "every": "10ms"}}
+    figure = {"kind": "series", "y": ["alive", "queue"], "flow": "all"}
+    study_document |= {"scenario": scenario, "sweep": [], "claim": [], "quick": {}, "replicates": 1, "figure": [figure]}
+    study = tp.Study.of("web", parse_spec(study_document), study_document, "web.toml")
+    study.folder = tmp_path
+    study.run(quiet=True)
+    assert {key.split("--")[1] for key in study.figures()} == {"alive", "queue"}
 
 
 def test_metrics_of_workloads_have_names_labels_and_definitions(result):
@@ -109,7 +119,7 @@ def test_the_terminal_shows_a_table_of_each_workload_within_80_columns(result):
 
     out = io.StringIO()
     console = Console(file=out, width=80)
-    for table in terminal.run_tables(result.summary, 80):
+    for table in run_tables(result.summary, 80):
         console.print(table)
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80

@@ -266,8 +266,20 @@ class Endpoint:
     def read(self, bytes: int) -> int:
         """Read up to so many bytes and return how many there were."""
 
-    def close(self) -> None:
+    def shutdown_write(self) -> None:
         """Send no more data than what was written."""
+
+    def shutdown_read(self) -> None:
+        """Receive no more."""
+
+    def close(self) -> None:
+        """Leave the connection, as an application does that ends."""
+
+    def abort(self) -> None:
+        """End the connection at once."""
+
+    def set(self, settings: str, cork: bool | None = None) -> None:
+        """Change socket options; `settings` is JSON text with some of `nagle`, `send_buffer`, `recv_buffer`, `user_timeout`."""
 
     def advance(self, seconds: float) -> None:
         """Let time pass; timers on the way fire."""
@@ -339,9 +351,9 @@ def transmissions(
     """Run one scenario like `run`; return besides a sample of at most `most` transmissions as CSV text."""
 
 def capture(
-    scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, *, on_links: bool = False
+    scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, *, at: str = "hosts"
 ) -> tuple[str, Series, str]:
-    """Run one scenario like `run`; return besides the headers of the packets that hosts, or links, see, as CSV text."""
+    """Run one scenario like `run`; return besides the headers that are seen at `hosts`, `links` or `channels`, as CSV text."""
 
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""

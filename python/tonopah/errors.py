@@ -55,6 +55,9 @@ class InputError(ScenarioError):
         text = ": ".join(part for part in (self.source, self.path, self.message) if part)
         return f"{text} ({self.hint})" if self.hint else text
 
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str | None, ...]]:
+        return type(self), (self.path, self.message, self.hint, self.source)
+
 
 class RunFailedError(RuntimeError):
     """A study that could not be finished: it was interrupted, or its store cannot be written."""

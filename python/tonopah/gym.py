@@ -165,7 +165,7 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
         over, interval = self._advance(self.cwnd_bytes)
         info: dict[str, Any] = {"interval": interval}
         if over:
-            info["result"] = Result(self._steps.summary(), {})
+            info["result"] = Result(self._steps.summary(), {})  # pyright: ignore[reportArgumentType]
         return self._observe(interval), self.reward_of(interval), False, over, info
 
     def _start(self, seed: int) -> None:

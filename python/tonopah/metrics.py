@@ -79,6 +79,9 @@ METRICS = {
         "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
     ),
     "drops.corrupt": Metric("Dropped: damaged", *COUNT, "Data packets that a link damaged and their destination dropped"),
+    "undelivered_bytes": Metric(
+        "Undelivered", "kB", 1e-3, "Acknowledged by an optimistic receiver before they came, and passed over"
+    ),
     "duplicated_packets": Metric("Packets duplicated", *COUNT, "Copies of data packets that links made"),
     "reordered_ratio": Metric("Reordered", *PERCENT, "Data packets reordered / received (RFC 4737 §4.1)"),
     "reorder_extent_p50": Metric(
@@ -154,6 +157,13 @@ METRICS = {
         1.0,
         "(sum x)² / (n · sum x²) of the flows' goodputs, each over its own life, without flows that were over before the "
         "measurement interval (Jain, Chiu, Hawe 1984)",
+    ),
+    "jain_hosts": Metric(
+        "Jain's index of hosts",
+        "",
+        1.0,
+        "(sum x)² / (n · sum x²) of what the receiving hosts had delivered in the measurement interval, all flows to a host "
+        "together; of the sending hosts where all flows have one receiver (Jain, Chiu, Hawe 1984)",
     ),
     "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the measurement interval in which a link transmits"),
     "flows": Metric("Flows", "flows", 1.0, "Flows of the run"),
@@ -241,6 +251,7 @@ METRICS = {
     "level": Metric(
         "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
     ),
+    "sending_rate": Metric("Sending rate", *MBPS, "Payload sent per bin, retransmissions included"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
@@ -267,7 +278,7 @@ METRICS |= APPLICATIONS | WORKLOADS
 
 SHARES = (
     "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
-    "jain_reachable",
+    "jain_hosts", "jain_reachable",
 )  # fmt: skip
 """Metrics from 0 to 1."""
 POSITIONS = ("position_x", "position_y", "position_z")

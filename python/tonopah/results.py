@@ -164,7 +164,7 @@ class StudyResults:
         from tonopah.plot import quick
 
         with Store(self.folder, create=False) as store:
-            return quick.plot_study(self.spec, self.document, self.plan, store, metric, x)
+            return quick.plot_study(self.spec, self.plan, store, metric, x)
 
     def _repr_html_(self) -> str:
         rows = [("Question", self.spec.question), ("Results", str(self.folder))]

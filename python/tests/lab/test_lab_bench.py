@@ -7,6 +7,8 @@ import pytest
 from tonopah.cli.main import main
 from tonopah.lab import presets
 
+from .conftest import Page
+
 TOML = """duration = "2s"
 
 [network]
@@ -87,6 +89,14 @@ def test_a_wrong_value_is_told_at_its_field_in_the_words_of_the_engine(bench):
     told = bench.js("document.getElementById('field-network.bottleneck.rate-mistake').textContent")
     assert "fast" in told and "Mbps" in told
     assert bench.text("#toml-mistake").startswith("network.bottleneck.rate: ")
+    # What it means and how it is written stands below the field that has the focus, also from the keyboard.
+    help_of = "document.getElementById('field-network.bottleneck.rate-help')"
+    bench.js(f"{field}.focus()")
+    shown = bench.js(f"{help_of}.checkVisibility() && {help_of}.textContent")
+    assert shown.endswith("It is a rate with unit Gbps, Mbps, kbps or bps.")
+    assert bench.js(f"{field}.getAttribute('aria-describedby')").split() == [
+        "field-network.bottleneck.rate-help", "field-network.bottleneck.rate-mistake"
+    ]  # fmt: skip
     # Mended in the form, it runs again and the TOML has it.
     bench.mark()
     bench.js(f"{field}.value = '3Mbps'; {field}.dispatchEvent(new Event('change', {{ bubbles: true }}))")
@@ -129,10 +139,48 @@ def test_a_reload_shows_the_shared_scenario(bench):
     bench.js("document.querySelector('.share').open = true")
     bench.click("#share")
     bench.until("location.hash.length > 40")
-    bench.js("window.old = true; location.reload()")
+    bench.js("window.old = true; setTimeout(() => location.reload()); 1")
     bench.until("!window.old && document.readyState === 'complete' && document.querySelector('#toml')?.value")
     bench.shown()
     assert bench.js("document.querySelector('#toml').value") == wanted
+
+
+def test_a_reload_takes_the_run_up_again(browser, serve):
+    bench = Page(browser, serve())
+    bench.open("bench")
+    bench.shown()
+    run_toml(bench, TOML)
+    facts = "[document.querySelector('#run-state').dataset.run, document.querySelector('table.results').textContent]"
+    before = bench.js(facts)
+    bench.js("window.old = true; setTimeout(() => location.reload()); 1")
+    bench.until("!window.old && document.readyState === 'complete'")
+    bench.shown()
+    assert bench.js(facts) == before
+    bench.until("document.querySelector('#toml').value.includes('4Mbps')")
+    # Forgotten by the server, it is run again; what is opened anew begins anew.
+    bench.served.lab.runs.sessions.clear()
+    bench.js("window.old = true; setTimeout(() => location.reload()); 1")
+    bench.until("!window.old && document.readyState === 'complete'")
+    bench.shown()
+    again = bench.js(facts)
+    assert again[0] != before[0] and again[1] == before[1]
+    bench.open("bench")
+    bench.shown()
+    assert "10Mbps" in bench.js("document.querySelector('#toml').value")
+    assert bench.complaints() == []
+
+
+def test_listed_flows_have_sliders_of_their_starts(page):
+    page.open("bench")
+    page.shown()
+    page.mark()
+    page.set("#preset", "two-rtts", "change")
+    page.changed()
+    page.mark()
+    page.set("input[data-path='flow[1].start']", "0.5")
+    page.changed()
+    page.until("document.querySelector('#toml').value.includes('start = ')")
+    assert page.text("label[title='flow[1].start'] ~ output") == "30s"
 
 
 @pytest.mark.parametrize("preset", [one["name"] for one in presets.load()])

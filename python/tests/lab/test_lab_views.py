@@ -1,10 +1,12 @@
 """The other views in Chromium: studies, algorithms, lessons, packets, comparison."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+import tonopah as tp
 from tonopah.lab import lessons
 from tonopah.validate import linux, terminal
 from tonopah.validate.recordings import shipped
@@ -25,6 +27,27 @@ vary = { "network.bottleneck.delay" = ["5ms", "40ms"] }
 kind = "line"
 x = "network.bottleneck.delay"
 y = ["goodput_bps", "delay_s"]
+[[claim]]
+id = "C1"
+text = "On the longer path it gets more."
+test = { metric = "goodput_bps", difference = { of = "cubic" }, above_percent = 0, at = { "network.bottleneck.delay" = "40ms" } }
+"""
+CROSSED = """question = "Does the queue matter as much on a longer path?"
+baseline = "newreno"
+replicates = 2
+[scenario]
+duration = "1s"
+network = { kind = "dumbbell", pairs = 1, flows = 1, bottleneck = { rate = "4Mbps" } }
+[compare]
+cc = ["newreno", "cubic"]
+[[part]]
+id = "crossed"
+[[part.sweep]]
+vary = { "network.bottleneck.delay" = ["5ms", "40ms"], "network.bottleneck.queue" = ["5p", "20p", "80p"] }
+[[part]]
+id = "rates"
+[[part.sweep]]
+vary = { "network.bottleneck.rate" = ["2Mbps", "8Mbps"] }
 """
 
 
@@ -69,12 +92,24 @@ def test_a_study_of_the_folder_is_run_read_and_opened_on_the_bench(study_page):
     page.click("#start")
     page.until("document.querySelector('#report') && document.querySelector('#progress').dataset.running === 'false'")
     page.until("document.querySelector('#explore .plot svg')")
+    told = page.js("[...document.querySelector('#claims tbody tr').cells].map((cell) => cell.textContent)")
+    (claim,) = json.loads((page.served.lab.folder / "results" / "delay" / "verdicts.json").read_text())["claims"]
+    assert told[0].startswith("C1") and told[1:3] == [claim["verdict"], claim["sentence"]]
+    assert told[3] == claim["tests"][0]["readings"][0]["test"] and told[4].endswith("%")
     assert page.complaints() == []
     page.set("#axis", "", "change")
     # The study has no figure of the nominal point, so it has no run there.
     page.until("document.querySelector('#explore').textContent.includes('No run has measured this')")
     page.set("#axis", "network.bottleneck.delay", "change")
     page.until("document.querySelectorAll('button.point').length === 4")
+    # The last point that is drawn is of CUBIC at 40 ms; the table says the same.
+    dots = "[...document.querySelectorAll('#explore .plot svg [aria-label=dot]')]"
+    page.until(f"{dots}.length >= 2")
+    page.browser.hover(*page.browser.centre(f"{dots}.at(-1)?.lastElementChild"))
+    page.browser.click(f"{dots}.at(-1)?.lastElementChild")
+    page.until("document.querySelectorAll('button.run').length === 3")
+    assert page.text("#runs h3") == "Runs of cubic at network.bottleneck.delay = 40ms"
+    page.click("#runs button.csv")
     page.click("button.point[data-label='cubic'][data-value='40ms']")
     page.until("document.querySelectorAll('button.run').length === 3")
     page.click("button.run[data-seed='2']")
@@ -83,6 +118,49 @@ def test_a_study_of_the_folder_is_run_read_and_opened_on_the_bench(study_page):
     assert page.js("document.querySelector('#seed').value") == "2"
     toml = page.js("document.querySelector('#toml').value")
     assert "40ms" in toml and "cubic" in toml
+    listed = page.served.ask("studies")[1]
+    assert next(one["state"] for one in listed["studies"] if one["name"] == "delay.toml") == "report"
+
+
+def test_a_crossed_sweep_is_shown_as_facets_with_one_scale(study_page):
+    page = study_page
+    folder = page.served.lab.folder
+    (folder / "crossed.toml").write_text(CROSSED)
+    tp.Study.load(folder / "crossed.toml").run(out=folder / "results" / "crossed", quiet=True)
+    page.open("studies/crossed.toml")
+    page.until("document.querySelector('#quick')")
+    page.click("#quick")
+    page.until("document.querySelectorAll('#explore .facets figure.chart .plot svg').length === 3")
+    page.until("new Set([...document.querySelectorAll('.facets figcaption')].map((one) => one.textContent)).size === 3")
+    assert page.js("document.querySelector('#facet').value") == "network.bottleneck.queue"
+    # The ticks of the vertical axes, which say what the scale is.
+    ticks = (
+        "[...document.querySelectorAll('.facets .plot svg')]"
+        ".map((svg) => svg.querySelector(\"[aria-label^='y-axis tick label']\")?.textContent)"
+    )
+    page.until(f"new Set({ticks}).size === 1 && {ticks}[0]")
+    page.set("#axis", "network.bottleneck.queue", "change")
+    page.until("document.querySelectorAll('#explore .facets figure.chart .plot svg').length === 2")
+    page.click(".facets figure:nth-of-type(2) button.point[data-label='cubic'][data-value='20p']")
+    page.until("document.querySelectorAll('button.run').length === 2")
+    place = "network.bottleneck.queue = 20p, network.bottleneck.delay = 40ms"
+    assert page.text("#runs h3") == f"Runs of cubic at {place}"
+    assert page.complaints() == []
+    # Another part has sweeps of its own.
+    page.set("#part", "rates", "change")
+    page.until("document.querySelectorAll('button.point').length === 4 && !document.querySelector('#facet')")
+    status, answer = page.served.ask(
+        "point", name="crossed.toml", part="crossed", algorithm="cubic",
+        where={"network.bottleneck.queue": "20p", "network.bottleneck.delay": "40ms"},
+    )  # fmt: skip
+    assert status == 200
+    for run in answer["runs"]:
+        bottleneck = run["document"]["network"]["bottleneck"]
+        assert (bottleneck["queue"], bottleneck["delay"]) == ("20p", "40ms")
+    asked = {"name": "crossed.toml", "metric": "goodput_bps"}
+    assert page.served.ask("explore", **asked, facet="network.bottleneck.queue")[0] == 422
+    assert page.served.ask("explore", **asked, x="network.bottleneck.delay", facet="network.bottleneck.rate")[0] == 422
+    assert page.served.ask("point", name="crossed.toml", part="rates", algorithm="cubic", where={"network.nodes": 3})[0] == 422
 
 
 def test_a_report_has_an_origin_of_its_own(study_page):
@@ -229,8 +307,26 @@ def test_a_comparison_says_whether_a_difference_is_real(page):
     first = page.js("[...document.querySelector('#compared tbody tr').cells].map((c) => c.textContent)")
     assert first[0].startswith("Goodput") and float(first[3]) < -4 and first[5] == "< 0.0001"
     page.click("#compare")
-    page.until("document.querySelectorAll('.comparing figure.series .plot').length >= 3")
     page.until("document.querySelectorAll('.difference figure.series .uplot').length >= 3")
+    # Side by side: each series once of either run, with one scale, on one time axis.
+    page.until("document.querySelectorAll('.stack.two .uplot').length >= 8")
+    found = page.js(
+        "[...document.querySelectorAll('.stack.two figure')].map((one) => { const { scales } = one.querySelector('.plot').plot; "
+        "return [one.dataset.series, one.dataset.side, one.getBoundingClientRect().top, one.getBoundingClientRect().left, "
+        "scales.y.max, scales.x.max]; })"
+    )
+    for before, after in zip(found[::2], found[1::2], strict=True):
+        assert (before[0], before[1], after[1]) == (after[0], "as it is", "changed")
+        assert before[2] == after[2] and before[3] < after[3] and before[4:] == after[4:]
+    # It follows a change of the scenario.
+    as_it_is = "document.querySelector('#compared tbody tr')?.cells[1].textContent"
+    before = page.js(as_it_is)
+    page.mark()
+    page.set("input[data-path='network.bottleneck.rate']", "0.6")
+    page.changed()
+    page.until(f"{as_it_is} && {as_it_is} !== {before!r} && document.querySelectorAll('.stack.two .uplot').length >= 8")
+    page.click("#compare-end")
+    page.until("!document.querySelector('.stack.two') && !document.querySelector('.difference')")
     page.until("!document.querySelector('#compare').disabled")
     page.set("#compare-path", "network.nothing")
     page.click("#compare")

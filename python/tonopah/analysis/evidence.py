@@ -10,7 +10,7 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.tables import values_at
 from tonopah.metrics import Metric, lower, show
-from tonopah.spec.claim import Bound, Comparison, Order, Trend
+from tonopah.spec.claim import BetweenParts, Bound, Comparison, Difference, Order, Trend
 from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate, Method
 from tonopah.units import positions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tonopah.spec.plan import PartPlan, Plan
 
-Testable = Trend | Bound | Order | Comparison
+Testable = Trend | Bound | Order | Difference | BetweenParts
 NOMINAL = "the nominal point"
 
 
@@ -155,7 +155,7 @@ def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[Point]:
             if criterion.over:
                 return [Point(runs, {criterion.over: value}, str(value)) for value in sweep.vary[criterion.over]]
             run = all(str(value) in map(str, sweep.vary[axis]) for axis, value in criterion.at.items())
-            return [Point(runs, criterion.at, point_text(criterion.at))] if run else []
+            return [Point(runs, criterion.at, point_text(part, criterion.at))] if run else []
     points = design_points(part, plan)
     return points if isinstance(criterion, Bound) else points[:1]
 
@@ -166,13 +166,13 @@ def design_points(part: Part, plan: "PartPlan") -> list[Point]:
     for runs, sweep in zip(plan.sweeps, part.sweeps, strict=True):
         if len(sweep.vary) == 1:
             axis, values = next(iter(sweep.vary.items()))
-            points += [Point(runs, {axis: value}, point_text({axis: value})) for value in values]
+            points += [Point(runs, {axis: value}, point_text(part, {axis: value})) for value in values]
     return points
 
 
-def point_text(values: Mapping[str, Any]) -> str:
+def point_text(part: Part, values: Mapping[str, Any]) -> str:
     """Return the values of the axes at a point in words."""
-    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+    return ", ".join(f"{part.axis_label(axis)} = {value}" for axis, value in values.items())
 
 
 def where_text(part: Part, criterion: Testable) -> str:
@@ -183,5 +183,5 @@ def where_text(part: Part, criterion: Testable) -> str:
         points = criterion.points if isinstance(criterion, Comparison) else "mean"
         return {"mean": f" over {name}", "each": f" at each {name}", "any": f" at some {name}"}[points]
     if criterion.at:
-        return f" at {point_text(criterion.at)}"
+        return f" at {point_text(part, criterion.at)}"
     return " at every point" if isinstance(criterion, Bound) else f" at {NOMINAL}"

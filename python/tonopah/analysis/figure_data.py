@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
@@ -26,9 +26,8 @@ from tonopah.analysis.figure_values import (
 from tonopah.analysis.printed import published_points
 from tonopah.analysis.tables import PartTables, is_measured, part_tables
 from tonopah.errors import near_names
-from tonopah.spec.model import Figure, StudySpec
+from tonopah.spec.model import Figure, Part, StudySpec
 from tonopah.spec.plan import Plan
-from tonopah.spec.reader import parse_spec
 from tonopah.spec.schema import Sweep
 
 if TYPE_CHECKING:
@@ -65,29 +64,16 @@ def part_figures(source: PartTables, others: Iterable[PartTables] = ()) -> list[
     return sections
 
 
+def part_sources(parts: Iterable[Part], plan: Plan, store: "Store") -> list[PartTables]:
+    """Return the tables of parts."""
+    return [PartTables(part, plan.parts[part.id], *part_tables(part, plan.parts[part.id], store), store) for part in parts]
+
+
 def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, FigureData]:
     """Return all figures of a study by their ids."""
-    sources = [
-        PartTables(part, plan.parts[part.id], *part_tables(part, plan.parts[part.id], store), store) for part in spec.parts
-    ]
+    sources = part_sources(spec.parts, plan, store)
     sections = (section for source in sources for section in part_figures(source, sources))
     return {figure.id: figure for section in sections for figure in section.figures}
-
-
-def asked_figures(
-    spec: StudySpec, document: Mapping[str, Any], plan: Plan, store: "Store", name: str, x: str | None
-) -> dict[str, FigureData]:
-    """Return figures that the study file need not have: a metric over an axis, or as bars at the nominal point.
-
-    There is one for each part that has it. `document` is the content of the study file. Raises InputError if there is no
-    such metric.
-    """
-    figure = {"kind": "line", "x": x, "y": [name]} if x else {"kind": "bar", "y": [name]}
-    keys = {key: value for key, value in document.items() if key not in ("figure", "claim", "headline", "history")}
-    parts = [{key: value for key, value in part.items() if key != "figure"} for part in keys.get("part", [])]
-    asked = parse_spec({**keys, **({"part": parts} if parts else {}), "figure": [figure]})
-    drawn_parts = [replace(mine, figures=wanted.figures) for mine, wanted in zip(spec.parts, asked.parts, strict=True)]
-    return study_figures(replace(spec, parts=drawn_parts, claims=[]), plan, store)
 
 
 def near_figures(name: str, known: Iterable[str]) -> str:

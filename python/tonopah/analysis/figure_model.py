@@ -10,8 +10,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tonopah.simulation import BINNED
+
 Kind = Literal["line", "difference", "bar", "ecdf", "heatmap", "series"]
+Step = Literal["", "after", "before"]
+"""Whether a value holds until the next sample, or is that of the time since the sample before."""
 Numbers = list[float | None]
+
+
+def step_of(series: str) -> Step:
+    """Return how the samples of a series are joined."""
+    return "before" if series in BINNED else "after"
 
 
 def as_numbers(values: Iterable[Any]) -> Numbers:
@@ -119,8 +128,7 @@ class FigureData:
     published: list[PublishedPoints] = field(default_factory=list)
     baseline: str = ""
     """What a difference is against."""
-    step: Literal["", "after", "before"] = ""
-    """Whether a value holds until the next sample, or is that of the time since the sample before."""
+    step: Step = ""
     wide: bool = False
 
     def as_json(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Mark, Series, as_numbers
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Mark, Series, as_numbers, step_of
 from tonopah.analysis.tables import PartTables
 from tonopah.metrics import Metric, metric
 from tonopah.names import figure_id
@@ -39,11 +39,6 @@ class Sampled:
         """How it is shown."""
         return metric(self.name)
 
-    @property
-    def step(self) -> Any:
-        """Throughput is that of the time since the sample before; any other value holds until the next."""
-        return "before" if self.name == "throughput" else "after"
-
 
 def series_figures(source: PartTables, figure: Figure, name: str) -> list[FigureData]:
     """Return the figures of a series; none if it has no sample, or no queue was ever filled."""
@@ -62,7 +57,9 @@ def read_samples(source: PartTables, name: str) -> Sampled:
         run = source.plan.representative.get(label)
         if run and source.store.series_path(run.id).is_file() and not (frame := source.store.series(run.id, name)).empty:
             frames[label] = frame
-    column = next((key for key in ("link", "node", "flow") if any(key in frame.columns for frame in frames.values())), "flow")
+    column = next(
+        (key for key in ("link", "node", "workload", "flow") if any(key in frame.columns for frame in frames.values())), "flow"
+    )
     return Sampled(name, frames, column)
 
 
@@ -105,7 +102,7 @@ def owners_together(source: PartTables, figure: Figure, sampled: Sampled) -> Ite
         names = flow_names(source, source.plan.representative[label]) if sampled.column == "flow" else {}
         shown = [
             as_series(names.get(owner, f"{sampled.column} {owner}"), i, frame[frame[sampled.column] == owner], sampled.metric,
-                      **({"flow": owner} if sampled.column == "flow" else {}))
+                      owner if sampled.column == "flow" else None)
             for i, owner in enumerate(found[:MAX_FLOWS])
         ]  # fmt: skip
         if not shown:
@@ -113,7 +110,7 @@ def owners_together(source: PartTables, figure: Figure, sampled: Sampled) -> Ite
         rest = f" Shown are the first {MAX_FLOWS} of {len(found)}." if len(found) > MAX_FLOWS else ""
         title = f"{sampled.metric.label} of the {sampled.column}s, {label}"
         caption = f"{title}: one run (nominal point, seed 1), all in one panel.{rest}"
-        which = "all" if not wanted else "-".join(str(owner) for owner in wanted)
+        which = "all" if not wanted else "-".join(str(owner) for owner in wanted)  # pyright: ignore[reportGeneralTypeIssues]
         yield over_time(part.id, [sampled.name, f"{sampled.column}s.{which}", label], title, caption, sampled, shown, figure.log)
 
 
@@ -124,12 +121,14 @@ def over_time(
     scale = FigureScale(sampled.name, sampled.metric.label, sampled.metric.unit, log="y" in log)
     axis = FigureAxis("t_s", "Time", "s")
     return FigureData(figure_id(part, "series", *keys), part, "series", title, caption, axis, scale, shown,
-                      step=sampled.step, wide=True)  # fmt: skip
+                      step=step_of(sampled.name), wide=True)  # fmt: skip
 
 
-def as_series(label: str, style: int, frame: "pd.DataFrame", shown: Metric, **owner: int) -> Series:
+def as_series(
+    label: str, style: int, frame: "pd.DataFrame", shown: Metric, flow: int | None = None, link: int | None = None
+) -> Series:
     """Return samples in the unit of the axis."""
-    return Series(label, style, as_numbers(frame["t_s"]), as_numbers(frame["value"] * shown.factor), **owner)
+    return Series(label, style, as_numbers(frame["t_s"]), as_numbers(frame["value"] * shown.factor), flow=flow, link=link)
 
 
 def around_handovers(made: FigureData, which: str, times: Sequence[float]) -> Iterator[FigureData]:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tonopah.analysis import claims, tables
-from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.evidence import Outcome, Testable
 from tonopah.analysis.verdicts import Verdict
 from tonopah.errors import InputError
 from tonopah.scenario.paths import put_all
-from tonopah.spec.claim import Bound, Claim, Criterion, NotTestable, Order, Trend
+from tonopah.spec.claim import Bound, Claim, NotTestable, Order, Trend
 from tonopah.spec.criteria import parts_read
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge
@@ -131,7 +131,7 @@ def choose_claims(spec: StudySpec, wanted: Collection[str], worlds: Iterable[Wor
     return replace(spec, parts=parts, claims=left)
 
 
-def tested(claim: Claim) -> list[Criterion]:
+def tested(claim: Claim) -> list[Testable]:
     """Return the criteria of a claim that read runs."""
     return [test for test in claim.tests if not isinstance(test, NotTestable)]
 
@@ -141,7 +141,7 @@ def claim_parts(claim: Claim) -> set[str]:
     return {part for test in tested(claim) for part in parts_read(test)}
 
 
-def criteria_of(part: Part, chosen: Iterable[Claim]) -> list[Criterion]:
+def criteria_of(part: Part, chosen: Iterable[Claim]) -> list[Testable]:
     """Return the criteria that read a part."""
     return [test for claim in chosen for test in tested(claim) if part.id in parts_read(test)]
 
@@ -157,7 +157,7 @@ def reduce_to_claims(part: Part, chosen: list[Claim]) -> Part:
     return replace(part, variants=variants, sweeps=sweeps, figures=[])
 
 
-def labels_read(test: Criterion, part: Part) -> set[str]:
+def labels_read(test: Testable, part: Part) -> set[str]:
     """Return the labels that a criterion reads in a part."""
     if isinstance(test, Order):
         return set(test.order)

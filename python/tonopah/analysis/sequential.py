@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tonopah.analysis.evidence import Point, design_points
 from tonopah.analysis.tables import difference, estimate
 from tonopah.spec.model import Part
-from tonopah.stats import CONFIDENCE, Estimate
+from tonopah.stats import CONFIDENCE, Estimate, confidence_of_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def schedule(first: int, at_most: int) -> list[int]:
 
 def confidence(looks: int) -> float:
     """Return the confidence of the intervals at each of several looks."""
-    return 1 - (1 - CONFIDENCE) / looks
+    return confidence_of_each(CONFIDENCE, looks)
 
 
 def widest(part: Part, plan: "PartPlan", table: "pd.DataFrame", metrics: tuple[str, ...]) -> tuple[float, str]:

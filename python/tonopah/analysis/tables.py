@@ -5,6 +5,7 @@ SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
-from tonopah.stats import Estimate, Method
+from tonopah.stats import Estimate, Method, jain
 from tonopah.summary import workload_columns
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
-             "utilisation_max": busiest, **measured, **conserved, "events": summary.get("events")}
+             **host_fairness(summary["flows"]), "utilisation_max": busiest, **measured, **conserved,
+             "events": summary.get("events")}
         )  # fmt: skip
         flows += [{**keys, **flow} for flow in of_run]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
@@ -81,6 +83,22 @@ def network_ratios(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:
     if network.get("goodput_bps") is not None and count:
         ratios["goodput_per_node_bps"] = network["goodput_bps"] / count
     return ratios
+
+
+def host_fairness(flows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return Jain's index over hosts, from the flows of a run; nothing with a single host, or where not all flows are listed."""
+    if any("workload" in flow for flow in flows):
+        return {}
+    received, sent = Counter[str](), Counter[str]()
+    for flow in flows:
+        if flow["lifetime_s"]:
+            received[flow["to"]] += flow["delivered_bytes"]
+            sent[flow["from"]] += flow["delivered_bytes"]
+    by_host = received if len(received) > 1 else sent
+    if len(by_host) < 2:
+        return {}
+    index = jain(list(by_host.values()))
+    return {} if np.isnan(index) else {"jain_hosts": index}
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":

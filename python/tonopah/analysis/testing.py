@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tonopah.analysis.evidence import Outcome
-from tonopah.stats import FEWEST, Estimate, Method, Quantity
+from tonopah.stats import FEWEST, Estimate, Method, Quantity, confidence_of_each
 
 POWER = 0.8
 """Probability with which the replicates that are said to be needed decide, if the effect is the observed one."""
@@ -108,7 +108,7 @@ def lowest(p_values: Sequence[float]) -> float:
 
 def simultaneous(quantity: Quantity, method: Method, looks: int) -> Estimate:
     """Return the interval that holds for all of several looks together (Bonferroni)."""
-    return quantity.interval(1 - (1 - method.confidence) / looks)
+    return quantity.interval(confidence_of_each(method.confidence, looks))
 
 
 def decided(p: float, alpha: float) -> bool:

@@ -10,7 +10,7 @@ import resource
 import sys
 
 
-def value(summary: str, key: str) -> dict | int:
+def value(summary: str, key: str):
     """Return the first value with this key. A summary of 100,000 flows read as a whole would be the peak of the memory."""
     head = f'"{key}":'
     return json.JSONDecoder().raw_decode(summary, summary.index(head) + len(head))[0]
@@ -33,6 +33,7 @@ def main() -> None:
     """Run the scenario on standard input; print its CPU seconds, those of its set-up, its peak memory, and what it counted."""
     path, seed = sys.argv[1:]
     spec = importlib.util.spec_from_file_location("_core", path)
+    assert spec and spec.loader, path
     core = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(core)
     scenario = sys.stdin.read()

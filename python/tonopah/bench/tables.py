@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.bench.measure import OURS
 from tonopah.bench.worlds import GROWTH
-from tonopah.terminal import plain_table
+from tonopah.terminal.grid import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table

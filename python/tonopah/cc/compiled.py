@@ -7,7 +7,7 @@ that the other methods work with, as doubles; these methods become one C functio
 import ast
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -153,10 +153,10 @@ def toolkit() -> dict[str, Any]:
     overload(is_true)(is_true_number)
     import numpy as np
 
-    return {"ABSENT": math.nan, "is_absent": is_absent, "is_true": is_true, "carray": numba.carray, "float64": np.float64}
+    return {"ABSENT": math.nan, "is_absent": is_absent, "is_true": is_true, "carray": numba.carray, "float64": np.float64}  # pyright: ignore[reportPrivateImportUsage]
 
 
-def record(names: tuple[str, ...] | list[str]) -> Any:
+def record(names: Collection[str]) -> Any:
     """Return a record of doubles; `rate.x` is the field x of the record `rate`."""
     import numpy as np
 
@@ -189,7 +189,7 @@ def translate(found: Rewritten, names: Mapping[str, str], events: list[str]) -> 
         # Not all that numba cannot do is an error of its own kind.
         raise CompileError("", explain(error, set(found.files.values()))) from error
     kinds = NATIVE_LAYOUT["kinds"]
-    return Code(made_code.address, sum(1 << kinds.index(name) for name in events), made_code)
+    return Code(made_code.address, sum(1 << kinds.index(name) for name in events), made_code)  # pyright: ignore[reportArgumentType]
 
 
 def dispatcher(names: Mapping[str, str], events: list[str]) -> str:

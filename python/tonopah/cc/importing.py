@@ -48,7 +48,7 @@ class FromSource(SourceFileLoader):
     source: bytes | None = None
     """None until the module is loaded."""
 
-    def get_code(self, fullname: str) -> object:
+    def get_code(self, fullname: str) -> CodeType:
         """Return the code of the module."""
         self.source = self.get_data(self.path)
         return compile_source(self.source, self.path)
@@ -61,7 +61,7 @@ class Beside(MetaPathFinder):
         self.folder = str(folder)
         self.found: dict[str, ModuleSpec] = {}
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, _: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return where a module is, if it is in the folder or in a package there."""
         top, _, below = name.partition(".")
         if (below and top not in self.found) or top in sys.stdlib_module_names or top in NOT_BESIDE:

@@ -143,7 +143,9 @@ class State:
     """The state of one end of a connection, which the library keeps."""
 
     def __init__(self, library: Library, setup: Any, parameters: dict[str, float]):
-        facts = [ABSENT if value is None else float(value) for value in (getattr(setup, name) for name, _ in Setup._fields_[:-1])]
+        facts = [
+            ABSENT if value is None else float(value) for value in (getattr(setup, field[0]) for field in Setup._fields_[:-1])
+        ]
         values = (ctypes.c_double * max(1, len(parameters)))(*(parameters[about["name"]] for about in library.parameters))
         self.made = library.made
         self.address = self.made.create(ctypes.byref(Setup(*facts, setup.seed)), values)

@@ -17,7 +17,7 @@ from typing import Any
 from tonopah import errors
 
 PR_SET_PDEATHSIG = 1
-RAISED = ("AlgorithmError", "EngineError", "InputError", "LimitError", "ScenarioError")
+RAISED = (errors.AlgorithmError, errors.EngineError, errors.InputError, errors.LimitError, errors.ScenarioError)
 """Exceptions that reach the caller as they are."""
 
 
@@ -53,16 +53,9 @@ def ask(function: str, *arguments: Any) -> Any:
         answer, raised = pickle.loads(ended.stdout)
     except (EOFError, pickle.UnpicklingError):
         raise ProcessEndedError(ended.returncode) from None
-    if raised is None:
-        return answer
-    name, message, values = raised
-    if name not in RAISED:
-        raise RuntimeError(message)
-    kind = getattr(errors, name)
-    error = kind.__new__(kind, message)
-    vars(error).update(values)
-    error.args = (message,)
-    raise error
+    if raised is not None:
+        raise raised
+    return answer
 
 
 def import_path() -> list[str]:
@@ -97,10 +90,10 @@ def main() -> None:
     try:
         answer = getattr(import_module(module), name)(*arguments)
     except Exception as error:
-        values = dict(vars(error))
         if isinstance(error, errors.AlgorithmError):
-            values["traceback"] = errors.traceback_of(error)
-        raised = (type(error).__name__, str(error.args[0]) if error.args else "", values)
+            # Its cause is not pickled.
+            vars(error)["traceback"] = errors.traceback_of(error)
+        raised = error if type(error) in RAISED else RuntimeError(str(error.args[0]) if error.args else "")
     answers.write(pickle.dumps((answer, raised)))
     answers.flush()
     # Without what libraries do at the end of a process.

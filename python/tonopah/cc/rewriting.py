@@ -53,7 +53,7 @@ class Rewritten:
         order = order[order.index(after) + 1 :] if after else order
         owner = next((cls for cls in order if name in vars(cls)), None)
         function = vars(owner)[name] if owner else None
-        if not isinstance(function, FunctionType):
+        if owner is None or not isinstance(function, FunctionType):
             raise CompileError("", f"{self.cls.__name__}.{name} is no method")
         return self.add(f"{owner.__name__}_{name}", function, owner)
 

@@ -3,12 +3,13 @@
 import argparse
 import json
 
-from tonopah import terminal
 from tonopah.cc.loading import describe_reference
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError, near_names
 from tonopah.references import is_code
 from tonopah.simulation import algorithms
+from tonopah.terminal.algorithm_tables import algorithm_table, algorithm_tables
+from tonopah.terminal.grid import console
 
 EXAMPLE = "tonopah algorithms cubic"
 
@@ -27,8 +28,8 @@ def show_algorithms(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(entries[0] if arguments.name else entries))
         return 0
-    for table in terminal.algorithm_tables(entries[0]) if arguments.name else [terminal.algorithm_table(entries)]:
-        terminal.console().print(table)
+    for table in algorithm_tables(entries[0]) if arguments.name else [algorithm_table(entries)]:
+        console().print(table)
     return 0
 
 

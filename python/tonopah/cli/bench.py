@@ -5,11 +5,11 @@ import json
 import sys
 from pathlib import Path
 
-from tonopah import terminal
 from tonopah.bench import batch, measure, page, tables
 from tonopah.bench.worlds import WORLDS
 from tonopah.cli.arguments import add_common, positive
 from tonopah.execution.progress import show_progress
+from tonopah.terminal.grid import console
 
 EXAMPLES = (
     "tonopah bench                                  all scenarios here, and a study on one core and on all",
@@ -76,11 +76,11 @@ def measure_speed(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**facts, "worlds": results, "study": study}))
         return 0
-    console = terminal.console()
+    out = console()
     if facts["profile"] == "debug":
-        console.print("This engine was built without optimisation: the times mean nothing.")
+        out.print("This engine was built without optimisation: the times mean nothing.")
     for table in tables.terminal_tables(results, wanted.runs, study):
-        console.print(table)
+        out.print(table)
     for line in page.remarks(results):
-        console.print(line)
+        out.print(line)
     return 0

@@ -14,7 +14,7 @@ from tonopah.cli.evaluating import add_execution, execution_options, finished
 from tonopah.errors import InputError
 from tonopah.evaluate import coexist_page
 from tonopah.evaluate.coexist import begin, standings
-from tonopah.terminal import Grid, console, fit
+from tonopah.terminal.grid import Grid, console, fit
 
 EXAMPLES = (
     "tonopah coexist                                   # all algorithms: an hour on two cores",

@@ -12,12 +12,13 @@ from tonopah.evaluate import board, page, sentences
 from tonopah.evaluate.evaluation import Evaluation, begin
 from tonopah.evaluate.scoreboard import Row
 from tonopah.evaluate.statement import read_statement
-from tonopah.terminal import Grid, console, fit
+from tonopah.terminal.grid import Grid, console, fit
 
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
     'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --full --jobs 2',
+    "tonopah evaluate bbr3 --tcpeval --criteria T3,T5",
 )
 
 
@@ -34,6 +35,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--at-most", type=positive, default=30, metavar="N", help="replicates with --until (default: 30)")
     command.add_argument("--criteria", metavar="C2,C6", help="only these criteria, and the runs that they need")
     command.add_argument(
+        "--tcpeval",
+        action="store_true",
+        help="the scenarios of draft-irtf-iccrg-tcpeval instead, for the draft's own times: about 25 min on two cores",
+    )
+    command.add_argument(
         "--statement", metavar="FILE", help='what the author states (TOML), for the page "For your specification"'
     )
     add_execution(command)
@@ -44,10 +50,14 @@ def evaluate(arguments: argparse.Namespace) -> int:
     statement = read_statement(arguments.statement) if arguments.statement else None
     if arguments.until and arguments.shard:
         raise InputError("--until", "does not go with --shard, which sees a part of the runs only", "one of the two")
+    if arguments.tcpeval and (arguments.full or arguments.statement):
+        raise InputError(
+            "--tcpeval", "is a suite of one size, without a page for a specification", "neither --full nor --statement"
+        )
     evaluation = begin(
         arguments.algorithm,
         arguments.against.split(","),
-        "full" if arguments.full else "quick",
+        "tcpeval" if arguments.tcpeval else "full" if arguments.full else "quick",
         arguments.criteria.split(",") if arguments.criteria else (),
         arguments.out,
         arguments.store,
@@ -85,15 +95,9 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         for row in rows
     ]
     shown = console()
-    for table in fit(
-        Grid(
-            title,
-            ("", "criterion", "metric", f"effect [{sentences.level_text(len(evaluation.schedule))} interval]", "verdict"),
-            lines,
-            3,
-        ),
-        shown.width,
-    ):
+    level = sentences.level_text(len(evaluation.schedule))
+    grid = Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3)
+    for table in fit(grid, shown.width):
         shown.print(table)
     for sentence in sentences.summary(rows):
         print(sentence)

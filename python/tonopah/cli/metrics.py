@@ -3,10 +3,11 @@
 import argparse
 import json
 
-from tonopah import terminal
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError
 from tonopah.spec.columns import columns, describe, near_metrics
+from tonopah.terminal.grid import console
+from tonopah.terminal.metric_tables import metric_facts, metric_tables
 
 EXAMPLES = ("tonopah metrics", "tonopah metrics delay_p95_s")
 
@@ -28,7 +29,7 @@ def show_metrics(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found[0] if arguments.name else found))
         return 0
-    console = terminal.console()
-    for table in terminal.metric_facts(found[0]) if arguments.name else terminal.metric_tables(found):
-        console.print(table)
+    out = console()
+    for table in metric_facts(found[0]) if arguments.name else metric_tables(found):
+        out.print(table)
     return 0

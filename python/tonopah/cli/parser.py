@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
             module, self.module = self.module, ""
             import_module(module).add_arguments(self)
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Parse arguments; of several commands argparse calls this only of the one that runs."""
         self.load()
         return super().parse_known_args(args, namespace)
@@ -38,4 +38,4 @@ def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], p
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in summaries.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw)
-        command.module = f"{prefix}{name}"
+        command.module = f"{prefix}{name}"  # pyright: ignore[reportAttributeAccessIssue]

@@ -5,7 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-from tonopah import terminal
 from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.errors import ScenarioError, relay
@@ -13,6 +12,8 @@ from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
 from tonopah.simulation import SERIES, Result, engine_form, run
+from tonopah.terminal.grid import console
+from tonopah.terminal.run_tables import MAX_READ, run_tables
 
 EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
 
@@ -35,7 +36,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")
     command.add_argument(
-        "--pcap-at", choices=("hosts", "links"), default="hosts", help="capture on hosts (default) or on links, as they transmit"
+        "--pcap-at",
+        choices=pcapng.POINTS,
+        default="hosts",
+        help="capture on hosts (default), on links as they transmit, or every frame of radio channels",
     )
     command.add_argument(
         "--qlog", metavar="FILE", help="write a qlog trace of the source of each TCP flow (FILE-0, FILE-1, … of several)"
@@ -67,9 +71,9 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result.summary))
     else:
-        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_READ)
-        for table in terminal.run_tables(shown, console.width, result.flow_count):
-            console.print(table)
+        out, shown = console(), result.summary_of_first(MAX_READ)
+        for table in run_tables(shown, out.width, result.flow_count):
+            out.print(table)
     return 0
 
 
@@ -81,8 +85,8 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Re
     if arguments.qlog:
         found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog))
     if arguments.pcap:
-        on_links = arguments.pcap_at == "links"
-        found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), on_links)
+        point = arguments.pcap_at
+        found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)
     return found or run(arguments.scenario, arguments.seed, made)
 
 

@@ -18,7 +18,7 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
-from tonopah.spec.columns import check_metric, of_workloads
+from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Target
 from tonopah.store.store import Store
@@ -116,9 +116,7 @@ def run_missing(study: Study, arguments: argparse.Namespace, until: Target | Non
 
 def check_target(study: Study, until: Target | None) -> None:
     """Refuse a metric of --until that no part has."""
-    parts = study.spec.parts
-    own = [column for part in parts for derived in part.derived for column in derived.columns()]
-    own += [column for part in parts for column in of_workloads(part.scenario)]
+    own = [column for part in study.spec.parts for column in own_columns(part.derived, part.scenario)]
     for name in until.metrics if until else ():
         check_metric(name, "--metric", "run", own)
 

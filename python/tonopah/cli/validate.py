@@ -12,7 +12,7 @@ from tonopah.cli.validate_trace import add_trace
 from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
-from tonopah.terminal import console
+from tonopah.terminal.grid import console
 from tonopah.validate import (
     authors,
     authors_page,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tonopah.cli.arguments import add_command, add_set, changes, positive
-from tonopah.terminal import console
+from tonopah.terminal.grid import console
 from tonopah.validate import trace, trace_page
 
 EXAMPLES = (

@@ -79,7 +79,8 @@ Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) f
 Made by `{command}` with engine {version} (build {build}).
 
 Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean
-share. The same algorithm beside itself has the share of the first of its two flows.
+share. The same algorithm beside itself has the share of the first of its two flows. Each has its profile `linux`, where there
+is one: the `lp` of the kernel does not yield, that of the paper does ([why](../models.md#congestion-control-and-recovery)).
 """
 ATLAS_COMMAND = "tonopah coexist --quick --buffers 1 --rtts 40:40"
 

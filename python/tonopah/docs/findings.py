@@ -1,7 +1,8 @@
 """The verdicts on the pages of docs/findings: `python -m tonopah.docs.findings STUDIES docs`, part of a full run of all studies.
 
 STUDIES is the folder of finished studies, such as results. Each page has its table between `<!-- verdicts: NAME -->` and
-`<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes.
+`<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes. What a mechanism means is
+said in the words of the study file as it is now: a finished study keeps those that it had when it ran.
 """
 
 import re
@@ -17,6 +18,8 @@ from tonopah.docs.markdown import markdown_table
 from tonopah.errors import InputError
 from tonopah.metrics import count_text, show
 from tonopah.report import verdicts
+from tonopah.spec.library import shipped
+from tonopah.spec.reader import read_spec
 from tonopah.stats import Estimate
 
 BLOCK = re.compile(r"(<!-- verdicts: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -57,8 +60,9 @@ def original_text(facts: Mapping[str, Any]) -> str:
     """Return what the runs say of the original: its slips with their numbers, and how much of its tables they reproduce."""
     made = ""
     if mechanisms := facts.get("mechanisms"):
+        now = words_of(facts["study"])
         rows = [
-            [one["id"], numbers_text(one["numbers"], "with"), numbers_text(one["numbers"], "without"), one["text"]]
+            [one["id"], *(numbers_text(one["numbers"], side) for side in ("with", "without")), now.get(one["id"], one["text"])]
             for one in mechanisms
         ]
         made += "\n" + markdown_table(["in the script", "number with it", "without it", "what the figure measured"], rows)
@@ -66,6 +70,12 @@ def original_text(facts: Mapping[str, Any]) -> str:
         rows = [[table, f"{held['reproduced']} of {held['judged']}"] for table, held in published.items()]
         made += "\n" + markdown_table(["numbers of", "reproduced"], rows)
     return made
+
+
+def words_of(study: str) -> dict[str, str]:
+    """Return what the shipped study says of each of its mechanisms; nothing of a study that is not shipped."""
+    path = shipped().get(study)
+    return {one.id: one.text for one in read_spec(path)[0].mechanisms} if path else {}
 
 
 def numbers_text(rows: Sequence[Mapping[str, Any]], side: str) -> str:
@@ -94,8 +104,8 @@ def effect_of(effect: Mapping[str, Any] | None) -> str:
     """Return an effect with its interval and number of replicates; empty where none was measured."""
     if effect is None or effect["value"] is None:
         return ""
-    numbers = (float("nan") if effect[key] is None else effect[key] for key in ("value", "low", "high"))
-    return f"{effect_text(Estimate(*numbers, effect['n']), effect['unit'])}, n = {effect['n']}"
+    value, low, high = (float("nan") if effect[key] is None else effect[key] for key in ("value", "low", "high"))
+    return f"{effect_text(Estimate(value, low, high, effect['n']), effect['unit'])}, n = {effect['n']}"
 
 
 def main(studies: str, docs: str) -> None:

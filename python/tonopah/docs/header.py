@@ -92,7 +92,7 @@ def header() -> str:
     )
     parts += [f"    TONOPAH_{word.upper()} = {number}," for number, word in enumerate(NATIVE_LAYOUT["words"])]
     parts.append("};\n")
-    parts += struct("setup", [(name, about(Setup, name)) for name, _ in library.Setup._fields_], Setup)
+    parts += struct("setup", [(field[0], about(Setup, field[0])) for field in library.Setup._fields_], Setup)
     for name, source in STRUCTS.items():
         parts += struct(name.removeprefix("on_"), [(field, about(source, field)) for field in NATIVE_LAYOUT[name]], source)
     title = "What the algorithm answers; only cwnd_bytes has to be set."

@@ -150,7 +150,7 @@ def kind_of(entry: Any) -> str:
         if key in entry:
             return " or ".join(kind_of(below) for below in entry[key] if below.get("type") != "null")
     kinds = entry.get("type", "anything")
-    kinds = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind != "null"]
+    kinds = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind != "null"]
     if kinds == ["array"]:
         return f"array of {kind_of(entry.get('items', {}))}"
     return " or ".join({"object": "table", "string": "text"}.get(kind, kind) for kind in kinds)

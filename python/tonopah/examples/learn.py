@@ -5,6 +5,7 @@ next mean. Losses at random say nothing about congestion, which Reno cannot know
 """
 
 import sys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ def play(env: CongestionEnv, policy: NDArray[np.float64], seed: int) -> tuple[fl
     """Return the sum of rewards of an episode, and its result."""
     observation, _ = env.reset(seed=seed)
     total, over = 0.0, False
+    info: dict[str, Any] = {}
     while not over:
         action = np.tanh(policy[:-1] @ observation + policy[-1])
         observation, reward, _, over, info = env.step((action,))
@@ -48,7 +50,8 @@ def main(generations: int = 6) -> dict[str, tp.Result]:
     found = {"learned": learned, "reno": tp.run(DEFAULT, seed=env.seed, cc="reno")}
     for name, result in found.items():
         flow = result.flow(0)
-        print(f"{name}: {flow.goodput_bps / 1e6:.2f} Mb/s, delay {1000 * flow.delay_s:.1f} ms")
+        goodput_bps, delay_s = flow.goodput_bps or 0.0, flow.delay_s or 0.0
+        print(f"{name}: {goodput_bps / 1e6:.2f} Mb/s, delay {1000 * delay_s:.1f} ms")
     return found
 
 

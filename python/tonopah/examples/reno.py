@@ -31,7 +31,7 @@ class Reno(CongestionControl):
         if acked and self.cwnd_bytes >= self.ssthresh_bytes:
             self.avoid_congestion(acked, view.mss_bytes)
 
-    def avoid_congestion(self, acked: int, mss: int) -> None:
+    def avoid_congestion(self, acked: float, mss: int) -> None:
         """Grow by one segment for each window of acknowledged bytes (section 3.1)."""
         price = self.cwnd_bytes
         if self.counted_bytes >= price:

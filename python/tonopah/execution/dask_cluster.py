@@ -63,14 +63,27 @@ def connect(options: ExecutionOptions) -> Iterator[Callable[[Sequence[Run], Any]
         with start_cluster(options.threads) as cluster, closing(Client(cluster, set_as_default=False)) as client:
             yield lambda runs, on_done: ClusterRunner(client, options).execute(runs, on_done)
         return
+    reach(options.scheduler)
+    with closing(Client(options.scheduler, timeout=CONNECT_S, set_as_default=False)) as client:
+        yield lambda runs, on_done: ClusterRunner(client, options).execute(runs, on_done)
+
+
+def reach(address: str) -> None:
+    """Raise InputError if no scheduler answers at an address. A Client that finds none leaves its event loop running for ever."""
+    from distributed.comm.core import connect as connect_to
+    from distributed.security import Security
+    from distributed.utils import LoopRunner
+
+    async def greet() -> None:
+        comm = await connect_to(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
+        await comm.close()
+
     try:
-        client = Client(options.scheduler, timeout=CONNECT_S, set_as_default=False)
+        LoopRunner().run_sync(greet)
     except (OSError, TypeError, ValueError) as error:
         # TypeError: an address tls:// without certificates.
-        message = f"{options.scheduler} does not answer: {error}"
+        message = f"{address} does not answer: {error}"
         raise InputError("scheduler", message, "like tcp://HOST:8786; docs/cluster.md says what TLS needs") from None
-    with closing(client):
-        yield lambda runs, on_done: ClusterRunner(client, options).execute(runs, on_done)
 
 
 def start_cluster(count: int) -> Any:
@@ -84,7 +97,7 @@ def start_cluster(count: int) -> Any:
     except ImportError:
         raise InputError("executor", "cryptography is not installed, for TLS", 'pip install "tonopah[dask]"') from None
     # The processes on this machine share its memory: Dask must not end one that needs more than an equal share.
-    with dask.config.set(NO_PAGES):
+    with dask.config.set(NO_PAGES):  # pyright: ignore[reportPrivateImportUsage]
         return LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, memory_limit=0, silence_logs=logging.CRITICAL,
             host=LOOPBACK, security=security, dashboard_address=f"{LOOPBACK}:0", scheduler_kwargs={"dashboard": False},
@@ -225,7 +238,7 @@ class ClusterRunner:
         time with nothing else on the cluster: a run that then ends its worker is the culprit.
         """
         from distributed import CancelledError, KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm import CommClosedError  # pyright: ignore[reportPrivateImportUsage]
 
         indices = self.in_flight.pop(future)
         try:

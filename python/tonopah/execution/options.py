@@ -22,8 +22,8 @@ class Limits(NamedTuple):
 class Shard(NamedTuple):
     """Shard `index` (from 1) of `count` shards of a study of about equal size."""
 
-    index: int
-    count: int
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 @dataclass(frozen=True)

@@ -73,13 +73,15 @@ class Worker:
         # -P: without the working directory, where a file may be called like a module of the standard library.
         command = [sys.executable, "-P", "-m", "tonopah.execution.worker"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        assert self.process.stdin and self.process.stdout
+        self.jobs, self.answers = self.process.stdin, self.process.stdout
 
     def run(self, job: Job) -> Answer:
         """Send one job and return its answer."""
         try:
-            pickle.dump(job, self.process.stdin)
-            self.process.stdin.flush()
-            return pickle.load(self.process.stdout)
+            pickle.dump(job, self.jobs)
+            self.jobs.flush()
+            return pickle.load(self.answers)
         except (EOFError, OSError, pickle.UnpicklingError):
             return Answer(failed=f"a worker process ended with exit code {self.process.wait()}", died=True)
 
@@ -87,7 +89,7 @@ class Worker:
         """Kill the process."""
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
+        for pipe in (self.jobs, self.answers):
             # Buffered bytes have no reader any more.
             with suppress(OSError):
                 pipe.close()

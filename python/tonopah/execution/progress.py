@@ -63,7 +63,7 @@ class Cell:
     """Progress as a bar below the cell of a notebook."""
 
     def __init__(self, total: int, done: int, what: str = "runs"):
-        from IPython.display import HTML, display
+        from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
 
         self.total, self.done, self.first, self.what, self.started = total, done, done, what, time.monotonic()
         self.html, self.shown = HTML, display(HTML(self.text()), display_id=True)

@@ -74,12 +74,14 @@ class Standing(CongestionControl):
     def on_ack(self, ack: object, view: object) -> None:
         """Change nothing."""
 
-    on_congestion = on_ack
+    def on_congestion(self, event: object, view: object) -> None:
+        """Change nothing."""
 
 
 def warm_up() -> None:
     """Do what every child would do for itself: look up names, and initialise what a first run in Python does."""
-    engine_names(), find_entry_points()
+    engine_names()
+    find_entry_points()
     world = {"duration": "100ms", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}, "record": {"series": ["cwnd"]}}
     bound = bind(world | {"tcp": {"cc": Standing}})
     run(bound.text, 1, bound.algorithms)

@@ -1,7 +1,8 @@
-"""A run as captures for Wireshark and tshark: a pcapng file for each host, or for each link.
+"""A run as captures for Wireshark and tshark: a pcapng file for each host, for each link, or for each radio channel.
 
-The format is that of draft-ietf-opsawg-pcapng: times in nanoseconds of the run, packets from the IPv4 header on. The engine
-writes the headers, with options and checksums; payload is not stored, and its bytes are zeros.
+The format is that of draft-ietf-opsawg-pcapng: times in nanoseconds of the run; packets from the IPv4 header on, frames of a
+channel from the radiotap or MAC header on. The engine writes the headers, with options and checksums; payload is not stored,
+and its bytes are zeros.
 """
 
 import json
@@ -10,14 +11,12 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tonopah._core import capture, engine_version
 from tonopah.errors import ScenarioError, relay
 from tonopah.simulation import Result, checked_seed, engine_form
 
-RAW_IP = 101
-"""LINKTYPE_RAW: a packet begins with its IP header."""
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D
 NAME, USER_APPLICATION, DESCRIPTION, SPEED, RESOLUTION, FLAGS = 2, 4, 3, 8, 9, 2
@@ -25,6 +24,10 @@ NANOSECONDS = 9
 INBOUND, OUTBOUND = 1, 2
 SOURCE_ADDRESS = slice(12, 16)
 """In an IPv4 header."""
+
+Point = Literal["hosts", "links", "channels"]
+POINTS: tuple[Point, ...] = get_args(Point)
+"""Where packets are seen."""
 
 
 @dataclass
@@ -41,25 +44,25 @@ class Interface:
 
 @dataclass
 class Capture:
-    """The content of a file: interfaces, and the blocks of their packets."""
+    """The content of a file: interfaces with their link types, and the blocks of their packets."""
 
     name: str
-    interfaces: list[Interface] = field(default_factory=list)
+    interfaces: list[tuple[Interface, int]] = field(default_factory=list)
     packets: list[bytes] = field(default_factory=list)
 
 
-def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, on_links: bool = False) -> Result:
-    """Run a scenario, write what its hosts (or links) see into files in `folder`, and return its Result.
+def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at: Point = "hosts") -> Result:
+    """Run a scenario, write what is seen at its hosts, links or channels into files in `folder`, and return its Result.
 
-    Raises ScenarioError when the scenario cannot be run, OSError when a file cannot be written.
+    Raises ScenarioError when the scenario cannot be run or has none of them, OSError when a file cannot be written.
     """
     try:
-        summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), on_links=on_links)
+        summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), at=at)
     except ScenarioError as error:
         raise relay(error, name) from None
     result = Result(json.loads(summary), series)
+    points = {"hosts": hosts, "links": links, "channels": channels}[at](result.summary)
     folder.mkdir(parents=True, exist_ok=True)
-    points = links(result.summary) if on_links else hosts(result.summary)
     for made in captures(seen, points):
         (folder / f"{made.name}.pcapng").write_bytes(file_bytes(made))
     return result
@@ -84,16 +87,22 @@ def links(summary: Mapping[str, Any]) -> dict[int, tuple[str, Interface]]:
     return found
 
 
+def channels(summary: Mapping[str, Any]) -> dict[int, tuple[str, Interface]]:
+    """Return for each radio channel its file and its interface."""
+    names = {channel["channel"]: f"channel{channel['channel']}" for channel in summary["channels"]}
+    return {index: (name, Interface(name, "every frame, as its transmission begins")) for index, name in names.items()}
+
+
 def captures(seen: str, points: Mapping[int, tuple[str, Interface]]) -> Iterable[Capture]:
-    """Return the captures with packets, by the rows of the engine: point, time, size, headers."""
+    """Return the captures with packets, by the rows of the engine: point, link type, time, size, headers."""
     made: dict[str, Capture] = {}
     places: dict[int, tuple[Capture, int, bytes]] = {}
     for row in seen.splitlines()[1:]:
-        point, t_ns, size, headers = row.split(",")
+        point, link_type, t_ns, size, headers = row.split(",")
         if int(point) not in places:
             name, interface = points[int(point)]
             capture_of = made.setdefault(name, Capture(file_name(name, made)))
-            capture_of.interfaces.append(interface)
+            capture_of.interfaces.append((interface, int(link_type)))
             places[int(point)] = capture_of, len(capture_of.interfaces) - 1, interface.address
         to, number, address = places[int(point)]
         to.packets.append(packet_block(number, int(t_ns), int(size), bytes.fromhex(headers), address))
@@ -110,16 +119,16 @@ def file_bytes(made: Capture) -> bytes:
     """Return a capture as a pcapng file of one section."""
     application = option(USER_APPLICATION, f"Tonopah {engine_version()}".encode())
     section = block(SECTION, struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1) + application + option(0, b""))
-    return section + b"".join(interface_block(interface) for interface in made.interfaces) + b"".join(made.packets)
+    return section + b"".join(interface_block(*interface) for interface in made.interfaces) + b"".join(made.packets)
 
 
-def interface_block(interface: Interface) -> bytes:
+def interface_block(interface: Interface, link_type: int) -> bytes:
     """Return the description of an interface."""
     options = option(NAME, interface.name.encode()) + option(DESCRIPTION, interface.description.encode())
     if interface.speed_bps:
         options += option(SPEED, struct.pack("<Q", interface.speed_bps))
     options += option(RESOLUTION, bytes([NANOSECONDS])) + option(0, b"")
-    return block(INTERFACE, struct.pack("<HHI", RAW_IP, 0, 0) + options)
+    return block(INTERFACE, struct.pack("<HHI", link_type, 0, 0) + options)
 
 
 def packet_block(interface: int, t_ns: int, size: int, headers: bytes, address: bytes) -> bytes:

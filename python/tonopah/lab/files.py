@@ -44,7 +44,7 @@ def export(session: Session, form: str, folder: Path, allow_python: bool) -> tup
     """Return a file of a run that has not begun, and its media type. Raises InputError and LimitError."""
     if form not in FORMS:
         raise InputError("form", f"{form!r} is no form of a file", ", ".join(FORMS))
-    session.tracks = recorder = Columns()
+    session.tracks = recorder = Columns()  # pyright: ignore[reportAttributeAccessIssue]
     session.start()
     session.thread.join()
     if session.error or session.summary is None:
@@ -67,7 +67,7 @@ def export(session: Session, form: str, folder: Path, allow_python: bool) -> tup
 
 def capture(session: Session, folder: Path, allow_python: bool, out: Path) -> None:
     """Write captures of a run whose size is known."""
-    packets = session.summary["conservation"]["sent"]
+    packets = session.summary["conservation"]["sent"]  # pyright: ignore[reportOptionalSubscript]
     if packets > MOST_CAPTURED:
         raise LimitError(f"the run has {packets:,} packets; captures are made of at most {MOST_CAPTURED:,}: make it shorter")
     session.slots.take(threading.Event())

@@ -18,7 +18,7 @@ from tonopah.lab.session import OVER, Session
 from tonopah.lab.tracks import difference
 from tonopah.metrics import METRICS
 from tonopah.scenario.document import parse, to_toml
-from tonopah.simulation import OWNERS, SERIES, algorithms
+from tonopah.simulation import BINNED, OWNERS, SERIES, algorithms
 
 MOST_REPLICATES = 30
 Handler = Callable[[Lab, dict[str, Any]], Any]
@@ -39,6 +39,7 @@ def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
         name: {
             "label": METRICS[name].label, "unit": METRICS[name].unit, "factor": METRICS[name].factor,
             "definition": METRICS[name].definition, "of": OWNERS.get(name, "flow"),
+            "binned": name in BINNED,
         } for name in SERIES
     }  # fmt: skip
     return {
@@ -173,15 +174,17 @@ def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 
 def explore(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a metric of a study over an axis."""
-    x = wanted(asked, "x", str) if asked.get("x") is not None else None
-    return lab.studies.explore(wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "metric", str), x)
+    x, facet = (wanted(asked, key, str) if asked.get(key) is not None else None for key in ("x", "facet"))
+    if facet is not None and x is None:
+        raise InputError("facet", "without an axis there are no facets", "give x too")
+    name, quick = wanted(asked, "name", str), wanted(asked, "quick", bool, False)
+    return lab.studies.explore(name, quick, wanted(asked, "metric", str), x, facet)
 
 
 def point(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the runs of a point of a study."""
-    x = wanted(asked, "x", str) if asked.get("x") is not None else None
-    name, quick = wanted(asked, "name", str), wanted(asked, "quick", bool, False)
-    return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), x, asked.get("value"))
+    name, quick, where = wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "where", dict, {})
+    return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), where)
 
 
 def list_lessons(_: Lab, __: dict[str, Any]) -> dict[str, Any]:

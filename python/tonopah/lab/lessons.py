@@ -169,8 +169,8 @@ def measured(session: Session | None, path: str, over: str | None = None) -> flo
 def of_series(session: Session, path: str) -> float | None:
     """Return the largest, smallest or mean sample of a series: `series.cwnd.0.max`."""
     _, name, owner, statistic = split_path(path)
-    track = session.tracks.tracks.get((name, owner))
-    return None if track is None or not track.count else float(STATISTICS[statistic](track.values[: track.count]))
+    track = session.tracks.tracks.get((name, owner))  # pyright: ignore[reportArgumentType]
+    return None if track is None or not track.count else float(STATISTICS[statistic](track.values[: track.count]))  # pyright: ignore[reportArgumentType]
 
 
 def other_changes(scenario: Mapping[str, Any], session: Session | None, allowed: list[str]) -> str | None:

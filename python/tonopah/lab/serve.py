@@ -53,7 +53,7 @@ def make_server(app: object) -> uvicorn.Server:
     """Return the server of an application: no log of requests, which would hold the token, and no message larger than allowed."""
     return uvicorn.Server(
         uvicorn.Config(
-            app,
+            app,  # pyright: ignore[reportArgumentType]
             log_level="error",
             access_log=False,
             ws="websockets-sansio",

@@ -17,9 +17,11 @@ from tonopah.lab.tracks import Shown, Tracks
 from tonopah.scenario.document import parse, prepare
 from tonopah.simulation import checked_seed, engine_form
 
-SERIES = ("cwnd", "ssthresh", "state", "rtt", "throughput", "goodput", "queue", "drops", "marks")
+SERIES = ("cwnd", "ssthresh", "state", "rtt", "sending_rate", "goodput", "queue", "drops", "marks")
 """What is recorded of a scenario that records nothing: what the bench draws."""
-FURTHER = dict.fromkeys(("adhoc", "infrastructure", "wired_cum_wireless"), ("position_x", "position_y"))
+FURTHER: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("adhoc", "infrastructure", "wired_cum_wireless"), ("position_x", "position_y")
+)
 FURTHER["constellation"] = ("path_delay", "route_hops")
 """What is recorded besides, by the kind of network."""
 EVERY = {"every": "change", "bin": "50ms"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah.analysis.figure_data import asked_figures
+from tonopah.analysis.asked_figures import asked_figures
 from tonopah.errors import InputError
 from tonopah.lab.security import below, confine, refuse_python
 from tonopah.report import verdicts
@@ -28,6 +28,10 @@ MOST_FILES = 500
 MOST_RUNS = 200
 """Runs of a point that are listed."""
 KEPT_OUTPUT = 2000
+MOST_AXES = 2
+"""Of a sweep that is drawn: along the one, a figure for each value of the other."""
+DRAWN = ("line", "bar", "heatmap")
+"""Kinds of figures whose metrics are offered."""
 
 
 @dataclass
@@ -72,7 +76,24 @@ class Studies:
             "title": str(document.get("title") or question),
             "question": question,
             "own": path.parent == self.folder,
+            "state": self.state(name, path.stem),
         }
+
+    def state(self, name: str, stem: str) -> str:
+        """Return how far a study is, from the files that it has written; empty if it was not begun here."""
+        for quick, size in ((False, ""), (True, ", quick size")):
+            job, folder = self.jobs.get((name, quick)), self.results(stem, quick)
+            if job is not None and job.process.poll() is None:
+                return f"running{size}"
+            if (folder / "report.html").is_file():
+                return f"report{size}"
+            if (folder / "runs.sqlite").is_file():
+                return f"begun{size}"
+        return ""
+
+    def results(self, stem: str, quick: bool) -> Path:
+        """Return the folder of the results of a study."""
+        return self.folder / RESULTS / f"{stem}{'-quick' if quick else ''}"
 
     def study(self, name: str, quick: bool) -> Study:
         """Return a study that may be run here, with the folder of its results. Raises InputError."""
@@ -86,7 +107,7 @@ class Studies:
         study = Study.load(path)
         if quick:
             study.resize(quick=True)
-        study.folder = self.folder / RESULTS / f"{study.name}{'-quick' if quick else ''}"
+        study.folder = self.results(study.name, quick)
         below(self.folder, str(study.folder))
         # Planning checks every run: not again at each look, unless the file has changed.
         self.read[name, quick] = changed, study
@@ -142,38 +163,42 @@ class Studies:
         """Write the report of what is stored."""
         Study.open(self.study(name, quick).folder).report(quiet=True)
 
-    def explore(self, name: str, quick: bool, metric: str, x: str | None) -> dict[str, Any]:
-        """Return a metric over an axis as the figures of a report, one for each part that has it."""
+    def explore(self, name: str, quick: bool, metric: str, x: str | None, facet: str | None) -> dict[str, Any]:
+        """Return a metric over an axis as the figures of a report, for each part that has it and each value of `facet`."""
         study = Study.open(self.study(name, quick).folder)
         with Store(study.folder, create=False) as store:
-            found = asked_figures(study.spec, study.document, study.plan, store, metric, x)
-        return {"figures": [page_figure(figure) for figure in found.values()]}
+            found = asked_figures(study.spec, study.plan, store, metric, x, facet)
+        return {"figures": [page_figure(figure) for figure in found]}
 
-    def runs(self, name: str, quick: bool, part: str, algorithm: str, x: str | None, value: Any) -> dict[str, Any]:
-        """Return the runs of a point: seed, scenario, and what was measured."""
+    def runs(self, name: str, quick: bool, part: str, algorithm: str, where: dict[str, Any]) -> dict[str, Any]:
+        """Return the runs of a point, the values of its axes; the nominal point has none. Each has seed and scenario."""
         study = Study.open(self.study(name, quick).folder)
         chosen = next((one for one in study.spec.parts if one.id == part), study.spec.parts[0])
         plan = study.plan.parts[chosen.id]
-        sweep = next((i for i, one in enumerate(chosen.sweeps) if x in one.vary), None)
+        sweep = chosen.sweep_over(set(where))
+        if where and sweep is None:
+            raise InputError("where", f"no sweep varies {' and '.join(where)} alone")
         ids = plan.base if sweep is None else plan.sweeps[sweep]
         found = [
             {"run": run.id, "seed": run.seed, "algorithm": run.algorithm, "document": json.loads(run.scenario)}
             for (label, run_id), run in plan.runs.items()
-            if run_id in ids and label == algorithm and (x is None or str(run.values.get(x)) == str(value))
+            if run_id in ids
+            and label == algorithm
+            and all(str(run.values.get(axis)) == str(value) for axis, value in where.items())
         ]
         return {"runs": sorted(found, key=lambda run: run["seed"])[:MOST_RUNS]}
 
 
 def choices(study: Study) -> dict[str, Any]:
-    """Return what can be explored: of each part its axes with their values, algorithms and metrics."""
+    """Return what can be explored: of each part its sweeps of one or two axes, algorithms and metrics."""
     return {
         "parts": [
             {
                 "id": part.id,
                 "title": part.title or part.id,
                 "algorithms": list(part.labels),
-                "axes": {axis: values for sweep in part.sweeps if len(sweep.vary) == 1 for axis, values in sweep.vary.items()},
-                "metrics": sorted({name for figure in part.figures if figure.kind in ("line", "bar") for name in figure.y}),
+                "sweeps": [sweep.vary for sweep in part.sweeps if len(sweep.vary) <= MOST_AXES],
+                "metrics": sorted({name for figure in part.figures if figure.kind in DRAWN for name in figure.y}),
             }
             for part in study.spec.parts
         ]

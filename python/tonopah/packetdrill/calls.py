@@ -184,7 +184,7 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
         switches = [each for each in flat([value]) if isinstance(each, int)]
         sockets.socket(call).resets = switches[:2] == [1, 0]
     elif end is None:
-        set_before(sockets, option, number)
+        set_before(sockets, option, number)  # pyright: ignore[reportArgumentType]
     elif option == "TCP_NODELAY":
         end.set(nagle=not number)
     elif option == "TCP_CORK":

@@ -277,7 +277,7 @@ class Interpreter:
             flags=flags,
             window_bytes=window << scale,
             sack=options.get("sack", ()),
-            timestamps_ms=None if stamp is None else (stamp[0], self.stamps.get(stamp[1], stamp[1])),
+            timestamps_ms=None if stamp is None else (stamp[0], self.stamps.get(stamp[1], stamp[1])),  # pyright: ignore[reportArgumentType]
             ecn={"noecn": "not_ect", None: "not_ect"}.get(packet.ecn, packet.ecn or "not_ect"),
             mss_bytes=options.get("mss") if syn else None,
             window_scale=options.get("wscale") if syn else None,

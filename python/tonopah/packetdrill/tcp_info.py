@@ -121,7 +121,7 @@ class Assertions:
     def statement(self, statement: ast.stmt, state: EndpointState, counted: Mapping[str, int]) -> int:
         """Carry out one statement; 1 if it is an assertion that holds."""
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        known = {name: FIELDS[name](state) for name in names & FIELDS.keys() - self.hidden} | counted | CONSTANTS
+        known = {name: FIELDS[name](state) for name in names & FIELDS.keys() - self.hidden} | dict(counted) | CONSTANTS
         missing = {name for name in names if name not in {*known, *self.variables, *FUNCTIONS}}
         if missing:
             self.unknown |= missing

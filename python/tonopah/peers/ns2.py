@@ -43,7 +43,7 @@ def run(scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None
     `extra` settings of the world file: `trace` (file for the events of agents), `frames=1` (count frames, which is slow).
     """
     kind = scenario["network"]["kind"]
-    with tempfile.TemporaryDirectory() as folder, as_file(files(__package__) / f"{kind}.tcl") as script:
+    with tempfile.TemporaryDirectory() as folder, as_file(files("tonopah.peers") / f"{kind}.tcl") as script:
         world = Path(folder, "world.tcl")
         world.write_text(world_file.write(scenario, seed, **extra))
         done = process.run(["ns", str(script), str(world)], cpu_limit_s=cpu_limit_s)

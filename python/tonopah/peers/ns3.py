@@ -65,7 +65,7 @@ class Programs:
         said = process.run(["pkg-config", "--cflags", "--libs", *libraries(kind)])
         # Debian's flags of 3.37 hold a stray "-I/usr\;".
         flags = [flag for flag in shlex.split(said.output) if not flag.endswith(";")]
-        with as_file(files(__package__) / f"{kind}.cc") as source, as_file(files(__package__) / "world.h") as header:
+        with as_file(files("tonopah.peers") / f"{kind}.cc") as source, as_file(files("tonopah.peers") / "world.h") as header:
             done = process.run(["g++", *FLAGS, "-I", str(header.parent), "-o", str(path), str(source), *flags])
         if done.code != 0:
             why = next(

@@ -44,12 +44,12 @@ def run(command: Sequence[str], text: str = "", cpu_limit_s: float | None = None
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 raise
-        said = [path.read_text(errors="replace") for path in (output, errors)]
+        said, complained = (path.read_text(errors="replace") for path in (output, errors))
         if not report.exists():
-            raise RunFailedError(f"{command[0]} could not be started: {said[1].strip()[-300:]}")
+            raise RunFailedError(f"{command[0]} could not be started: {complained.strip()[-300:]}")
         code, cpu, kib = report.read_text().split()
     cpu_s = float(cpu)
     # SIGXCPU comes of the limit alone, even where the time accounted for is a little less; SIGKILL may have another cause.
     at_limit = cpu_limit_s is not None and int(code) == -signal.SIGKILL and cpu_s >= 0.9 * cpu_limit_s
     stopped = int(code) == -signal.SIGXCPU or at_limit
-    return Finished(*said, int(code), cpu_s, int(kib) / 1024, stopped)
+    return Finished(said, complained, int(code), cpu_s, int(kib) / 1024, stopped)

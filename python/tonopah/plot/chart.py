@@ -179,7 +179,7 @@ class Chart:
         """Draw empirical distributions."""
         for one in self.data.series:
             x, y = numbers(one.x[:1] + one.x), numbers([0.0, *one.y] if one.x else [])
-            axes.step(x, y, where="post", label=self.text(one.label), **self.line_style(one.style) | {"marker": ""})
+            axes.step(x, y, where="post", label=self.text(one.label), **self.line_style(one.style) | {"marker": ""})  # pyright: ignore[reportArgumentType]
         axes.set_xlabel(self.text(self.data.x.title))
         axes.set_xscale("log" if self.data.x.log else "linear")
 
@@ -272,7 +272,7 @@ class Chart:
         self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="left", multialignment="center")
         if image is not None:
             bar = self.figure.colorbar(image, ax=list(panels.flat), label=self.text(self.y_title()))
-            bar.solids.set_rasterized(False)
+            bar.solids.set_rasterized(False)  # pyright: ignore[reportOptionalMemberAccess]
 
     def wrapped(self, title: str) -> str:
         """Return the title of a vertical axis in two lines if it is longer than the axis: a path breaks before its last key."""

@@ -55,8 +55,8 @@ def make_look(form: str, **options: Any) -> Look:
     for key in options:
         if key not in OPTIONS:
             raise InputError(key, "is unknown", list_allowed(OPTIONS, value=key))
-    made = {OPTIONS[key][0]: OPTIONS[key][1](value) for key, value in options.items() if value is not None}
-    return Look(**({"width_in": 3.5} | made))
+    made: dict[str, Any] = {OPTIONS[key][0]: OPTIONS[key][1](value) for key, value in options.items() if value is not None}
+    return Look(**{"width_in": 3.5, **made})
 
 
 OPTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -98,7 +98,7 @@ def measured_without_latex() -> Iterator[None]:
         return width * renderer.dpi / agg.dpi, height * renderer.dpi / agg.dpi, descent * renderer.dpi / agg.dpi
 
     own = backend_pgf.RendererPgf.get_text_width_height_descent
-    backend_pgf.RendererPgf.get_text_width_height_descent = measure
+    backend_pgf.RendererPgf.get_text_width_height_descent = measure  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     finally:

@@ -1,16 +1,17 @@
 """Pictures for a notebook: a metric of a study over an axis, and the series of a run."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tonopah.analysis.figure_data import asked_figures
-from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
+from tonopah.analysis.asked_figures import asked_figures
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers, step_of
 from tonopah.errors import InputError
 from tonopah.metrics import metric
 from tonopah.plot import picture, style
+from tonopah.plot.chart import STEPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +64,9 @@ class Picture:
         return target
 
 
-def plot_study(spec: "StudySpec", document: Mapping[str, Any], plan: "Plan", store: "Store", name: str, x: str | None) -> Picture:
+def plot_study(spec: "StudySpec", plan: "Plan", store: "Store", name: str, x: str | None) -> Picture:
     """Return a metric over an axis that a sweep varies, or bars at the nominal point, with intervals. Raises InputError."""
-    found = list(asked_figures(spec, document, plan, store, name, x).values())
+    found = asked_figures(spec, plan, store, name, x)
     if not found:
         axes = sorted({axis for part in spec.parts for sweep in part.sweeps for axis in sweep.vary})
         raise InputError("plot", f"no run measured {name} over {x or 'the algorithms'}", f"axes: {', '.join(axes) or 'none'}")
@@ -86,7 +87,13 @@ def plot_result(result: "Result", names: Sequence[str]) -> Picture:
                 shown, owner = metric(name), table.columns[1]
                 for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES]):
                     look = {key: value for key, value in style.line_style(index).items() if not key.startswith("marker")}
-                    panel.step(rows["t_s"], rows["value"] * shown.factor, where="post", label=f"{owner} {number}", **look)
+                    panel.plot(
+                        rows["t_s"],
+                        rows["value"] * shown.factor,
+                        drawstyle=STEPS[step_of(name)],
+                        label=f"{owner} {number}",
+                        **look,
+                    )
                 panel.set_ylabel(f"{shown.label} ({shown.unit})" if shown.unit else shown.label)
                 panel.legend(loc="upper right", fontsize="small")
             axes[-1, 0].set_xlabel("Time (s)")
@@ -107,5 +114,5 @@ def series_figure(name: str, table: "pd.DataFrame") -> FigureData:
     ]
     scale = FigureScale(name, shown.label, shown.unit)
     return FigureData(
-        name, "", "series", shown.label, shown.definition, FigureAxis("t_s", "Time", "s"), scale, lines, step="after"
+        name, "", "series", shown.label, shown.definition, FigureAxis("t_s", "Time", "s"), scale, lines, step=step_of(name)
     )

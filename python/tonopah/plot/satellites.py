@@ -125,7 +125,7 @@ def draw_delay(axes: "Axes", view: Mapping[str, Any]) -> None:
     axes.axvline(view["at_s"] / 3600.0, color="#333333", linewidth=0.8, linestyle="--")
     axes.set(xlim=(0, DAY_S / 3600.0), xticks=range(0, 25, 3), xlabel="Time (h)", ylabel="Propagation delay,\none way (ms)")
     axes.set_ylim(bottom=0)
-    style.legend_below(axes.figure, axes)
+    style.legend_below(axes.figure, axes)  # pyright: ignore[reportArgumentType]
 
 
 def satellites_of(view: Mapping[str, Any]) -> dict[str, tuple[float, float]]:

@@ -67,7 +67,7 @@ def settings(changes: Mapping[str, Any] | None = None) -> "Iterator[ModuleType]"
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(SETTINGS | dict(changes or {}))
+        mpl.rcParams.update(SETTINGS | dict(changes or {}))  # pyright: ignore[reportCallIssue, reportArgumentType]
         yield plt
 
 

@@ -207,6 +207,8 @@ def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], jo
     for name in sorted(place, key=lambda name: (name not in always, name not in busy)):
         x, y = place[name]
         if few or (name in busy and len(busy) <= MAX_LABELS) or name in always:
-            label_style = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
+            label_style: dict[str, Any] = (
+                {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
+            )
             label_style["bbox"] = behind if name in kinds["router"] else None
             axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color="#222222", zorder=6, **label_style)

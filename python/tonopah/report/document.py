@@ -78,8 +78,9 @@ def write_files(
     for source in sources:
         for entry in printed.reproduced(source.part, source.plan, source.runs):
             held.setdefault(entry.printed.table, []).append(entry)
-    facts |= {"mechanisms": mechanisms.shown(spec, plan, runs)}
-    about = study_facts(manifest, spec, facts, store) | against_original(held, facts["mechanisms"])
+    shown = mechanisms.shown(spec, plan, runs)
+    facts |= {"mechanisms": shown}
+    about = study_facts(manifest, spec, facts, store) | against_original(held, shown)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
     replace_file(out / "report.html", render(spec, found, answered, parts, held, facts))
     return out / "report.html"

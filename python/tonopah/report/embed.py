@@ -7,6 +7,7 @@ neighbours only the first, which a line of steps does not need. Its values are f
 import base64
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ DIGITS = 7
 Floats = NDArray[np.float64]
 
 
-def page_data(figures: list[FigureData]) -> str:
+def page_data(figures: Iterable[FigureData]) -> str:
     """Return the data of all figures as JSON for a script element."""
     compact = {figure.id: page_figure(figure) for figure in figures}
     # In a script element only "<" could end it.
@@ -33,7 +34,7 @@ def page_data(figures: list[FigureData]) -> str:
 
 def page_figure(figure: FigureData) -> dict[str, Any]:
     """Return one figure as the script of the page reads it."""
-    content = figure.as_json() | {"heading": heading(figure), "caption": figure.caption + thinning_note(figure)}
+    content: dict[str, Any] = figure.as_json() | {"heading": heading(figure), "caption": figure.caption + thinning_note(figure)}
     for one in content["series"]:
         if figure.kind == "series":
             x, y = thin_series(as_floats(one["x"]), as_floats(one["y"]))
@@ -81,7 +82,7 @@ def thin_series(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return x, y
 
 
-def extremes(interval: NDArray[np.int_], y: NDArray[np.floating[Any]]) -> NDArray[np.int_]:
+def extremes(interval: NDArray[np.integer[Any]], y: NDArray[np.floating[Any]]) -> NDArray[np.int_]:
     """Return the positions of the smallest and the largest sample of each interval, and of the very last.
 
     Where an interval has no number, of its first.

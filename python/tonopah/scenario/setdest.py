@@ -26,7 +26,9 @@ IGNORED = re.compile(r'#.*|\$god_\s.*|\$ns_\s+at\s+\S+\s+"\$god_\s.*')
 def inline_movement(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
     """Replace a movement file named in `scenario` by its contents; its name is relative to `folder`."""
     network = scenario.get("network")
-    mobility = network.get("mobility") if isinstance(network, dict) else None
+    if not isinstance(network, dict):
+        return
+    mobility = network.get("mobility")
     if not isinstance(mobility, dict) or mobility.get("kind") != "setdest" or not isinstance(mobility.get("file"), str):
         return
     if "placement" in network:

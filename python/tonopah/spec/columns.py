@@ -13,6 +13,7 @@ from tonopah.errors import InputError, near_names
 from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, readable
 from tonopah.simulation import SERIES, run
+from tonopah.spec.derived import Derived
 from tonopah.summary import flatten, workload_columns
 from tonopah.units import si
 
@@ -66,7 +67,7 @@ WORLDS: tuple[dict[str, Any], ...] = (
         ],
     },
 )
-MADE_IN_TABLES = ("goodput_per_node_bps", "energy_power_w", "events")
+MADE_IN_TABLES = ("goodput_per_node_bps", "jain_hosts", "energy_power_w", "events")
 """Columns of runs that analysis/tables.py adds to those of the engine."""
 CLASSES = ("10kB", "100kB", "1MB", "10MB")
 """Upper edges of the classes of sizes of a workload that gives none."""
@@ -139,7 +140,7 @@ def of_workloads(scenario: Mapping[str, Any]) -> list[str]:
         prefix = f"workload.{workload.get('name')}." if isinstance(workload, Mapping) else ""
         edges = workload.get("classes", CLASSES) if prefix else []
         app = workload.get("app", {}) if prefix else None
-        kind = app.get("kind", "transfer") if isinstance(app, Mapping) else None
+        kind = app.get("kind", "transfer") if isinstance(app, Mapping) else ""
         names += [f"{prefix}{key}" for key in columns().workloads.get(kind, ())]
         for edge in [*map(edge_name, edges), "larger"] if isinstance(edges, list | tuple) and prefix else []:
             names += [f"{prefix}class.{edge}.{key}" for key in columns().classes]
@@ -154,6 +155,11 @@ def edge_name(edge: Any) -> str:
         return str(edge)
     unit, factor = next((unit, factor) for unit, factor in SIZES if size % factor == 0)
     return f"{size // factor}{unit}"
+
+
+def own_columns(derived: Iterable[Derived], scenario: Mapping[str, Any]) -> list[str]:
+    """Return the metrics that runs of a part have besides those of every run."""
+    return [*(column for metric in derived for column in metric.columns()), *of_workloads(scenario)]
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

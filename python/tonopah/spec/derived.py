@@ -1,12 +1,12 @@
 """Derived metrics (`[[derived]]`): numbers that a study computes from each run, beside those of the engine.
 
-`recovery`, `outage`, `mean` and `exit` read series, which the runs of their part then record; `jain` and `average` read the flows
-of the summary, or series with a `window`. What is asked stands here, how it is computed in measures.py.
+`recovery`, `outage`, `mean` and `exit` read series, which the runs of their part then record; `jain`, `average` and `ratio` read
+the flows of the summary, or series with a `window`. What is asked stands here, how it is computed in measures.py.
 """
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -19,7 +19,7 @@ VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
 value changes: such runs are then done again."""
 
-SUMMED = ("throughput", "goodput", "retransmits", "acked", "energy", "queue")
+SUMMED = ("sending_rate", "throughput", "goodput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
 
 STARTS = {
@@ -107,6 +107,10 @@ class OverTime(Derived):
         description="Leave out runs whose `flows` received nothing in this interval; `NAME.carried` is the share of the others.",
     )  # fmt: skip
 
+    if TYPE_CHECKING:
+        # Each of its kinds has its own default.
+        series: str
+
     @property
     def subject(self) -> str:
         """The series and the flows in words."""
@@ -135,7 +139,7 @@ class Recovery(OverTime):
     """
 
     kind: Literal["recovery"]
-    series: SeriesName = Field("cwnd", description="Series that it reads.")
+    series: SeriesName = Field("cwnd", description="Series that it reads.")  # pyright: ignore[reportInvalidTypeForm]
     at_s: Seconds = Field(alias="at", description="Instant of the disturbance.")
     after: Literal["instant", "loss", "outage"] = Field(
         "instant",
@@ -176,7 +180,7 @@ class Outage(OverTime):
     """`NAME.start_s`, `NAME.end_s`, `NAME.length_s` of the longest interval in which `series` is not above `quiet`."""
 
     kind: Literal["outage"]
-    series: SeriesName = Field("throughput", description="Series that it reads.")
+    series: SeriesName = Field("throughput", description="Series that it reads.")  # pyright: ignore[reportInvalidTypeForm]
     window_s: Interval | None = Field(None, alias="window", description="Interval that it reads; the whole run if absent.")
     at_least_s: Seconds = Field(
         0.0, alias="at_least", description="Shortest outage that counts.", json_schema_extra={"default": "0s"}
@@ -199,7 +203,7 @@ class Mean(OverTime):
     """Time average of `series`; several flows add up for throughput and other amounts, else their mean is taken."""
 
     kind: Literal["mean"]
-    series: SeriesName = Field(description="Series that it reads.")
+    series: SeriesName = Field(description="Series that it reads.")  # pyright: ignore[reportInvalidTypeForm]
     window_s: Interval | None = Field(None, alias="window", description="Interval that it reads; the whole run if absent.")
 
     def value_columns(self) -> dict[str, Metric]:
@@ -259,6 +263,11 @@ class OverFlows(Derived):
         return (RATES[self.metric],) if self.window_s else ()
 
     @property
+    def read(self) -> tuple[int, ...]:
+        """Numbers of all flows that it reads; all if none."""
+        return self.flows
+
+    @property
     def subject(self) -> str:
         """The metric and the flows in words."""
         return f"{metric(self.metric).label.lower()}{span(self.window_s)} over {owners(self.flows)}"
@@ -287,8 +296,34 @@ class Average(OverFlows):
         return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
 
 
+class Ratio(OverFlows):
+    """Mean of `metric` over `flows`, divided by that over the flows `to`, over their lives or in a `window`."""
+
+    kind: Literal["ratio"]
+    to: Flows = Field(description="Numbers of the flows that it divides by.")
+
+    HINTS: ClassVar[Mapping[str, str]] = {"to": "to = [1], with flows = [0]"}
+
+    @model_validator(mode="after")
+    def check_sides(self) -> "Ratio":
+        """Refuse a side without flows."""
+        for side in ("flows", "to"):
+            if not getattr(self, side):
+                raise refuse("names no flows", "numbers of flows, such as [0]", (side,))
+        return self
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """Numbers of the flows of both sides."""
+        return tuple(dict.fromkeys((*self.flows, *self.to)))
+
+    def value_columns(self) -> dict[str, Metric]:
+        """Return the ratio."""
+        return self.column("", self.title, "", 1.0, f"Mean of {self.subject} / that over {owners(self.to)}")
+
+
 KINDS: dict[str, type[Derived]] = {
-    "recovery": Recovery, "outage": Outage, "mean": Mean, "exit": Exit, "jain": Jain, "average": Average,
+    "recovery": Recovery, "outage": Outage, "mean": Mean, "exit": Exit, "jain": Jain, "average": Average, "ratio": Ratio,
 }  # fmt: skip
 
 
@@ -315,7 +350,8 @@ AnyDerived = Annotated[
     | Annotated[Mean, Tag("Mean")]
     | Annotated[Exit, Tag("Exit")]
     | Annotated[Jain, Tag("Jain")]
-    | Annotated[Average, Tag("Average")],
+    | Annotated[Average, Tag("Average")]
+    | Annotated[Ratio, Tag("Ratio")],
     Discriminator(class_of),
     BeforeValidator(check_kind),
 ]

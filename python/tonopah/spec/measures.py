@@ -3,14 +3,27 @@
 Series are columns `t_s`, `id` (number of the flow, link or node) and `value`, by their names.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.spec.derived import SUMMED, Average, Derived, Exit, Jain, Mean, Outage, OverFlows, OverTime, OwnValues, Recovery
+from tonopah.spec.derived import (
+    SUMMED,
+    Average,
+    Derived,
+    Exit,
+    Jain,
+    Mean,
+    Outage,
+    OverFlows,
+    OverTime,
+    OwnValues,
+    Ratio,
+    Recovery,
+)
 from tonopah.stats import jain
 
 Series = Mapping[str, Mapping[str, Any]]
@@ -50,28 +63,36 @@ def from_flows(derived: Sequence[Derived], flows: Sequence[Mapping[str, Any]]) -
     """Return the columns of all derived metrics of a run that read its flows, given as flat rows."""
     values: dict[str, float | None] = {}
     for metric in (metric for metric in derived if isinstance(metric, OverFlows) and not metric.from_series):
-        chosen = [flow.get(metric.metric) for flow in flows if not metric.flows or flow["flow"] in metric.flows]
-        known = [value for value in chosen if value is not None]
-        complete = known and len(known) == len(chosen) and (not metric.flows or len(chosen) == len(metric.flows))
+        chosen = {flow["flow"]: flow.get(metric.metric) for flow in flows if not metric.read or flow["flow"] in metric.read}
+        known = {flow: value for flow, value in chosen.items() if value is not None}
+        complete = known and len(known) == len(chosen) and (not metric.read or len(chosen) == len(metric.read))
         value = combine(metric, known) if complete else float("nan")
         values[metric.name] = None if np.isnan(value) else value
     return values
 
 
-def combine(metric: OverFlows, values: Sequence[float]) -> float:
-    """Return what a metric over flows makes of their values."""
-    return jain(values) if isinstance(metric, Jain) else float(np.mean(values))
+def combine(metric: OverFlows, values: Mapping[int, float]) -> float:
+    """Return what a metric over flows makes of their values, by the number of the flow; NaN for a ratio to nothing."""
+    if isinstance(metric, Ratio):
+        below = mean_of(metric.to, values)
+        return mean_of(metric.flows, values) / below if below else float("nan")
+    return jain(list(values.values())) if isinstance(metric, Jain) else mean_of(values, values)
+
+
+def mean_of(flows: Iterable[int], values: Mapping[int, float]) -> float:
+    """Return the mean of the values of flows."""
+    return float(np.mean([values[flow] for flow in flows]))
 
 
 def over_flows(metric: OverFlows, series: Series) -> Values:
-    """Return index or mean of the rates of flows in an interval; nothing if one of them has no sample."""
+    """Return index, mean or ratio of the rates of flows in an interval; nothing if one of them has no sample."""
     columns, (start, end) = series[metric.needs[0]], metric.window_s or WHOLE
     t, owner, value = (np.asarray(columns[key]) for key in ("t_s", "id", "value"))
     inside = (t > start + 1e-9) & (t <= end + 1e-9)
-    rates = [value[inside & (owner == flow)] for flow in metric.flows or np.unique(owner)]
-    if not rates or any(len(rate) == 0 for rate in rates):
+    rates = {int(flow): value[inside & (owner == flow)] for flow in metric.read or np.unique(owner)}
+    if not rates or any(len(rate) == 0 for rate in rates.values()):
         return ()
-    found = combine(metric, [float(np.mean(rate)) for rate in rates])
+    found = combine(metric, {flow: float(np.mean(rate)) for flow, rate in rates.items()})
     return () if np.isnan(found) else (found,)
 
 
@@ -98,7 +119,7 @@ def track(columns: Mapping[str, Any], flows: Sequence[int], summed: bool) -> Tra
         return None
     times, index = np.unique(t, return_inverse=True)
     total = np.bincount(index, weights=value)
-    return Track(times, total if summed else total / np.bincount(index))
+    return Track(times, np.asarray(total if summed else total / np.bincount(index), np.float64))
 
 
 def recovery(metric: Recovery, series: Series) -> Values:
@@ -192,4 +213,5 @@ def exits(metric: Exit, series: Series) -> Values:
 
 OF_SERIES: dict[type[Derived], Callable[[Any, Series], Values]] = {
     Recovery: recovery, Outage: outage, Mean: mean, Exit: exits, Jain: over_flows, Average: over_flows,
+    Ratio: over_flows,
 }  # fmt: skip

@@ -71,7 +71,7 @@ class Part:
     derived: list[Derived] = field(default_factory=list)
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)
-    quick: Quick = field(default_factory=Quick)
+    quick: Quick = field(default_factory=Quick)  # pyright: ignore[reportArgumentType, reportCallIssue]
     printed: list[PrintedNumber] = field(default_factory=list)
     """What published tables say about it."""
     confidence: float = CONFIDENCE

@@ -7,8 +7,8 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.spec import scripts
-from tonopah.spec.columns import check_figure, check_metric, of_workloads
-from tonopah.spec.derived import Average, Derived, Jain
+from tonopah.spec.columns import check_figure, check_metric, own_columns
+from tonopah.spec.derived import Derived, OverFlows
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
@@ -58,13 +58,13 @@ def read_part(reader: PartReader) -> Part:
     figures = []
     derived: list[Derived] = list(reader.get("derived"))
     for i, metric in enumerate(derived):
-        if isinstance(metric, Jain | Average):
+        if isinstance(metric, OverFlows):
             check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
     if scripts.is_script(scenario):
         derived.append(scripts.counts(scenario))
-    own_columns = [*(column for metric in derived for column in metric.columns()), *of_workloads(scenario)]
+    columns = own_columns(derived, scenario)
     for i, table in enumerate(reader.get("figure")):
-        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
+        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
@@ -130,9 +130,7 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
                 hint = list_allowed(known, "recorded by scenario.record.series", name)
                 raise InputError(f"{path}.y[{i}]", f"{shorten(name)} is unknown", hint)
     for x in table.x or (None,):
-        axes = {axis for axis in (x, table.rows) if axis is not None}
-        if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
-            raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
+        check_axes(x, table.rows, path, sweeps)
         check_log(table, x, path, sweeps)
     return [
         Figure(
@@ -150,6 +148,21 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         )
         for x in table.x or (None,)
     ]
+
+
+def check_axes(x: str | None, rows: str | None, path: str, sweeps: list[Sweep]) -> None:
+    """Refuse axes that no sweep varies by themselves."""
+    axes = {axis for axis in (x, rows) if axis is not None}
+    if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
+        raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
+
+
+def asked_figure(part: Part, name: str, x: str | None, rows: str | None) -> Figure:
+    """Return a request that the study file need not have. Raises InputError if the part has no such metric or sweep."""
+    kind = "heatmap" if rows else "line" if x else "bar"
+    check_figure(kind, [name], "figure", own_columns(part.derived, part.scenario))
+    check_axes(x, rows, "figure", part.sweeps)
+    return Figure(kind, (name,), x, rows)
 
 
 def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:

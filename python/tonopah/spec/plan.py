@@ -11,7 +11,7 @@ since every seed would give the same bits.
 import copy
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -243,7 +243,7 @@ def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) ->
     return ids
 
 
-def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterable[Run]:
+def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Run]:
     """Yield the replicates of a point."""
     script = point.script
     besides = tuple(to_json(scenario) for scenario in script.scenarios[:-1]) if script else ()

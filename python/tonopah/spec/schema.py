@@ -157,7 +157,7 @@ FlowChoice = Annotated[
 class FigureTable(Model):
     """One request for figures: one for each axis in `x` and each metric in `y`."""
 
-    kind: Literal[*FIGURE_KINDS] = Field(description="What is drawn (above).")
+    kind: Literal[*FIGURE_KINDS] = Field(description="What is drawn (above).")  # pyright: ignore[reportInvalidTypeForm]
     y: Annotated[Filled[str], CurrentMetrics] = Field(
         description="Metrics (columns of `tables/`, derived ones included); for `series`, recorded series."
     )
@@ -279,7 +279,7 @@ class PartKeys(Model):
         description="Label that the others are compared with; the first if absent, or if a part does not compare the file's.",
     )
     replicates: Replicates = Field(10, description="Number of replicates; replicate *k* has seed *k*.")
-    statistic: Literal[*STATISTICS] = Field(
+    statistic: Literal[*STATISTICS] = Field(  # pyright: ignore[reportInvalidTypeForm]
         "mean", description='`"mean"` (t intervals, t tests) or `"median"` (order statistics, sign tests; for skewed results).'
     )
     sweep: Many[Sweep] = Field((), description="Axes that are varied.")
@@ -287,7 +287,7 @@ class PartKeys(Model):
     derived: Annotated[Many[AnyDerived], AfterValidator(distinct_names)] = Field(
         (), description="Metrics that are derived from each run."
     )
-    quick: Quick = Field(default_factory=Quick, description="What `--quick` reduces.")
+    quick: Quick = Field(default_factory=Quick, description="What `--quick` reduces.")  # pyright: ignore[reportArgumentType]
     assumed: Many[Assumption] = Field((), description="What the original does not say.")
 
 

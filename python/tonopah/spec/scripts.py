@@ -80,7 +80,7 @@ def named(scenario: Mapping[str, Any], path: str = "scenario") -> Network:
 def counts(scenario: Mapping[str, Any]) -> OfScript:
     """Return what the script of a scenario counts."""
     one = named(scenario)
-    return OfScript(name=one.metrics, label=one.title, network=one.name)
+    return OfScript(name=one.metrics, label=one.title, network=one.name)  # pyright: ignore[reportCallIssue]
 
 
 def build(scenario: Mapping[str, Any]) -> Script:

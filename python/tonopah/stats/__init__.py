@@ -35,7 +35,7 @@ from tonopah.stats.quantity import (
     relative_of,
 )
 from tonopah.stats.share import Share, share_of
-from tonopah.stats.significance import holm
+from tonopah.stats.significance import confidence_of_each, holm
 
 __all__ = [
     "CONFIDENCE",
@@ -50,6 +50,7 @@ __all__ = [
     "Quantity",
     "Scale",
     "Share",
+    "confidence_of_each",
     "finite",
     "holm",
     "independent_ratio_of",

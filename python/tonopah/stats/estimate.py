@@ -73,7 +73,7 @@ def is_rounding(spread: float | NDArray[np.float64], *samples: ArrayLike) -> Any
     return spread <= ROUNDING * max(float(np.max(np.abs(sample))) for sample in samples)
 
 
-def t_quantile(probability: float, degrees: int) -> float:
+def t_quantile(probability: float, degrees: float) -> float:
     """Return the quantile of Student's t distribution with these degrees of freedom."""
     from scipy.special import stdtrit
 

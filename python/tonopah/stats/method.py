@@ -84,4 +84,5 @@ class Method:
 
     def centre(self, values: ArrayLike) -> float:
         """Return the mean or the median."""
-        return float(np.median(values) if self.medians else np.mean(values))
+        array = np.asarray(values, float)
+        return float(np.median(array) if self.medians else np.mean(array))

@@ -4,6 +4,11 @@ import math
 from collections.abc import Sequence
 
 
+def confidence_of_each(together: float, count: int) -> float:
+    """Return the confidence of each of several intervals that hold with confidence `together` all at once (Bonferroni)."""
+    return 1 - (1 - together) / count
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p values for their number by Holm's step-down method.
 

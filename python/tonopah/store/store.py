@@ -167,13 +167,14 @@ class Store:
         self.database.execute(f"INSERT OR REPLACE INTO runs ({COLUMNS}) VALUES ({places})", row)
 
     def put_series(self, run_id: str, series: Mapping[str, Mapping[str, Any]]) -> str:
-        """Store all series of a run in one Parquet file (columns series, t_s, flow, link, value) and return its digest."""
+        """Store all series of a run in one Parquet file (columns series, t_s, value and those of owners); return its digest."""
         import pandas as pd
 
         frames = [series_frame(name, columns).assign(series=name) for name, columns in sorted(series.items())]
-        table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", "flow", "link", "value"])
+        owners = ["flow", "link", *sorted({OWNERS.get(name, "flow") for name in series} - {"flow", "link"})]
+        table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", *owners, "value"])
         file = io.BytesIO()
-        table.astype({"flow": "Int64", "link": "Int64"}).to_parquet(file, index=False)
+        table.astype(dict.fromkeys(owners, "Int64")).to_parquet(file, index=False)
         self.commit_series(run_id, file.getvalue())
         return digest(file.getvalue())
 
@@ -199,7 +200,7 @@ class Store:
         return self.folder / "series" / f"{run_id}.parquet"
 
     def series(self, run_id: str, name: str) -> "pd.DataFrame":
-        """Return one series of a run: t_s, flow (or link, or node), value."""
+        """Return one series of a run: t_s, flow (or link, node or workload), value."""
         import pandas as pd
 
         found = self.execute("SELECT series_digest FROM runs WHERE id = ? AND build = ?", (run_id, engine_build()))

@@ -100,8 +100,10 @@ export class Run {
     this.send(this.last);
   }
 
-  attach(id) {
+  // Takes up a run that another page began; if the server has forgotten it, the same begins again.
+  attach(id, scenario, seed) {
     this.id = id;
+    this.last = { kind: "run", version: 1, scenario, seed, pace: null };
     this.open();
   }
 

@@ -1,6 +1,6 @@
 // The bench: a scenario as sliders, form and TOML on one side, what it does over time on the other.
 import { Run, ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
-import { Compare } from "./compare.js";
+import { COLUMNS, Compare, Difference } from "./compare.js";
 import { Form } from "./form.js";
 import { Network, linksOf } from "./network.js";
 import { inSeconds, put } from "./paths.js";
@@ -65,6 +65,10 @@ export function useRun(columns) {
         Object.assign(me, { over: false, again: false, began: performance.now() });
         run.start(document, seed, pace);
       },
+      resume(id, document, seed) {
+        me.began = performance.now();
+        run.attach(id, document, seed);
+      },
     };
     hold.current = me;
   }
@@ -127,15 +131,19 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus }) {
 }
 
 // Everything right of the scenario: controls, plots, network.
-export function Watch({ state, run, facts, pace, setPace, again, children }) {
+// `other` is a changed run to stand beside it.
+export function Watch({ state, run, facts, pace, setPace, again, other, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.summary?.flows ?? flowsOf(state);
+  const view = other && !state.view ? { from_s: 0, until_s: Math.max(state.duration ?? 1, other.duration ?? 1) } : state.shown;
+  const look = { facts: facts.series, zoom: run.zoom, point: setTime, off, focus };
   const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s), orbits = state.resolved?.network?.kind === "constellation";
   return html`<div class="watch"><${Controls} state=${state} run=${run} pace=${pace} setPace=${setPace} again=${again} />
     ${state.error && html`<p class="mistake" role="alert" id="run-error">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}${state.error.hint ? ` (${state.error.hint})` : ""}</p>`}
     <${FlowSwitches} flows=${flows} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
     ${state.tracks.length > 0 && html`<${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} />`}
-    <div class="split"><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${run.zoom} point=${setTime} summary=${state.summary} off=${off} focus=${focus} links=${state.links} />
+    <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.summary} links=${state.links} other=${other} />
+    ${other && html`<${Difference} before=${state} after=${other} view=${view} look=${look} />`}
     <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />`}
       <label class="cursor">time <input type="range" min=${state.shown.from_s} max=${state.shown.until_s} step="any" value=${seen} onInput=${(e) => setTime(Number(e.target.value))} /><output>${seen.toPrecision(4)} s</output></label>`}
       ${state.summary && html`<${Numbers} summary=${state.summary} />`}${children}</div></div></div>`;
@@ -157,10 +165,13 @@ export function useScenario(begin) {
   me.current = {
     ...scenario,
     change(document) {
+      me.current.show(document);
+      begin(document);
+    },
+    show(document) {
       clearTimeout(timer.current);
       const number = (latest.current += 1);
       set((before) => ({ ...before, document, error: null }));
-      begin(document);
       ask("toml", { document }).then(({ toml }) => latest.current === number && set((before) => ({ ...before, toml })), (error) => set((before) => ({ ...before, error: asRefused(error) })));
     },
     async load(toml) {
@@ -184,9 +195,32 @@ export function useScenario(begin) {
   return me.current;
 }
 
+// What this tab last ran, so that a reload takes it up again; another tab has its own.
+const KEPT = "bench";
+const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
+
+function recall() {
+  try {
+    const kept = reloaded ? JSON.parse(sessionStorage.getItem(KEPT)) : null;
+    return kept?.hash === location.hash ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+function keep(facts) {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...facts, hash: location.hash }));
+  } catch {
+    // Too large for the browser: after a reload the bench begins as its address says.
+    sessionStorage.removeItem(KEPT);
+  }
+}
+
 export function Bench({ facts, given }) {
-  const [seed, setSeed] = useState(given?.seed ?? 1), [pace, setPaceText] = useState(""), [chosen, choose] = useState(given ? "" : facts.presets[0].name);
-  const [state, run] = useRun(() => Math.min(2000, Math.max(300, innerWidth)));
+  const [kept] = useState(recall), first = kept ?? given;
+  const [seed, setSeed] = useState(first?.seed ?? 1), [pace, setPaceText] = useState(""), [chosen, choose] = useState(kept?.chosen ?? (given ? "" : facts.presets[0].name));
+  const [state, run] = useRun(() => Math.min(2000, Math.max(300, innerWidth))), [other, otherRun] = useRun(() => COLUMNS), [compared, setCompared] = useState(false);
   const pending = useRef({ timer: 0, at: 0 }), settings = useRef({});
   settings.current = { seed, pace: pace ? Number(pace) : null };
   // While a slider moves the newest scenario runs, at most one each SETTLE_MS.
@@ -200,9 +234,15 @@ export function Bench({ facts, given }) {
   };
   const scenario = useScenario(begin);
   useEffect(() => {
-    if (given?.document) scenario.change(given.document);
+    if (kept) {
+      scenario.show(kept.document);
+      run.resume(kept.run, kept.document, kept.seed);
+    } else if (given?.document) scenario.change(given.document);
     else scenario.load(facts.presets[0].toml);
   }, []);
+  useEffect(() => {
+    if (state.id) keep({ run: state.id, document: scenario.document, seed, chosen });
+  }, [state.id]);
   const setPace = (text) => {
     setPaceText(text);
     run.run.send({ kind: "pace", factor: text ? Number(text) : null });
@@ -226,7 +266,7 @@ export function Bench({ facts, given }) {
       <datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist>
       ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} />`}
     </section>
-    <section class="results" aria-label="what happens"><${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} />
-      ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.summary?.flows} />`}
-      <${Compare} document=${scenario.document} seed=${seed} facts=${facts} base=${state} useRun=${useRun} Panels=${Panels} /></section></main>`;
+    <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
+      <${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
+      ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.summary?.flows} />`}</section></main>`;
 }

@@ -1,6 +1,7 @@
 // Compare: the scenario with one thing changed, the same seed, and whether the difference is real.
-import { ask, asRefused, html, readColumns, useEffect, useMemo, useState } from "./api.js";
+import { ask, asRefused, html, readColumns, useEffect, useMemo, useRef, useState } from "./api.js";
 import { fetchAt, put } from "./paths.js";
+import { Panels } from "./plots.js";
 
 const asValue = (text) => {
   try {
@@ -9,14 +10,15 @@ const asValue = (text) => {
     return text;
   }
 };
-const COLUMNS = 900;
-const NONE = new Set();
+export const COLUMNS = 900;
+const SETTLE_MS = 300;
 const LEAST_P = 0.0001;
 const show = (v) => (v === null || v === undefined ? "–" : Number(v.toPrecision(4)).toLocaleString("en-US"));
 
-// The changed run less that as it is, from the samples of both on the server; drawn as they are, on the same time axis.
-function Difference({ before, after, facts, Panels }) {
-  const [found, set] = useState({ tracks: [], version: 0 }), { from_s, until_s } = after.shown;
+// The changed run less that as it is, from the samples of both on the server, on the same time axis. `look` is what its
+// panels have in common with those of the runs.
+export function Difference({ before, after, view, look }) {
+  const [found, set] = useState({ tracks: [], version: 0 }), { from_s, until_s } = view;
   useEffect(() => {
     let stale = false;
     if (!before.seen || !after.seen) return undefined;
@@ -27,43 +29,48 @@ function Difference({ before, after, facts, Panels }) {
       stale = true;
     };
   }, [before.id, after.id, before.seen, after.seen, from_s, until_s]);
-  return found.tracks.length > 0 && html`<section class="difference"><h3>Difference: changed less as it is</h3><${Panels} tracks=${found.tracks} version=${found.version} facts=${facts.series} view=${after.shown} zoom=${() => {}} point=${() => {}} summary=${null} off=${NONE} focus=${0} links=${after.links} /></section>`;
+  return found.tracks.length > 0 && html`<section class="difference"><h3>Difference: changed less as it is</h3><${Panels} ...${look} tracks=${found.tracks} version=${found.version} view=${view} summary=${null} links=${after.links} /></section>`;
 }
 
-export function Compare({ document, seed, facts, base, useRun, Panels }) {
-  const { view } = base;
-  const [state, run] = useRun(() => COLUMNS), [shown, setShown] = useState(false);
+// `other` and `run` are the changed run, whose plots stand beside those as it is (bench.js) while it is `shown`.
+export function Compare({ document, seed, view, other: state, run, shown, setShown }) {
   const [path, setPath] = useState("tcp.cc"), [value, setValue] = useState("cubic"), [found, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
-  useEffect(() => {
-    set(null);
-    setShown(false);
-  }, [JSON.stringify(document), seed]);
+  const latest = useRef(0);
   // The same part of the time as beside it.
   useEffect(() => run.zoom(view), [view?.from_s, view?.until_s]);
-  const other = useMemo(() => document && path && put(document, path, asValue(value)), [document, path, value]);
+  const changed = useMemo(() => document && path && put(document, path, asValue(value)), [document, path, value]);
   const compare = async (replicates) => {
+    const mine = (latest.current += 1);
     setBusy(replicates);
     setError("");
     try {
-      set(await ask("compare", { document, other, seed, replicates }));
+      const answer = await ask("compare", { document, other: changed, seed, replicates });
+      if (mine === latest.current) set(answer);
     } catch (failed) {
-      setError(asRefused(failed).message);
+      if (mine === latest.current) setError(asRefused(failed).message);
     }
-    setBusy(0);
+    if (mine === latest.current) setBusy(0);
   };
   const beside = () => {
     setShown(true);
-    run.start(other, seed, null);
+    run.start(changed, seed, null);
     compare(1);
   };
+  // When the scenario rests after a change, the changed one follows.
+  useEffect(() => {
+    set(null);
+    if (!shown) return undefined;
+    const timer = setTimeout(beside, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [JSON.stringify(document), seed]);
   return html`<details class="comparing"><summary>Compare with one thing changed</summary><div class="tools">
     <label>key <input id="compare-path" value=${path} onInput=${(e) => setPath(e.target.value)} /></label>
     <label>instead of ${document ? JSON.stringify(fetchAt(document, path)) ?? "the default" : ""} <input id="compare-value" list="algorithms" value=${value} onInput=${(e) => setValue(e.target.value)} /></label>
     <button type="button" class="switch" id="compare" disabled=${busy > 0} onClick=${beside}>compare this seed</button>
-    <button type="button" class="switch" id="is-it-real" disabled=${busy > 0} onClick=${() => compare(10)}>${busy === 10 ? "ten runs of each …" : "is the difference real?"}</button></div>
+    <button type="button" class="switch" id="is-it-real" disabled=${busy > 0} onClick=${() => compare(10)}>${busy === 10 ? "ten runs of each …" : "is the difference real?"}</button>
+    ${shown && html`<button type="button" class="switch" id="compare-end" onClick=${() => setShown(false)}>no comparison</button>`}</div>
     <p class="mistake" role="alert">${error}</p>
     ${state.error && shown && html`<p class="mistake" role="alert">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}</p>`}
-    ${shown && state.tracks.length > 0 && html`<h3>Changed: ${path} = ${value}</h3><${Panels} tracks=${state.tracks} version=${state.version} facts=${facts.series} view=${state.shown} zoom=${() => {}} point=${() => {}} summary=${state.summary} off=${NONE} focus=${0} links=${state.links} /><${Difference} before=${base} after=${state} facts=${facts} Panels=${Panels} />`}
     ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th>`}</tr></thead><tbody>
       ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td>`}</tr>`)}</tbody></table></div>
       <p class="meta">${found.replicates > 1 ? `Means of ${found.replicates} runs of each, seeds ${seed} to ${seed + found.replicates - 1}, paired by seed.` : `One run of each, seed ${seed}.`} ${found.note}</p>`}</details>`;

@@ -1,4 +1,5 @@
 // A form for any part of a scenario, made from the engine's JSON schema: nothing of a scenario is listed here.
+/* global known */
 import { html, useState } from "./api.js";
 import { join } from "./paths.js";
 
@@ -7,6 +8,15 @@ export function resolveSchema(schema, root) {
   while (found?.$ref) found = { ...root.$defs[found.$ref.split("/").pop()], description: found.description ?? root.$defs[found.$ref.split("/").pop()].description };
   const choices = found?.anyOf?.filter((one) => one.type !== "null");
   return choices?.length === 1 ? { ...resolveSchema(choices[0], root), description: found.description } : found ?? {};
+}
+
+// What a key means, how its values are written, and between which numbers they lie.
+export function helpOf(schema, root) {
+  const { description = "", minimum, maximum } = resolveSchema(schema, root);
+  const named = [schema, ...(schema.anyOf ?? [])].find((one) => one.$ref), type = named && root.$defs[named.$ref.split("/").pop()];
+  const written = type?.type === "string" && type.description !== description ? type.description : "";
+  const range = known(minimum) && known(maximum) ? `${minimum} to ${maximum}` : known(minimum) ? `at least ${minimum}` : known(maximum) ? `at most ${maximum}` : "";
+  return [description, written && `It is ${written}.`, range && `Range: ${range}.`].filter(Boolean).join(" ");
 }
 
 // The alternatives of a table: by `kind`, or by the only shape that fits the value.
@@ -44,9 +54,9 @@ function Message({ id, error }) {
   return error ? html`<p class="mistake" id=${id} role="alert">${error.message}${error.hint ? ` (${error.hint})` : ""}</p>` : null;
 }
 
-function Leaf({ schema, value, path, change, mine, context }) {
+function Leaf({ schema, value, path, change, mine, help }) {
   const id = `field-${path}`, types = [schema.type].flat();
-  const about = { id, "aria-label": path, "aria-invalid": mine ? "true" : null, "aria-describedby": mine ? `${id}-mistake` : null };
+  const about = { id, "aria-label": path, "aria-invalid": mine ? "true" : null, "aria-describedby": [help && `${id}-help`, mine && `${id}-mistake`].filter(Boolean).join(" ") || null };
   const choices = words(schema).map((one) => one.const).concat(schema.enum ?? []);
   if (choices.length) {
     const known = choices.includes(value) ? choices : [value, ...choices];
@@ -78,7 +88,7 @@ export function Field({ schema, value, path, label, context, remove }) {
   const { root, change, error } = context;
   const found = resolveSchema(schema, root), table = fitting(found, value, root);
   const mine = error && error.path === path ? error : null;
-  const help = resolveSchema(schema, root).description;
+  const help = helpOf(schema, root);
   const removal = remove && html`<button type="button" class="drop" aria-label=${`remove ${path}`} title="remove: the default holds" onClick=${() => change(path, undefined)}>×</button>`;
   if (isTable(value) && (table.properties || table.additionalProperties)) {
     return html`<fieldset class="table"><legend><span title=${help}>${label}</span>${removal}</legend>
@@ -93,7 +103,8 @@ export function Field({ schema, value, path, label, context, remove }) {
       <button type="button" class="switch" onClick=${() => change(path, [...value, initial(found.items, root)])}>add ${label}</button></fieldset>`;
   }
   return html`<div class="field"><label for=${`field-${path}`} title=${help}>${label}</label>
-    <${Leaf} schema=${found} value=${value} path=${path} change=${(v) => change(path, v)} mine=${mine} />${removal}
+    <${Leaf} schema=${found} value=${value} path=${path} change=${(v) => change(path, v)} mine=${mine} help=${help} />${removal}
+    ${help && html`<small class="help" id=${`field-${path}-help`}>${help}</small>`}
     <${Message} id=${`field-${path}-mistake`} error=${mine} /></div>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef } from "./api.js";
 import { useDark, useWidth } from "./measures.js";
 
-const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["goodput", "throughput", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
+const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["goodput", "sending_rate", "throughput", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
 const TITLES = { cwnd: "Window", goodput: "Rate", rtt: "Round-trip time", queue: "Queue" };
 const ELSEWHERE = ["state", "drops", "marks", "position_x", "position_y", "position_z"];
 export const STATES = [
@@ -90,7 +90,10 @@ function paintLevels(levels) {
 }
 
 export const AXIS_FONT = "11px Inter, Arial, sans-serif";
-const BINNED = ["goodput", "throughput", "capacity"];
+// Of one flow the series of a panel differ in their dashes.
+const DASHES = [null, [2, 3], [8, 4], [8, 3, 2, 3]];
+
+const rangeOf = (low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), Math.max(0, high) || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]);
 
 function optionsOf(panel, live, width, height) {
   const ink = fromStyle("--ink"), line = fromStyle("--line");
@@ -100,7 +103,7 @@ function optionsOf(panel, live, width, height) {
     width, height,
     scales: {
       x: { time: false, range: () => [live().view.from_s, live().view.until_s] },
-      y: { range: (u, low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), Math.max(0, high) || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]) },
+      y: { range: (u, ...own) => rangeOf(...(live().reach[panel.names[0]] ?? own)) },
     },
     axes: [
       { ...axis, size: 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
@@ -126,8 +129,8 @@ function optionsOf(panel, live, width, height) {
       { label: "Time (s)", value: (u, v) => show(v, 6) },
       ...panel.lines.map((one) => ({
         label: one.label, stroke: fromStyle(`--s${one.owner % 7}`), width: one.rank ? 1 : Math.max(1.2, 2 - 0.2 * one.owner),
-        dash: one.rank ? [2, 3] : lineDash(one.owner), points: { show: false },
-        paths: uPlot.paths.stepped({ align: BINNED.includes(one.name) ? -1 : 1 }),
+        dash: DASHES[one.rank] ?? lineDash(one.owner), points: { show: false },
+        paths: uPlot.paths.stepped({ align: one.binned ? -1 : 1 }),
         value: (u, v) => (known(v) ? `${show(v)}${unit}` : "–"),
       })),
     ],
@@ -154,7 +157,7 @@ function dataOf({ lines, facts }) {
   })];
 }
 
-export function Panel({ panel, live, dark }) {
+export function Panel({ panel, side, live, dark }) {
   const host = useRef(null), plot = useRef(null), width = useWidth(host), height = width < 500 ? 150 : 170;
   const shape = JSON.stringify([panel.lines.map((one) => one.label), width > 0, dark]);
   // Before the page is painted: no frame is without its plot.
@@ -175,38 +178,62 @@ export function Panel({ panel, live, dark }) {
     host.current.dataset.version = panel.version;
   }, [panel.version]);
   const names = panel.lines.map((one) => one.label).join(", ");
-  return html`<figure class="series" data-series=${panel.names.join(" ")}><figcaption>${panel.title}${panel.facts.unit ? ` (${panel.facts.unit})` : ""}</figcaption>
-    <div class="plot" ref=${host} role="img" aria-label=${`${panel.title} over time: ${names}`}></div></figure>`;
+  const title = side ? `${panel.title}, ${side}` : panel.title;
+  return html`<figure class="series" data-series=${panel.names.join(" ")} data-side=${side}><figcaption>${title}${panel.facts.unit ? ` (${panel.facts.unit})` : ""}</figcaption>
+    <div class="plot" ref=${host} role="img" aria-label=${`${title} over time: ${names}`}></div></figure>`;
 }
 
-const OWNER = { flow: "flow", link: "link", node: "node" };
+// The lines of a panel: the series `names` of one run, of the same links as beside it.
+function linesOf({ tracks, links }, names, ids, facts, off) {
+  const perFlow = facts[names[0]].of === "flow";
+  const shown = tracks.filter((track) => names.includes(track.name) && (perFlow ? !off.has(track.id) : ids.includes(track.id)));
+  return shown.map((track) => ({
+    track, name: track.name, owner: perFlow ? track.id : ids.indexOf(track.id), rank: names.indexOf(track.name), binned: facts[track.name].binned,
+    label: `${names.length > 1 || !perFlow ? `${facts[track.name].label}, ` : ""}${nameOf(facts[names[0]].of, track.id, links)}`,
+  }));
+}
 
-// All panels of a run. `off` has the flows that are switched off; `focus` is the flow whose state is shown as bands.
-export function Panels({ tracks, version, facts, view, whole, zoom, point, summary, off, focus, most = 99, links }) {
-  const dark = useDark(), now = useRef(null);
-  now.current = {
-    view, zoom, point,
-    bands: bandsOf(tracks, focus, view.until_s),
-    ticks: tracks.filter((track) => track.name === "drops" || track.name === "marks"),
-    levels: (summary?.flows ?? []).filter((flow) => known(flow.min_rtt_s) && !off.has(flow.flow)).map((flow) => ({ value: flow.min_rtt_s * 1e3, owner: flow.flow })),
-  };
-  const panels = panelsOf(tracks).slice(0, most).map((names) => {
-    const first = facts[names[0]];
-    const shown = tracks.filter((track) => names.includes(track.name) && !(first.of === "flow" && off.has(track.id)));
-    const busiest = first.of === "flow" ? shown : keepBusiest(shown, 4);
-    const lines = busiest.map((track) => ({ track, name: track.name, owner: first.of === "flow" ? track.id : busiest.filter((o) => o.name === track.name).indexOf(track), rank: names.indexOf(track.name), label: `${names.length > 1 || first.of !== "flow" ? `${facts[track.name].label}, ` : ""}${nameOf(OWNER[first.of], track.id, links)}` }));
-    return { names, title: TITLES[names[0]] ?? first.label, facts: first, lines, version: `${version} ${view.from_s} ${view.until_s} ${focus}` };
+// The range of all lines of a row, so that panels beside one another have one scale.
+function reachOf(lines, factor) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { track } of lines) {
+    for (const v of track.v) {
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+  }
+  return low > high ? [null, null] : [low * factor, high * factor];
+}
+
+// All panels of a run; with `other` a second column has those of another run. `off` has the flows that are switched off;
+// `focus` is the flow whose state is shown as bands.
+export function Panels({ tracks, version, facts, view, zoom, point, summary, off, focus, links, other }) {
+  const dark = useDark(), live = useRef([]);
+  const sides = [{ tracks, version, summary, links }, ...(other ? [other] : [])];
+  const everything = sides.flatMap((side) => side.tracks);
+  const reach = {};
+  live.current = sides.map((side) => ({
+    view, zoom, point, reach,
+    bands: bandsOf(side.tracks, focus, view.until_s),
+    ticks: side.tracks.filter((track) => track.name === "drops" || track.name === "marks"),
+    levels: (side.summary?.flows ?? []).filter((flow) => known(flow.min_rtt_s) && !off.has(flow.flow)).map((flow) => ({ value: flow.min_rtt_s * 1e3, owner: flow.flow })),
+  }));
+  const seen = `${sides.map((side) => side.version).join(" ")} ${view.from_s} ${view.until_s} ${focus}`;
+  const rows = panelsOf(everything).map((names) => {
+    const first = facts[names[0]], ids = first.of === "flow" ? [] : busiest(everything.filter((track) => names.includes(track.name)), MOST_OWNERS);
+    const panels = sides.map((side) => ({ names, title: TITLES[names[0]] ?? first.label, facts: first, lines: linesOf(side, names, ids, facts, off), version: seen }));
+    if (other) reach[names[0]] = reachOf(panels.flatMap(({ lines }) => lines), first.factor);
+    return panels;
   });
-  return html`<div class="stack">${panels.map((panel) => html`<${Panel} key=${panel.names[0]} panel=${panel} live=${() => now.current} dark=${dark} />`)}</div>`;
+  return html`<div class=${other ? "stack two" : "stack"}>${rows.flatMap((panels) => panels.map((panel, side) => html`<${Panel} key=${`${panel.names[0]} ${side}`} panel=${panel} side=${other && SIDES[side]} live=${() => live.current[side]} dark=${dark} />`))}</div>`;
 }
 
+const SIDES = ["as it is", "changed"], MOST_OWNERS = 4;
 const nameOf = (owner, id, links) => (owner === "link" && links?.[id] ? `${links[id].from} → ${links[id].to}` : `${owner} ${id}`);
 
 // Of many links those whose queues were the longest.
-function keepBusiest(tracks, most) {
-  const size = (track) => track.v.reduce((sum, v) => (v > sum ? v : sum), 0);
-  const ids = [...new Set(tracks.map((track) => track.id))];
-  const peak = new Map(ids.map((id) => [id, Math.max(...tracks.filter((track) => track.id === id).map(size))]));
-  const kept = ids.sort((a, b) => peak.get(b) - peak.get(a)).slice(0, most);
-  return tracks.filter((track) => kept.includes(track.id));
+function busiest(tracks, most) {
+  const peak = new Map();
+  for (const { id, v } of tracks) peak.set(id, v.reduce((sum, one) => (one > sum ? one : sum), peak.get(id) ?? 0));
+  return [...peak.keys()].sort((a, b) => peak.get(b) - peak.get(a)).slice(0, most);
 }

@@ -5,6 +5,7 @@ import { fetchAt, inSeconds, join, put, quantity, tidy } from "./paths.js";
 const KEYS = { rate: "rate", delay: "delay", limit: "buffer", p: "loss", flows: "flows", start: "start", data_rate: "radio rate" };
 const MOST = 8;
 const SPAN = 16;
+const MOST_STARTS = 3;
 // Where a medium can lose packets, and none does yet.
 const LOSSY = ["network.bottleneck", "network.sink", "link[0]", "network.downlink"];
 
@@ -24,6 +25,9 @@ export function slidersOf(document) {
   // The links of hosts are seldom what is asked about.
   const chosen = found.filter(({ path }) => !path.startsWith("network.access") && !/^link\[\d+\]/.test(path)).concat(narrowest(document, found));
   const lossy = LOSSY.find((path) => fetchAt(document, path) && !fetchAt(document, path).loss);
+  for (const [i, flow] of (document.flow ?? []).slice(0, MOST_STARTS).entries()) {
+    if (flow.start === undefined) chosen.push({ path: `flow[${i}].start`, label: `start, flow ${i}`, value: "0s", kind: "start" });
+  }
   if (lossy) chosen.push({ path: `${lossy}.loss`, label: "loss", value: 0, kind: "none" });
   return chosen.slice(0, MOST);
 }

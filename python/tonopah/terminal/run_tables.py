@@ -1,97 +1,21 @@
-"""What the command line prints for people: tables of a run, of the algorithms, of the speed test."""
+"""The tables of a run: its flows, applications and workloads, the network, its radios, its busiest links."""
 
-import os
-import shutil
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
-from tonopah.metrics import count_text, parameter, parameter_range, readable, show
-from tonopah.references import key_of
+from tonopah.metrics import count_text, readable, show
+from tonopah.terminal.grid import PIPE_WIDTH, Columns, Grid, cells, fit, headings, row_grid
 from tonopah.workload_metrics import CLASS_COLUMNS, LOADS, USER_TIMES
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+    from rich.console import RenderableType
 
 MAX_ROWS = 20
 MAX_READ = 1000
 """So many flows are looked at for the tables of a run: those of 100,000 would take longer to read than to simulate."""
-PIPE_WIDTH = 160
-
-
-def console() -> "Console":
-    """Return a console on standard output: as wide as the terminal, or wide enough for every table in a pipe."""
-    from rich.console import Console
-
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = shutil.get_terminal_size().columns if known else PIPE_WIDTH
-    return Console(width=width, highlight=False, markup=False, soft_wrap=False)
-
-
-def plain_table(title: str = "") -> "Table":
-    """Return an empty table in the common style."""
-    from rich import box
-    from rich.table import Table
-
-    return Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table before it is fitted to a width: titles of columns may have a second line, the unit."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: list[list[str]]
-    keys: int = 0
-    """Leading columns of text. The first of them is repeated when the columns continue below."""
-    note: str = ""
-    """A line below it."""
-
-
 MIN_WIDTH = 40
 """A narrower terminal breaks the lines itself."""
-GAP, EDGES = 3, 2
-"""Letters between two columns, and outside the outer ones, in the common style."""
-
-
-def fit(grid: Grid, width: int) -> list["RenderableType"]:
-    """Return a grid as tables of at most this width. No number is cut: columns that do not fit continue in a further table."""
-    from rich.cells import cell_len
-    from rich.text import Text
-
-    texts = [[name.split("\n"), *([row[i]] for row in grid.rows)] for i, name in enumerate(grid.columns)]
-    widths = [max(cell_len(line) for cell in cells for line in cell) for cells in texts]
-    # Long names are folded, so that a number stands beside them.
-    widths = [min(own, width // 3) if i < grid.keys else own for i, own in enumerate(widths)]
-    pieces: list[list[int]] = [[]]
-    for i in range(len(grid.columns)):
-        used = sum(widths[k] + GAP for k in pieces[-1]) + EDGES
-        if len(pieces[-1]) > (grid.keys if len(pieces) == 1 else 1) and used + widths[i] > width:
-            pieces.append([0] if grid.keys else [])
-        pieces[-1].append(i)
-    tables: list[RenderableType] = [Text(grid.title, style="bold")]
-    for piece in pieces if grid.rows else []:
-        table = plain_table()
-        for i in piece:
-            is_text = i < grid.keys and not all(row[i].isdigit() for row in grid.rows)
-            table.add_column(
-                grid.columns[i],
-                justify="left" if is_text else "right",
-                no_wrap=not is_text,
-                overflow="fold",
-                min_width=widths[i],
-                max_width=widths[i],
-            )
-        for row in grid.rows:
-            table.add_row(*(row[i] for i in piece))
-        tables.append(table)
-    return [*tables, *([Text(f" {grid.note}\n")] if grid.note else [])]
-
-
 FLOW_COLUMNS = (
     ("goodput", "goodput_bps", 1e-6, "Mb/s"), ("completion", "completion_s", 1.0, "s"), ("delay", "delay_s", 1e3, "ms"),
     ("p95", "delay_p95_s", 1e3, "ms"), ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"),
@@ -159,27 +83,6 @@ def workload_grids(summary: Mapping[str, Any]) -> list[Grid]:
 def has_marks(summary: Mapping[str, Any]) -> bool:
     """Tell whether a queue marked a packet; a link's count covers the whole run, its warm-up included."""
     return any(part["marked_packets"] for part in (summary["network"], *summary.get("links", [])))
-
-
-Columns = Sequence[tuple[str, str, float, str]]
-"""Columns of numbers: heading, key in the summary, factor and unit."""
-
-
-def headings(columns: Columns) -> tuple[str, ...]:
-    """Return the titles of columns, each with its unit below."""
-    return tuple(f"{name}\n{unit}" if unit else name for name, _, _, unit in columns)
-
-
-def cells(values: Mapping[str, Any], columns: Columns) -> list[str]:
-    """Return the numbers of a row."""
-    return [cell(values.get(key), factor) for _, key, factor, _ in columns]
-
-
-def cell(value: Any, factor: float) -> str:
-    """Return one value as it is shown; counts keep all their digits."""
-    if isinstance(value, int) and factor == 1.0:
-        return f"{value:,}"
-    return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
 
 
 def application_grids(summary: Mapping[str, Any]) -> list[Grid]:
@@ -271,11 +174,6 @@ def radio_grids(summary: Mapping[str, Any]) -> list[Grid]:
     return grids
 
 
-def row_grid(title: str, values: Mapping[str, Any], columns: Columns) -> Grid:
-    """Return a table with one row."""
-    return Grid(title, headings(columns), [cells(values, columns)])
-
-
 LINK_COLUMNS = (
     ("rate", "rate_bps", 1e-6, "Mb/s"), ("utilisation", "utilisation", 100.0, "%"),
     ("mean queue", "queue_mean_packets", 1.0, "packets"), ("longest queue", "queue_max_packets", 1.0, "packets"),
@@ -289,114 +187,3 @@ def link_grid(summary: Mapping[str, Any]) -> Grid:
     busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))[:3]
     rows = [[f"{link['from']} → {link['to']}", *cells(link, columns)] for link in busiest]
     return Grid("Busiest links", ("link", *headings(columns)), rows, 1)
-
-
-def metric_tables(metrics: Sequence[Mapping[str, Any]]) -> list["RenderableType"]:
-    """Return the metrics by what they belong to: name, unit in tables and definition."""
-    from rich.text import Text
-
-    groups = (
-        ("Of runs and of flows", {"run", "flow"}), ("Of runs", {"run"}), ("Of flows", {"flow"}),
-        ("Of workloads, as workload.NAME.METRIC; of a class of sizes, as workload.NAME.class.CLASS.METRIC", {"workload"}),
-        ("Of workloads: workload.NAME.METRIC, and workload.NAME.class.CLASS.METRIC of a class of sizes", {"workload"}),
-        ("Time series: record.series, figures of the kind series", {"series"}),
-    )  # fmt: skip
-    tables: list[RenderableType] = []
-    for title, owners in groups:
-        table = plain_table()
-        for name in ("metric", "unit"):
-            table.add_column(name, no_wrap=True)
-        table.add_column("definition", overflow="fold")
-        for entry in (entry for entry in metrics if owners in (set(entry["of"]), set(entry["of"]) - {"workload"})):
-            table.add_row(entry["name"], entry["unit"], entry["definition"] or entry["label"])
-        if table.row_count:
-            tables += [Text(title, style="bold"), table]
-    return tables
-
-
-def metric_facts(entry: Mapping[str, Any]) -> list["RenderableType"]:
-    """Return all there is to say of one metric."""
-    from rich.table import Table
-
-    table = Table(
-        title=f"{entry['name']}: {entry['label']}", title_justify="left", title_style="bold", box=None, show_header=False
-    )
-    owners = {
-        "run": "runs",
-        "flow": "flows",
-        "workload": "workloads (workload.NAME.METRIC)",
-        "series": "time series (record.series)",
-    }
-    table.add_row("unit", f"{entry['unit']}; reports show {entry['shown_in'] or '1'}")
-    table.add_row("of", ", ".join(owners[owner] for owner in entry["of"]))
-    table.add_row("definition", entry["definition"])
-    return [table]
-
-
-def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":
-    """Return the list of algorithms."""
-    table = plain_table()
-    for name in ("name", "title", "profiles"):
-        table.add_column(name, no_wrap=name == "name")
-    for entry in algorithms:
-        profiles = ", ".join(profile["name"] for profile in entry["profiles"])
-        table.add_row(entry["name"], entry["title"], profiles)
-    return table
-
-
-def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
-    """Return all there is to say of one algorithm: where it is from and what it asks for, its parameters, its profiles."""
-    tables = [facts_table(algorithm)]
-    if algorithm["params"]:
-        tables.append(parameter_table(algorithm))
-    if algorithm["profiles"]:
-        tables.append(profile_table(algorithm))
-    return tables
-
-
-def facts_table(algorithm: dict[str, Any]) -> "Table":
-    """Return where an algorithm is defined, what it asks of its connection and how a scenario names it."""
-    from rich.table import Table
-
-    name, profiles = algorithm["name"], algorithm["profiles"]
-    table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
-    table.add_row("defined in", algorithm["reference"])
-    table.add_row("asks for", requirements_text(algorithm["requirements"]))
-    words = [f'{key_of(name)} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
-    words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
-    table.add_row("written", f"cc = {{ {', '.join(words)} }}")
-    return table
-
-
-def requirements_text(requirements: Mapping[str, Any]) -> str:
-    """Return what an algorithm asks of its connection, in words."""
-    texts = (
-        (requirements["owns_window"], "its own window in recovery too"),
-        (requirements["ecn"], f"congestion marks of the form {requirements['ecn']}"),
-        (requirements["timestamps"], "timestamps"),
-    )
-    return "; ".join(text for asked, text in texts if asked) or "nothing special"
-
-
-def parameter_table(algorithm: dict[str, Any]) -> "Table":
-    """Return the parameters of an algorithm: default, range, unit, meaning, and below it the source of the default."""
-    table = plain_table()
-    for name in ("parameter", "default", "range", "unit"):
-        table.add_column(name, justify="right" if name == "default" else "left", no_wrap=True)
-    table.add_column("meaning, and where the default is from")
-    for entry in algorithm["params"]:
-        meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text)
-        table.add_row(entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", meaning)
-    return table
-
-
-def profile_table(algorithm: dict[str, Any]) -> "Table":
-    """Return the profiles of an algorithm: the values that they set, and the loss recovery that they bring."""
-    table = plain_table()
-    table.add_column("profile", no_wrap=True)
-    table.add_column("recovery", no_wrap=True)
-    table.add_column("sets")
-    for profile in algorithm["profiles"]:
-        changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
-        table.add_row(profile["name"], profile["recovery"] or "the connection's", changes or "nothing: the defaults")
-    return table

@@ -1,0 +1,74 @@
+"""`tonopah compare` finds planted faults, and nothing between an algorithm and itself with other draws.
+
+In every run of the tests at few points and for shorter times; with TONOPAH_OUTCOMES=all as the command does it.
+"""
+
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from tonopah.evaluate.comparison import Comparison, begin
+from tonopah.evaluate.definitions import Points
+from tonopah.execution.options import ExecutionOptions
+
+ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"
+EXAMPLE = Path(__file__).parents[1] / "tonopah/examples/reno.py"
+WITHOUT_UNDO = """from tonopah.examples.reno import Reno
+
+class WithoutUndo(Reno):
+    def on_undo(self, *_):
+        pass
+"""
+
+
+class Reduced(Comparison):
+    """A comparison at points of its own."""
+
+    only: Points
+
+    @property
+    def experiments(self):
+        return super().experiments if ALL else [one.model_copy(update={"quick": [self.only]}) for one in super().experiments]
+
+
+def rows(reference, candidate, experiments, only, replicates, folder, apart=0):
+    made = begin(reference, candidate, experiments=experiments, replicates=replicates, out=folder, apart=apart)
+    comparison = Reduced(**{one.name: getattr(made, one.name) for one in fields(made)})
+    comparison.only = Points(**only)
+    comparison.run(ExecutionOptions(jobs=1), quiet=True)
+    return comparison.compare(comparison.measured())
+
+
+def regressed(found):
+    return {(row.experiment, row.metric) for row in found if row.outcome == "regressed"}
+
+
+def test_a_tenth_less_goodput_at_160_ms_is_found(tmp_path):
+    only = {"over": {"rtt": [["160ms", "160ms"]]}}
+    found = rows("cubic", '{ name = "cubic", beta = 0.2 }', ["E6"], only, 10 if ALL else 4, tmp_path)
+    assert ("E6", "goodput_bps") in regressed(found)
+    assert -20 < found[-1].difference.value < -10
+
+
+def test_a_queue_of_twice_as_many_packets_is_found(tmp_path):
+    only = {"over": {"flows": [1], "buffer": [1.0, 4.0]}}
+    found = rows("vegas", '{ name = "vegas", alpha = 4, beta = 8, gamma = 2 }', ["E1"], only, 10 if ALL else 4, tmp_path)
+    assert ("E1", "qdelay_p95_s") in regressed(found)
+
+
+def test_an_undo_that_is_lost_is_found(tmp_path):
+    (tmp_path / "candidate.py").write_text(WITHOUT_UNDO)
+    only = {"over": {"buffer": [1.0]}, "set": {"rate": "10Mbps", "duration": "17s"}}
+    found = rows(f"{EXAMPLE}:Reno", f"{tmp_path / 'candidate.py'}:WithoutUndo", ["E30"], only, 10 if ALL else 4, tmp_path)
+    assert ("E30", "goodput_bps") in regressed(found)
+
+
+@pytest.mark.parametrize("apart", range(100, 2100 if ALL else 400, 100))
+def test_an_algorithm_has_no_regression_against_itself_with_other_draws(tmp_path, apart):
+    only = {"over": {"case": ["p 1e-2", "p 1e-3"]}}
+    experiments = ["E2", "E9", "E15", "E24"] if ALL else ["E15"]
+    found = rows("cubic", "cubic", experiments, only, 5, tmp_path, apart)
+    assert not regressed(found)
+    assert not any(row.identical and row.metric == "goodput_bps" for row in found)

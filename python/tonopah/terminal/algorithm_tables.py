@@ -1,0 +1,80 @@
+"""The tables of `tonopah algorithms`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tonopah.metrics import parameter, parameter_range
+from tonopah.references import key_of
+from tonopah.terminal.grid import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":
+    """Return the list of algorithms."""
+    table = plain_table()
+    for name in ("name", "title", "profiles"):
+        table.add_column(name, no_wrap=name == "name")
+    for entry in algorithms:
+        profiles = ", ".join(profile["name"] for profile in entry["profiles"])
+        table.add_row(entry["name"], entry["title"], profiles)
+    return table
+
+
+def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
+    """Return all there is to say of one algorithm: where it is from and what it asks for, its parameters, its profiles."""
+    tables = [facts_table(algorithm)]
+    if algorithm["params"]:
+        tables.append(parameter_table(algorithm))
+    if algorithm["profiles"]:
+        tables.append(profile_table(algorithm))
+    return tables
+
+
+def facts_table(algorithm: dict[str, Any]) -> "Table":
+    """Return where an algorithm is defined, what it asks of its connection and how a scenario names it."""
+    from rich.table import Table
+
+    name, profiles = algorithm["name"], algorithm["profiles"]
+    table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
+    table.add_row("defined in", algorithm["reference"])
+    table.add_row("asks for", requirements_text(algorithm["requirements"]))
+    words = [f'{key_of(name)} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
+    words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
+    table.add_row("written", f"cc = {{ {', '.join(words)} }}")
+    return table
+
+
+def requirements_text(requirements: Mapping[str, Any]) -> str:
+    """Return what an algorithm asks of its connection, in words."""
+    texts = (
+        (requirements["owns_window"], "its own window in recovery too"),
+        (requirements["ecn"], f"congestion marks of the form {requirements['ecn']}"),
+        (requirements["timestamps"], "timestamps"),
+    )
+    return "; ".join(text for asked, text in texts if asked) or "nothing special"
+
+
+def parameter_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the parameters of an algorithm: default, range, unit, meaning, and below it the source of the default."""
+    table = plain_table()
+    for name in ("parameter", "default", "range", "unit"):
+        table.add_column(name, justify="right" if name == "default" else "left", no_wrap=True)
+    table.add_column("meaning, and where the default is from")
+    for entry in algorithm["params"]:
+        meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text)
+        table.add_row(entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", meaning)
+    return table
+
+
+def profile_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the profiles of an algorithm: the values that they set, and the loss recovery that they bring."""
+    table = plain_table()
+    table.add_column("profile", no_wrap=True)
+    table.add_column("recovery", no_wrap=True)
+    table.add_column("sets")
+    for profile in algorithm["profiles"]:
+        changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
+        table.add_row(profile["name"], profile["recovery"] or "the connection's", changes or "nothing: the defaults")
+    return table
