@@ -163,7 +163,7 @@ def test_a_receiver_that_misleads_may_gain_little_more_than_beside_the_baseline(
             found.arms[arm] = {k: {"x_goodput_bps": 5e6 * times * (1 + 0.01 * k)} for k in range(5)}
         return found
 
-    honest, divides, _ = points(definitions().experiments["E33"], "quick")
+    honest, divides, *_ = points(definitions().experiments["E33"], "quick")
     lines = bounds.lines("receivers", Measured({"E33": [at(honest, 1.0), at(divides, 1.2 * gain * (1 + 1e-9))]}))
     assert [(line.point, line.kept) for line in lines] == [("8 ACKs a segment", kept)]
     assert lines[0].value == pytest.approx(1.2 * gain)
