@@ -64,9 +64,9 @@ class Served:
         return connect(f"ws://{self.host}/api/run", origin=origin, additional_headers=headers, proxy=None, max_size=None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def serve(tmp_path_factory):
-    """Serve folders; all end with the tests."""
+    """Serve folders; all end with the tests of the lab: a server that pings pages uses `random`, which other tests watch."""
     running = []
 
     def served(folder: Path | None = None, **settings) -> Served:
@@ -86,13 +86,13 @@ def serve(tmp_path_factory):
         thread.join(10)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(serve):
     """A lab with small limits, for all tests that change nothing in its folder."""
     return serve(limits=Limits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
     """Chromium, or a reason why not."""
     from tonopah.lab.browser import Browser, find_chromium
@@ -165,7 +165,7 @@ class Page:
         return [*found, *(f"message: {json.dumps(one)[:400]}" for one in self.browser.messages), *elsewhere]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def page(browser, lab):
     """A page of the lab."""
     return Page(browser, lab)
