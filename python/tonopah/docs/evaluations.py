@@ -4,6 +4,7 @@ There is one for each algorithm, and one for all pairs (`coexist`). Each algorit
 has already are not repeated, and the runs of the baselines serve all pages.
 """
 
+import itertools
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,9 +14,10 @@ from pathlib import Path
 from tonopah._core import engine_build, engine_version
 from tonopah.docs.markdown import markdown_table
 from tonopah.evaluate import board, page
+from tonopah.evaluate.coexist import Cell, standings
 from tonopah.evaluate.coexist import begin as begin_matrix
-from tonopah.evaluate.coexist import standings
 from tonopah.evaluate.evaluation import begin
+from tonopah.evaluate.worlds import seconds
 from tonopah.execution.options import ExecutionOptions
 
 
@@ -75,33 +77,65 @@ makes these pages; each names the command that makes its report.
 
 ATLAS = """# Who takes what from whom
 
-Every pair of the {count} algorithms of the engine on D(20 Mb/s, 40 ms, 1 BDP) for 40 s: one flow each, {replicates} replicates.
+Every pair of the {count} algorithms of the engine, one flow each, on a dumbbell of {rate} for {seconds:g} s: with queues of
+{buffers} BDP at 40 ms, both flows at 40 ms, and one at 20 ms beside one at 80 ms; {replicates} replicates, {runs} runs.
 Made by `{command}` with engine {version} (build {build}).
 
-Share of the row beside the column in percent, mean over replicates; * is a row that starves. The order is that of the mean
-share. The same algorithm beside itself has the share of the first of its two flows. Each has its profile `linux`, where there
-is one: the `lp` of the kernel does not yield, that of the paper does ([why](../models.md#congestion-control-and-recovery)).
+Each has its profile `linux`, where there is one: the `lp` of the kernel does not yield, that of the paper does
+([why](../models.md#congestion-control-and-recovery)).
+
+## In all points
+
+The order is that of the mean share. Harm is the share of its goodput alone that a flow loses; means over all others. It is
+negative where a flow has more beside another than alone: EWPHCC fills a twentieth of this link. NewReno is without SACK, and
+with Linux's timer, which every partial ACK restarts, it repairs one loss per round trip: after a slow start into 4 BDP that
+outlasts the run, unless another flow has ended that slow start early.
 """
-ATLAS_COMMAND = "tonopah coexist --quick --buffers 1 --rtts 40:40"
+SHARES = """Share of the row beside the column in percent, mean over replicates; * is a row that starves. {diagonal}
+"""
+DIAGONALS = {
+    True: "The same algorithm beside itself has the share of the first of its two flows.",
+    False: "Here the row has the shorter path, also beside itself.",
+}
+ATLAS_COMMAND = "tonopah coexist"
 
 
 def make_atlas(folder: Path, jobs: int | None = None) -> str:
-    """Return the page of all pairs at one queue and one round-trip time."""
-    matrix = begin_matrix(buffers=(1.0,), rtts=(("40ms", "40ms"),), quick=True, out=folder / "coexist")
+    """Return the page of all pairs at all points."""
+    matrix = begin_matrix(out=folder / "coexist")
     matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
     cells = matrix.cells()
     ranked = standings(cells)
     head = ATLAS.format(
-        count=len(ranked), replicates=matrix.replicates, command=ATLAS_COMMAND, version=engine_version(), build=engine_build()
+        count=len(ranked),
+        rate=matrix.world["rate"].replace("Mbps", " Mb/s"),
+        seconds=seconds(matrix.world["duration"]),
+        buffers=" and ".join([", ".join(f"{one:g}" for one in matrix.buffers[:-1]), f"{matrix.buffers[-1]:g}"]),
+        replicates=matrix.replicates,
+        runs=f"{len(matrix.plan().runs.runs):,}",
+        command=ATLAS_COMMAND,
+        version=engine_version(),
+        build=engine_build(),
     )
-    shown = {(cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}" for cell in cells}
-    names = [one.name for one in ranked]
-    shares = [[f"{i} {name}", *(shown.get((name, other), "") for other in names)] for i, name in enumerate(names, 1)]
-    table = markdown_table(["", *(str(i) for i in range(1, len(names) + 1))], shares)
     rows = [[one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked]
-    said = "Harm is the share of its goodput alone that a flow loses; means over all others."
     standing = markdown_table(["algorithm", "mean share", "harm done", "harm suffered", "worst neighbour"], rows)
-    return "\n".join([head, table, said, "", standing])
+    names = [one.name for one in ranked]
+    places = itertools.product(("40ms:40ms", "20ms:80ms"), matrix.buffers)
+    return "\n".join([head, standing, *(shares_section(cells, names, rtt, buffer) for rtt, buffer in places)])
+
+
+def shares_section(cells: Sequence[Cell], names: Sequence[str], rtt: str, buffer: float) -> str:
+    """Return the shares of all pairs at one point, algorithms in the order of these names."""
+    shown = {
+        (cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}"
+        for cell in cells
+        if (cell.rtt, cell.buffer) == (rtt, buffer)
+    }
+    mine, other = rtt.replace("ms", " ms").split(":")
+    title = f"\n## {mine} beside {other}, queue of {buffer:g} BDP\n"
+    lines = [[f"{i} {name}", *(shown.get((name, one), "") for one in names)] for i, name in enumerate(names, 1)]
+    table = markdown_table(["", *(str(i) for i in range(1, len(names) + 1))], lines)
+    return "\n".join([title, SHARES.format(diagonal=DIAGONALS[mine == other]), table])
 
 
 def index(folder: Path) -> str:
