@@ -39,6 +39,14 @@ def test_a_scenario_is_served_as_its_trace_says(tmp_path):
     assert service["times"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
+def test_a_missing_trace_is_looked_for_beside_its_scenario_and_the_message_says_so(tmp_path):
+    (tmp_path / "cell.toml").write_text(SCENARIO)
+    (tmp_path / "cells.down").write_bytes(b"1\n")
+    with pytest.raises(InputError) as refusal:
+        tp.check(tmp_path / "cell.toml")
+    assert f"looked in {tmp_path}; did you mean cells.down?" in str(refusal.value)
+
+
 def test_a_compressed_trace_is_the_same(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"1\n2\n"))
     (tmp_path / "b").write_bytes(b"1\r\n2\r\n")

@@ -186,6 +186,12 @@ fn each_mistake_names_its_path_and_the_way_out() {
         ),
         (
             "/network/bottleneck/queue",
+            json!({"kind": "cake", "memory": "2TB"}),
+            "network.bottleneck.queue.memory: ",
+            "at most 1TB",
+        ),
+        (
+            "/network/bottleneck/queue",
             json!({"kind": "priority", "by": "flow", "bands": ["1p"]}),
             "network.bottleneck.queue.bands: ",
             "2 to 8",

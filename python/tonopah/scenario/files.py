@@ -32,7 +32,7 @@ def read_file(path: str | Path, what: str, most_bytes: int) -> bytes:
         # O_NONBLOCK: opening a pipe without a writer would wait for one.
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        hint = near_files(Path(path)) if error.errno == errno.ENOENT else None
+        hint = where_looked(Path(path)) if error.errno == errno.ENOENT else None
         raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", hint, source) from None
     try:
         mode = os.fstat(number).st_mode
@@ -58,6 +58,11 @@ def check_name(name: str) -> None:
         name.encode()
     except UnicodeEncodeError:
         raise InputError("", f"{name!r} is not the name of a file that can be used", "a name in UTF-8") from None
+
+
+def where_looked(path: Path) -> str:
+    """Return a hint that names the folder in which a missing file was looked for, and files there with names like its own."""
+    return "; ".join(filter(None, [f"looked in {path.absolute().parent}", near_files(path)]))
 
 
 def near_files(path: Path) -> str | None:

@@ -202,7 +202,8 @@ fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
     place.time("rtt", def.rtt)?;
     def.target.map_or(Ok(()), |span| place.time("target", span))?;
     if let Some(memory) = def.memory {
-        place.check("memory", memory, memory >= Bytes(1514), "a size of a packet, 1514B, or more")?;
+        let holds = (Bytes(1514)..=Bytes(1_000_000_000_000)).contains(&memory);
+        place.check("memory", memory, holds, "a size of a packet, 1514B, or more, and at most 1TB")?;
     }
     check_framing(&def.overhead, &join(place.0, "overhead"))
 }

@@ -21,9 +21,6 @@ use control::Control;
 use counts::Counts;
 use scheduler::{Heads, Scheduler};
 
-/// The largest packet on the line; nothing is dropped or marked by chance from less than two of them.
-const MTU: Bytes = Bytes(1514);
-
 /// RFC 9332, Appendix A.1: the limit is what the line carries in this time.
 const LIMIT_OF_RFC: Span = Span::from_millis(250);
 
@@ -57,6 +54,7 @@ pub(crate) struct DualPi2 {
     limit: Limit,
     classify: DualPi2Classify,
     low_aqm: LowAqm,
+    min_backlog: Bytes,
     overload: Overload,
     drop_at: DropAt,
     delay: ControlledDelay,
@@ -88,6 +86,7 @@ impl DualPi2 {
             limit: def.limit.map_or(Limit::Bytes(Bytes(carried)), Limit::from),
             classify: def.classify.expect(filled),
             low_aqm: def.l_aqm.expect(filled),
+            min_backlog: def.min_backlog.expect(filled),
             overload,
             drop_at: def.drop_at.expect(filled),
             delay: def.delay.expect(filled),
@@ -194,7 +193,7 @@ impl DualPi2 {
 
     /// The decision of the controller, and of a ramp, about a packet that is not among those waiting.
     fn decide(&mut self, class: Class, waited: Span, found: u64) -> Decision {
-        if self.bytes() < MTU + MTU {
+        if self.bytes() < self.min_backlog {
             return Decision::Pass;
         }
         let p = self.control.p;

@@ -2,13 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::units::Span;
+use tcp::units::{Bytes, Span};
 
 use super::tagged::tagged_enum;
 use super::text::Amount;
 
 /// The longest round trip that the gains of profile `rfc` are made for (RFC 9332, Appendix A.1).
 const RTT_MAX: Span = Span::from_millis(100);
+
+/// Linux spares what leaves fewer than two packets of the MTU behind. It counts 14 B of Ethernet with each, on both sides.
+const BACKLOG_OF_LINUX: Bytes = Bytes(2 * 1500);
 
 /// DualPI2 (RFC 9332). A key left out takes the value of the profile.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +48,10 @@ pub struct DualPi2Def {
     /// Which queue is served. Default: `wrr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<DualPi2Scheduler>,
+    /// The controller and a ramp neither mark nor drop a packet behind which fewer bytes wait. `linux`: 3000 B, two packets;
+    /// `rfc`: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_backlog: Option<Bytes>,
     /// What happens when k p' exceeds 1. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
@@ -234,6 +241,7 @@ impl DualPi2Def {
             l_aqm: Some(self.low_aqm(rfc)),
             classify: Some(self.classify.unwrap_or_default()),
             scheduler: Some(self.scheduler(rfc)),
+            min_backlog: self.min_backlog.or(Some(if rfc { Bytes::ZERO } else { BACKLOG_OF_LINUX })),
             overload: Some(self.overload.unwrap_or_default()),
             drop_at: Some(self.drop_at.unwrap_or_default()),
             draws: self.draws.or(Some(if rfc { Draws::Recur } else { Draws::Random })),

@@ -99,10 +99,48 @@ fn both_queues_keep_their_delays_and_scalable_and_classic_flows_share() {
 
 #[test]
 fn two_of_a_kind_share_alike() {
-    for cc in [prague(true), json!("cubic")] {
-        let summary = run(&world(&json!({"kind": "dualpi2"}), 10, 20, [cc.clone(), cc.clone()], 60), 1);
+    for (cc, mbps, rtt_ms) in [(prague(true), 10, 20), (prague(true), 10, 80), (json!("cubic"), 10, 20)] {
+        let summary = run(&world(&json!({"kind": "dualpi2"}), mbps, rtt_ms, [cc.clone(), cc.clone()], 120), 1);
         let jain = summary.network.jain.unwrap();
-        assert!(jain >= 0.99, "{cc}: {jain}");
+        assert!(jain >= 0.99, "{cc}, {mbps} Mb/s, {rtt_ms} ms: {jain}");
+    }
+}
+
+/// Two Prague flows whose hosts add nothing stay in step: each window that grows marks its own packets, so that both get as many
+/// marks, whatever their rates. A tenth of a packet of jitter is enough against it.
+#[test]
+fn two_prague_share_alike_where_hosts_jitter() {
+    for (mbps, rtt_ms) in [(10, 10), (10, 20), (10, 80), (50, 10), (50, 20), (50, 80)] {
+        let mut world = world(&json!({"kind": "dualpi2"}), mbps, rtt_ms, [prague(true), prague(true)], 120);
+        for sender in 1..=2 {
+            world["link"][sender]["jitter"] = json!({"kind": "uniform", "max": "100us"});
+        }
+        let jain = run(&world, 1).network.jain.unwrap();
+        assert!(jain >= 0.99, "{mbps} Mb/s, {rtt_ms} ms: {jain}");
+    }
+}
+
+#[test]
+fn a_prague_whose_packets_are_nearly_all_marked_has_two_segments_per_rtt() {
+    // Linux's step at 4 Mb/s, where a packet takes 3 ms; expected are the ratios of the reference model.
+    for (rtt_ms, expected) in [(20, 0.34), (50, 0.13)] {
+        let ratio = cell(&json!({}), 4, rtt_ms, 120).ratio;
+        assert!((expected / 1.6..expected * 1.6).contains(&ratio), "{rtt_ms} ms: {ratio} and not {expected}");
+    }
+}
+
+/// Reductions follow the first mark after a round trip without: with x marks per round trip they are 1 + 1/x round trips apart,
+/// so that x (1 - p) = W p = 2 (1 + 1/x) (1 - p), and x is 1 + √3.
+#[test]
+fn the_window_of_prague_at_random_marks_is_2_7_over_p() {
+    for p in [0.01, 0.02] {
+        let mut world = world(&json!("10000p"), 10_000, 20, [prague(false), prague(false)], 60);
+        world["link"][0]["marks"] = json!({"kind": "packet", "p": p});
+        for flow in &run(&world, 1).flows {
+            let window = flow.measures.goodput_bps * flow.measures.rtt_s.unwrap() / 8.0 / 1448.0;
+            let marks = window * p / (1.0 - p);
+            assert!((marks / (1.0 + 3f64.sqrt()) - 1.0).abs() < 0.05, "{p}: {marks} marks per round trip");
+        }
     }
 }
 

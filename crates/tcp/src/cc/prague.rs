@@ -50,6 +50,12 @@ const PARAMS: &[Param] = &[
 /// The window does not step below this many segments on marks.
 const MIN_WINDOW: f64 = 2.0;
 
+/// IPv4, and TCP with timestamps.
+const HEADERS: Bytes = Bytes(52);
+
+/// A burst lasts 2^-12 s, about 250 us.
+const BURST_SHIFT: u32 = 12;
+
 #[derive(Debug)]
 struct Prague {
     /// What is in force. It follows `target` by at most a segment per ACK.
@@ -63,6 +69,7 @@ struct Prague {
     transition: u64,
     mss: Bytes,
     srtt: Option<Span>,
+    pipe: Bytes,
     marks_seen: bool,
     /// The window came down for a loss, and the episode lasts.
     in_loss: bool,
@@ -91,6 +98,7 @@ impl Prague {
             transition: values.number("transition") as u64,
             mss: setup.mss,
             srtt: setup.handshake_rtt,
+            pipe: Bytes::ZERO,
             marks_seen: false,
             in_loss: false,
             before_loss: 0.0,
@@ -191,6 +199,7 @@ impl Prague {
 impl CongestionControl for Prague {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.srtt = view.srtt.or(self.srtt);
+        self.pipe = view.pipe;
         self.marks_seen |= ack.ce > Bytes::ZERO || ack.echo;
         self.in_loss &= view.state != State::Open;
         let unmarked = ack.acked.saturating_sub(ack.ce);
@@ -219,11 +228,20 @@ impl CongestionControl for Prague {
         self.window.restore(before);
     }
 
-    /// The whole window per RTT, twice that far below ssthresh.
+    /// The window in force per RTT, or what is in flight if that is more, twice as much far below ssthresh. As in Linux the
+    /// rate counts headers and the pacer does not.
     fn pacing_rate(&self) -> Option<Rate> {
+        let payload = self.window.cwnd.max(self.pipe).as_f64();
+        let bytes = payload * (self.mss + HEADERS).as_f64() / self.mss.as_f64();
         let twice = self.window.cwnd < self.window.ssthresh / 2;
-        let bytes = self.target * self.mss.as_f64() * if twice { 2.0 } else { 1.0 };
-        self.srtt.map(|srtt| Rate::of(Bytes(bytes as u64), srtt))
+        self.srtt.map(|srtt| Rate::of(Bytes(if twice { 2.0 * bytes } else { bytes } as u64), srtt))
+    }
+
+    /// Bursts of 1/4096 s, whole segments and at least one (tcp_prague's prague_burst_shift).
+    fn send_quantum(&self) -> Option<Bytes> {
+        let segment = (self.mss + HEADERS).0;
+        let segments = self.pacing_rate().map_or(0, |rate| (rate.as_bps() / 8 / segment) >> BURST_SHIFT);
+        Some(self.mss * segments.max(1))
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -281,6 +299,36 @@ mod tests {
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
         prague.ack_with(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
+    }
+
+    /// 50 segments of 1000 B and 52 B of headers each in 20 ms; a window whose target has fallen to one segment is two.
+    #[test]
+    fn it_paces_the_window_with_headers_and_never_less_than_two_segments_per_rtt() {
+        let mut prague = prague(&[], 50);
+        prague.ack(1, Some(20.0));
+        let rate = |segments: u64| Some(Rate::of(Bytes(segments * 1052), Span::from_millis(20)));
+        assert_eq!((MSS, prague.cc.pacing_rate()), (Bytes(1000), rate(prague.cwnd() as u64)));
+        prague.view.pipe = MSS * 60;
+        prague.ack(1, Some(20.0));
+        assert_eq!(prague.cc.pacing_rate(), rate(60));
+        prague.view.pipe = MSS;
+        for _ in 0..60 {
+            prague.congestion(Cause::Ecn);
+            prague.ack_with(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
+        }
+        assert!(near(prague.internal("target"), 1.0));
+        assert_eq!((prague.cwnd(), prague.cc.pacing_rate()), (2.0, rate(2)));
+    }
+
+    /// At 20 ms, a segment lasts longer than 1/4096 s up to a window of 81 and a third of it at 250.
+    #[test]
+    fn a_burst_is_what_it_sends_in_a_quarter_of_a_millisecond() {
+        for (cwnd, segments) in [(10, 1), (81, 1), (170, 2), (250, 3)] {
+            let mut prague = prague(&[], cwnd);
+            prague.ack_with(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
+            prague.ack(1, Some(20.0));
+            assert_eq!(prague.cc.send_quantum(), Some(MSS * segments), "{cwnd}");
+        }
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Class, MTU};
+use super::Class;
 use crate::scenario::DualPi2Scheduler;
+
+/// The largest packet on the line; the first credit is what one of them is worth.
+const MTU: Bytes = Bytes(1514);
 
 /// When the heads of the queues came.
 #[derive(Clone, Copy, Debug)]

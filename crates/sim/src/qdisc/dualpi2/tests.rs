@@ -105,6 +105,16 @@ fn probabilities_of_both_queues_are_those_of_internet_1_1_b() {
 }
 
 #[test]
+fn linux_spares_what_leaves_fewer_than_two_packets_and_the_rfc_spares_nothing() {
+    // p' = 1: whatever is not spared is marked in L.
+    for (profile, behind, marked) in [("linux", 1, false), ("linux", 2, true), ("rfc", 0, true), ("rfc", 1, true)] {
+        let mut bench = held_at(1.0, &format!(r#", "profile": "{profile}", "overload": "mark", "draws": "random""#), 0);
+        (0..=behind).for_each(|_| bench.enqueue_of(0, 1500, Ect1).unwrap());
+        assert_eq!(bench.dequeue(), Some(if marked { Ce } else { Ect1 }), "{profile}, {behind} behind it");
+    }
+}
+
+#[test]
 fn the_ramp_is_that_of_internet_1_1_c() {
     let mut bench = bench(r#", "profile": "rfc""#);
     let queue = inside(&mut bench);
