@@ -40,6 +40,26 @@ def test_every_command_is_understood(page):
             assert main.build_parser().parse_args(words).action, words
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_has_a_head(page):
+    lines = ["", *re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL).splitlines()]
+    begins = [i for i, line in enumerate(lines) if line.startswith("|") and not lines[i - 1].startswith("|")]
+    assert [lines[i] for i in begins if not re.fullmatch(r"[|: -]+", lines[i + 1])] == []
+
+
+def test_the_readme_shows_what_the_first_run_prints(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^    \$ \.venv/bin/tonopah (run dumbbell\.toml)\n(.*?)^    …$", text, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    for file, content in FILE.findall(text):
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    assert main.main(shown[1].split()) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    expected = [line.strip() for line in shown[2].splitlines() if line.strip()]
+    assert printed[: len(expected)] == expected
+
+
 @pytest.mark.parametrize("name", CARRIED_OUT)
 def test_a_page_does_what_it_says(name, tmp_path_factory, monkeypatch, capsys):
     page = next(page for page in PAGES if page.name == name)
