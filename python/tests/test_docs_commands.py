@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tonopah as tp
 from tonopah.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,23 @@ def test_the_readme_shows_what_the_first_run_prints(tmp_path, monkeypatch, capsy
     printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     expected = [line.strip() for line in shown[2].splitlines() if line.strip()]
     assert printed[: len(expected)] == expected
+
+
+def test_the_readme_compares_a_goodput_that_is_so():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    stated = re.search(r"one flow on 100 Mb/s, 44 ms, a queue of one BDP, .*?: goodput \| ([\d.]+) Mb/s", text)
+    bottleneck = {"rate": "100Mbps", "delay": "20ms", "queue": "1bdp"}
+    network = {"kind": "dumbbell", "pairs": 1, "flows": 1, "access": {"rate": "1Gbps", "delay": "1ms"}, "bottleneck": bottleneck}
+    found = tp.run({"duration": "60s", "network": network}).flow(0).goodput_bps
+    assert f"{found / 1e6:.1f}" == stated[1]
+
+
+def test_the_readme_compares_what_the_pages_say():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    stated = re.search(r"recordings of Linux's own TCP \| (\d+ of \d+) \|", text)[1]
+    assert f"{stated} cases with one recording meet all their goals" in (ROOT / "docs/validation.md").read_text(encoding="utf-8")
+    number = int(re.search(r"the (\d+) algorithms", text)[1])
+    assert number == len(tp.algorithms())
 
 
 @pytest.mark.parametrize("name", CARRIED_OUT)
