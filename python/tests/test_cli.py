@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -189,6 +191,12 @@ def test_every_command_has_help_with_an_example(command, capsys):
         assert parser.epilog in capsys.readouterr().out
 
 
+def test_the_first_steps_name_every_command():
+    text = (Path(__file__).parents[2] / "docs" / "first-steps.md").read_text(encoding="utf-8").partition("## Command line")[2]
+    named = {" ".join(name.split()) for name in re.findall(r"`([^`]+)`", text)}
+    assert {" ".join(name) for name, _ in commands_below(main.build_parser())} <= named
+
+
 START = "from tonopah.cli.main import main; main([{}])"
 HEAVY = {"numpy", "pandas", "pydantic", "rich", "scipy", "matplotlib", "pyarrow", "jinja2", "tomli", "tomli_w", "distributed"}
 
@@ -205,8 +213,16 @@ def test_a_start_loads_nothing_heavy(code):
     assert {name for name in loaded if name.startswith("tonopah")} <= expected
 
 
+def test_a_scenario_is_checked_without_what_studies_need(scenario):
+    wrapped = f"import sys\n{START.format(repr('check') + ', ' + repr(str(scenario)))}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", wrapped], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("ok: ")
+    assert not {"pandas", "scipy", "pydantic", "tonopah.study"} & set(done.stdout.split())
+
+
 def test_public_names_are_loaded_at_their_first_use():
-    assert set(tp.__all__) <= set(dir(tp))
+    # Nothing else is offered, whatever was loaded before.
+    assert {name for name in dir(tp) if not name.startswith("__")} == set(tp.__all__) - {"__version__"}
     assert all(getattr(tp, name) is not None for name in tp.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = tp.nonsense

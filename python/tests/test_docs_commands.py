@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tonopah as tp
 from tonopah.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,43 @@ def test_every_command_is_understood(page):
             assert {word for word in words if "=" not in word} <= targets, words
         else:
             assert main.build_parser().parse_args(words).action, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_has_a_head(page):
+    lines = ["", *re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL).splitlines()]
+    begins = [i for i, line in enumerate(lines) if line.startswith("|") and not lines[i - 1].startswith("|")]
+    assert [lines[i] for i in begins if not re.fullmatch(r"[|: -]+", lines[i + 1])] == []
+
+
+def test_the_readme_shows_what_the_first_run_prints(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^    \$ \.venv/bin/tonopah (run dumbbell\.toml)\n(.*?)^    …$", text, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    for file, content in FILE.findall(text):
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    assert main.main(shown[1].split()) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    expected = [line.strip() for line in shown[2].splitlines() if line.strip()]
+    assert printed[: len(expected)] == expected
+
+
+def test_the_readme_compares_a_goodput_that_is_so():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    stated = re.search(r"one flow on 100 Mb/s, 44 ms, a queue of one BDP, .*?: goodput \| ([\d.]+) Mb/s", text)
+    bottleneck = {"rate": "100Mbps", "delay": "20ms", "queue": "1bdp"}
+    network = {"kind": "dumbbell", "pairs": 1, "flows": 1, "access": {"rate": "1Gbps", "delay": "1ms"}, "bottleneck": bottleneck}
+    found = tp.run({"duration": "60s", "network": network}).flow(0).goodput_bps
+    assert f"{found / 1e6:.1f}" == stated[1]
+
+
+def test_the_readme_compares_what_the_pages_say():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    stated = re.search(r"recordings of Linux's own TCP \| (\d+ of \d+) \|", text)[1]
+    assert f"{stated} cases with one recording meet all their goals" in (ROOT / "docs/validation.md").read_text(encoding="utf-8")
+    number = int(re.search(r"the (\d+) algorithms", text)[1])
+    assert number == len(tp.algorithms())
 
 
 @pytest.mark.parametrize("name", CARRIED_OUT)

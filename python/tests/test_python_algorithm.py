@@ -179,6 +179,7 @@ CHANGES = {
     "class": ("", "", "my.py:Bad", "has no class 'Bad' (classes: Base, Good)"),
     "reference": ("", "", "my.py", "'my.py' does not name a class"),
     "module": ("", "", "no.such.module:Good", "no.such.module cannot be loaded: ModuleNotFoundError"),
+    "file as module": ("", "", "my:Good", "there is no module my (the class of a file is written my.py:Good)"),
     "syntax": ("class Base:", "class Base", "my.py:Good", "my.py cannot be loaded: SyntaxError: expected ':' (line 2)"),
     "import": ("class Base:", "1 / 0\nclass Base:", "my.py:Good", "ZeroDivisionError: division by zero (line 2)"),
     "method": ("on_congestion(", "on_loss(", "my.py:Good", "Good has no method 'on_congestion'"),

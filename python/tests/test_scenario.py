@@ -52,6 +52,9 @@ def test_paths_with_dots_and_brackets_reach_the_same_value(dumbbell):
 
 def test_a_wrong_step_is_named(dumbbell):
     assert "flow: has no entry 5 (it has 2" in refused(paths.put, dumbbell, "flow.5.cc", "reno")
+    del dumbbell["flow"]
+    assert "flow: is not listed: it has no entries (network.flows makes" in refused(paths.put, dumbbell, "flow.0.cc", "reno")
+    assert "flow" not in dumbbell
     assert "network.kind: the value 'dumbbell' has no entry 'x'" in refused(paths.put, dumbbell, "network.kind.x", 1)
     assert "is not a path" in refused(paths.put, dumbbell, "flow..cc", 1)
     assert "netwrk" in refused(tp.check, dumbbell, set={"netwrk.pairs": 3})

@@ -110,7 +110,7 @@ def test_a_stored_study_is_opened_as_it_was_run(study):
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path):
-    with pytest.raises(tp.InputError, match="contains no study"):
+    with pytest.raises(tp.InputError, match=r"contains no study \(it has no runs.sqlite: running the study makes it\)"):
         tp.Study.open(tmp_path)
     (tmp_path / "runs.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 100)
     with pytest.raises(tp.InputError, match="cannot be used as a store"):

@@ -2,9 +2,11 @@
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tonopah import _core
@@ -53,8 +55,38 @@ def test_conversion_keeps_what_is_compared(recorded, tmp_path):
     assert len(unread) == 3 and set(unread["srtt_us"]) == {50000}
     assert list(log["seq"]) == [0, 0, 1, 1449]
     assert list(log["ack"]) == [0, 1, 1, 1]
-    assert list(log["flags"]) == [0x02, 0x12, 0x18, 0x10]
+    assert list(read(library.folder / "6.1" / "tiny.packets.unread.parquet")["flags"]) == [0x02, 0x18, 0x10, 0x12]
     assert list(log["dropped"]) == [0, 0, 1, 0]
+
+
+def reads(samples, log, case):
+    """Read the tables of a case as `tonopah validate linux` does."""
+    linux.recorded_tracks(SimpleNamespace(samples=lambda _: samples), case)
+    if log is not None:
+        packets.kernel_packets(log)
+
+
+@pytest.mark.parametrize("name", ["6.1/reno-drop-one", "6.18/bbr-cubic-share", "6.1/lp-beside-cubic"])
+def test_of_a_shipped_table_every_column_is_read(name):
+    library = shipped()
+    (case,) = library.select(name)
+    samples, log = library.samples(case), library.packets(case) if case.packets else None
+    reads(samples, log, case)
+    for column in samples:
+        with pytest.raises(KeyError, match=column):
+            reads(samples.drop(columns=column), log, case)
+    for column in () if log is None else log:
+        with pytest.raises(KeyError, match=column):
+            reads(samples, log.drop(columns=column), case)
+
+
+def test_all_shipped_tables_have_these_columns_and_no_other():
+    library, found = shipped(), set()
+    for case in library.cases:
+        found.add((bool(case.starts_ms), tuple(library.samples(case))))
+        if case.packets:
+            assert set(library.packets(case)) == set(convert.PACKET_COLUMNS), case.id
+    assert found == {(False, convert.SAMPLE_COLUMNS), (True, convert.BESIDE_COLUMNS)}
 
 
 def lossy(rows):
@@ -85,9 +117,12 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
     library = shipped()
     cases = [case for case in library.cases if case.kind == "random"]
     assert len(cases) == 19
-    drawn = losses.common((library.samples(case), case.queue) for case in cases)
+    # What only this needs is kept beside, row by row.
+    beside = [read(library.folder / case.kernel / f"{case.name}.unread.parquet") for case in cases]
+    samples = [library.samples(case).join(rest) for case, rest in zip(cases, beside, strict=True)]
+    drawn = losses.common((table, case.queue) for table, case in zip(samples, cases, strict=True))
     assert all(case.drawn == tuple(drawn) for case in cases)
-    left = [losses.unexplained(library.samples(case), drawn) for case in cases]
+    left = [losses.unexplained(table, drawn) for table in samples]
     # What is left over are recoveries from an overflow, never a single segment.
     assert all(number > 30 for numbers in left for number in numbers)
     assert sum(bool(numbers) for numbers in left) == 11
@@ -99,6 +134,19 @@ def test_whole_numbers_up_to_the_largest_are_kept(tmp_path):
     table = pd.DataFrame({"a": [0, 2**32 - 1, 0, 5], "b": [2**31 - 1, 2**31, 3, 3]})
     convert.write(tmp_path / "x.parquet", table)
     pd.testing.assert_frame_equal(read(tmp_path / "x.parquet"), table)
+
+
+def test_each_column_is_written_in_its_smallest_encoding(tmp_path):
+    numbers = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {"few": numbers.choice([3, 2**30], 4000), "steps": np.arange(4000) * 7, "any": numbers.integers(0, 99, 4000)}
+    )
+    path = tmp_path / "x.parquet"
+    convert.write(path, table)
+    pd.testing.assert_frame_equal(read(path), table)
+    differences = pa.table({name: np.diff(table[name], prepend=0).astype("int32") for name in table})
+    for encoding in convert.ENCODINGS:
+        assert path.stat().st_size <= len(convert.encoded(differences, dict.fromkeys(table, encoding)))
 
 
 def test_every_shipped_case_can_be_read():

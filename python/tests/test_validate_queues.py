@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,19 @@ def case(name):
 def results(names):
     cases = [case(name) for name in names]
     return queues.validate(shipped(), cases, queues.jobs_of(shipped(), cases), 2)
+
+
+def test_of_the_table_of_flows_every_column_is_read():
+    (one,), table = shipped().select("fqcodel-5m-100ms-2cubic"), shipped().flows()
+
+    def reads(flows):
+        queues.jobs_of(SimpleNamespace(flows=lambda: flows), [one])
+        queues.recorded(flows, one)
+
+    reads(table)
+    for column in table:
+        with pytest.raises(KeyError, match=column):
+            reads(table.drop(columns=column))
 
 
 def test_every_recording_is_there_with_its_runs_and_flows():

@@ -2,7 +2,7 @@
 
 import tonopah as tp
 
-result = tp.run("dumbbell.toml", seed=1, set={"flow.0.cc": "reno"})
+result = tp.run("dumbbell.toml", seed=1, set={"tcp.cc": "reno"})
 result.summary["flows"][0]["goodput_bps"]
 result.series("cwnd")
 
@@ -92,4 +92,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names: modules that are loaded by now are no part of them."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -56,6 +56,8 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
         if where in engine_names() and not is_module(where):
             hint = f'a profile is written {{ name = "{where}", profile = "{name}" }}'
             raise InputError(path, f"{reference!r} is no class in Python: {where} is an algorithm of the engine", hint)
+        if not is_module(where) and os.path.isfile(folder / f"{where}.py"):
+            raise InputError(path, f"there is no module {where}", f"the class of a file is written {where}.py:{name}")
         module = attempt(lambda: importlib.import_module(where), path, where)
         return prepare(find_class(module, name, path, where), called, path, reference)
     try:

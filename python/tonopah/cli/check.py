@@ -4,14 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from tonopah.analysis.sensitivity import check_alternatives
 from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.errors import InputError, relay
 from tonopah.plot.network import describe
 from tonopah.scenario.document import is_study, load, to_toml
 from tonopah.simulation import check
-from tonopah.spec.criteria import changed_since
-from tonopah.study import Study
 
 EXAMPLE = "tonopah check dumbbell.toml --expand"
 
@@ -43,6 +40,10 @@ def check_file(arguments: argparse.Namespace) -> int:
 
 def check_study(arguments: argparse.Namespace) -> int:
     """Print the size of a study, and what is to be known of it."""
+    from tonopah.analysis.sensitivity import check_alternatives
+    from tonopah.spec.criteria import changed_since
+    from tonopah.study import Study
+
     study = Study.load(Path(arguments.file))
     notes = study.plan.notes()
     try:

@@ -34,6 +34,13 @@ def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = No
         if isinstance(place, dict) and isinstance(step, str):
             if depth == len(steps) - 1:
                 place[step] = value
+            elif step not in place and isinstance(steps[depth + 1], int):
+                hint = (
+                    "network.flows makes flows without an entry; `tcp` and `traffic` are for all flows"
+                    if path.startswith("flow")
+                    else None
+                )
+                raise InputError(place_of(steps, depth + 1), "is not listed: it has no entries", hint, source)
             else:
                 place = place.setdefault(step, {})
         elif isinstance(place, list) and isinstance(step, int):

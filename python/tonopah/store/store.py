@@ -47,7 +47,7 @@ class Store:
         self.lock: Lock | None = None
         self.watch: Watch | None = None
         if not create and not self.path.is_file():
-            raise InputError("", "contains no study (no runs.sqlite)", None, str(folder))
+            raise InputError("", "contains no study", "it has no runs.sqlite: running the study makes it", str(folder))
         try:
             if create:
                 (self.folder / "series").mkdir(parents=True, exist_ok=True)

@@ -17,39 +17,62 @@ from tonopah.validate.recordings import shipped
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 SAMPLE_EVERY_US = 10_000
 """Samples closer than this are left out unless a compared variable changed."""
 
 COMPARED = ("ca_state", "cwnd_pkts", "ssthresh_pkts", "total_retrans")
 
-SAMPLE_COLUMNS = (
-    "flow", "t_us", "ca_state", "cwnd_pkts", "ssthresh_pkts", "unacked", "sacked", "lost", "retrans", "total_retrans",
-    "bytes_acked",
+SAMPLE_COLUMNS = ("flow", "t_us", *COMPARED, "bytes_acked")
+"""What comparisons read, and nothing else: every byte of it is in the wheel."""
+UNREAD_COLUMNS = (
+    "unacked", "sacked", "lost", "retrans", "srtt_us", "rttvar_us", "min_rtt_us", "rto_us", "reordering", "delivered",
 )  # fmt: skip
-"""What comparisons read."""
-UNREAD_COLUMNS = ("srtt_us", "rttvar_us", "min_rtt_us", "rto_us", "reordering", "delivered")
-"""What no comparison reads: kept beside, in the repository and the source distribution, not in a wheel."""
+"""What no comparison reads: kept beside, in the repository and the source distribution, not in a wheel.
+
+`losses.py` reads the first four of the recordings as they were made, once; a test does so again of what is kept.
+"""
 RATE_COLUMNS = ("pacing_Bps", "delivery_Bps")
 """The same of algorithms that are built on them; for all others they follow from window and RTT."""
 BUILT_ON_RATES = {"bbr"}
-BESIDE_COLUMNS = ("run", "flow", "t_us", *COMPARED, "bytes_acked")
-"""Kept of experiments recorded several times: of these shares and goodput are compared."""
-PACKET_COLUMNS = ("t_us", "dir", "seq", "ack", "len", "flags", "queue_pkts", "dropped")
+BESIDE_COLUMNS = ("run", *SAMPLE_COLUMNS)
+"""Kept of experiments recorded several times."""
+DICTIONARY = "RLE_DICTIONARY"
+ENCODINGS = ("PLAIN", DICTIONARY, "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
+"""Of Parquet, for whole numbers."""
+PACKET_COLUMNS = ("t_us", "dir", "seq", "ack", "len", "dropped")
+"""What comparisons read of a packet log."""
+UNREAD_PACKET_COLUMNS = ("flags", "queue_pkts")
 
 
 def write(path: Path, table: "pd.DataFrame") -> None:
-    """Write whole numbers from 0 to 2^32 - 1 as Parquet: differences from row to row modulo 2^32, then zstd."""
+    """Write whole numbers from 0 to 2^32 - 1 as Parquet: differences from row to row modulo 2^32, in the smallest encoding."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     values = table.to_numpy("int64")
     differences = np.diff(values, axis=0, prepend=np.zeros_like(values[:1])).astype("int32")
     columns = pa.table({name: differences[:, i] for i, name in enumerate(table.columns)})
-    # Packed in fewer bits than a byte, equal differences would look different to zstd.
+    path.write_bytes(encoded(columns, {name: smallest(columns.select([name])) for name in columns.column_names}))
+
+
+def smallest(column: "pa.Table") -> str:
+    """Return the encoding in which a table of one column is smallest."""
+    return min(ENCODINGS, key=lambda encoding: len(encoded(column, {column.column_names[0]: encoding})))
+
+
+def encoded(columns: "pa.Table", encodings: Mapping[str, str]) -> bytes:
+    """Return a table as a Parquet file, each column in its encoding and then compressed, without what nothing reads."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = pa.BufferOutputStream()
     pq.write_table(
-        columns, path, compression="zstd", compression_level=22, use_dictionary=False, write_statistics=False, store_schema=False
-    )
+        columns, out, compression="brotli", compression_level=11, write_statistics=False, store_schema=False,
+        use_dictionary=[name for name, encoding in encodings.items() if encoding == DICTIONARY],
+        column_encoding={name: encoding for name, encoding in encodings.items() if encoding != DICTIONARY},
+    )  # fmt: skip
+    return out.getvalue().to_pybytes()
 
 
 def convert(folders: Iterable[Path], out: Path, without: str = "") -> int:
@@ -129,7 +152,9 @@ def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path)
     made = entry_of(kernel, name, entry)
     if log.exists():
         made["packets"] = True
-        write(out / kernel / f"{name}.packets.parquet", compact_packets(pd.read_csv(log, dtype={"flags": str})))
+        packets = compact_packets(pd.read_csv(log, dtype={"flags": str}))
+        write(out / kernel / f"{name}.packets.parquet", packets[list(PACKET_COLUMNS)])
+        write(out / kernel / f"{name}.packets.unread.parquet", packets[list(UNREAD_PACKET_COLUMNS)])
     unread = (*UNREAD_COLUMNS, *(RATE_COLUMNS if BUILT_ON_RATES & set(made["cc"]) else ()))
     samples = pd.concat([thin(read_flow(folder, name, i).assign(flow=i)) for i in range(flows)])
     write(out / kernel / f"{name}.samples.parquet", samples[list(SAMPLE_COLUMNS)])
@@ -174,7 +199,7 @@ def compact_packets(log: "pd.DataFrame") -> "pd.DataFrame":
         seq=(log["seq"] - log["dir"].map(first)) % 2**32,
         ack=((log["ack"] - (1 - log["dir"]).map(first)) % 2**32).where(log["ack"] > 0, 0),
     )
-    return log.sort_values("dir", kind="stable")[list(PACKET_COLUMNS)]
+    return log.sort_values("dir", kind="stable")
 
 
 def microseconds(seconds: "pd.Series") -> "pd.Series":
