@@ -131,6 +131,22 @@ def test_wrong_input_gives_one_message_and_exit_code_2(capsys, scenario, mistake
     assert len(err.splitlines()) == 1
 
 
+def test_a_file_without_a_command_is_told_the_command(capsys, scenario):
+    code, out, err = call(capsys, scenario)
+    assert (code, out) == (2, "")
+    assert "tonopah run FILE" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "place"), [("--pcap", "a_file"), ("--parquet", "a_file"), ("--series", "a_file"), ("--qlog", "none/x.qlog")]
+)
+def test_what_cannot_be_written_is_refused_before_the_run(capsys, scenario, tmp_path, option, place):
+    (tmp_path / "a_file").touch()
+    code, out, err = call(capsys, "run", scenario, option, str(tmp_path / place))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {option}: ")
+
+
 def test_an_unreachable_destination_is_refused(capsys, tmp_path):
     world = {
         "duration": "1s",

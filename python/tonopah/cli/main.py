@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         use_any_encoding()
         refuse_undecoded(given)
+        refuse_file(given)
         with interrupted_by_sigterm():
             parsed = build_parser().parse_args(given)
             code = parsed.action(parsed)
@@ -112,6 +113,13 @@ def refuse_undecoded(given: Sequence[str]) -> None:
             argument.encode()
         except UnicodeEncodeError:
             raise InputError("", f"the argument {argument!r} is not UTF-8 text") from None
+
+
+def refuse_file(given: Sequence[str]) -> None:
+    """Refuse a file where a command is due, and say how it is run."""
+    if given and given[0] not in COMMANDS and given[0].endswith((".toml", ".json")):
+        known = "tonopah run FILE for a scenario, tonopah study run FILE for a study"
+        raise InputError("", f"{given[0]!r} is a file, not a command", known)
 
 
 def use_any_encoding() -> None:

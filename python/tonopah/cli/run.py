@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, seed
-from tonopah.errors import ScenarioError, relay
+from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
@@ -55,6 +55,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run_scenario(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah run`."""
     made = changes(arguments)
+    check_outputs(arguments)
     if arguments.events:
         return print_events(arguments, made)
     if arguments.series:
@@ -75,6 +76,16 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         for table in run_tables(shown, out.width, result.flow_count):
             out.print(table)
     return 0
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse before the run what could not be written after it. Raises InputError."""
+    for option in ("series", "parquet", "pcap"):
+        if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
+            raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
+    for option in ("qlog", "netanim"):
+        if (given := getattr(arguments, option)) and (Path(given).is_dir() or not Path(given).absolute().parent.is_dir()):
+            raise InputError(f"--{option}", f"{given} cannot be written", "a file in a folder that exists")
 
 
 def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Result:
