@@ -1,11 +1,13 @@
 """One run."""
 
+import json
 import math
 import pickle
 
 import pytest
 
 import tonopah as tp
+from tonopah._core import run
 
 
 def test_a_run_measures_its_flows(dumbbell):
@@ -35,6 +37,16 @@ def test_the_first_flows_are_those_of_the_whole_summary(dumbbell):
     assert result.summary == again.summary == {**first, "flows": again.summary["flows"]}
     # Also once it was read, and in another process.
     assert pickle.loads(pickle.dumps(result)).summary_of_first(1) == first
+
+
+def test_a_summary_in_a_file_is_the_text(dumbbell, tmp_path):
+    summary, _ = run(json.dumps(dumbbell), 1)
+    text = summary.json()
+    summary.write(str(tmp_path / "summary.json"))
+    assert (tmp_path / "summary.json").read_text() == text
+    assert (json.loads(summary.network()), summary.events) == (json.loads(text)["network"], json.loads(text)["events"])
+    with pytest.raises(FileNotFoundError):
+        summary.write(str(tmp_path / "none" / "summary.json"))
 
 
 def test_changes_by_path_reach_the_engine(dumbbell):

@@ -315,6 +315,16 @@ class RunSummary:
     def flows(self) -> int:
         """Number of flows."""
 
+    @property
+    def events(self) -> int:
+        """Number of events."""
+
+    def network(self) -> str:
+        """Return what it says of the network as a whole, as JSON text."""
+
+    def write(self, path: str) -> None:
+        """Write the summary as JSON text to a file, without ever holding the text as a whole."""
+
     def json(self, most_flows: int = ...) -> str:
         """Return the summary as JSON text, with at most the first `most_flows` of its flows."""
 

@@ -14,6 +14,7 @@ mod running;
 mod segment;
 mod signals;
 mod stepwise;
+mod summary;
 mod watching;
 
 use std::any::Any;
@@ -35,6 +36,7 @@ use tcp::units::Span;
 
 use exception::AlgorithmException;
 use running::{Limits, Stopper};
+use summary::{RunSummary, to_json};
 
 create_exception!(
     tonopah._core,
@@ -159,10 +161,6 @@ impl Job<'_> {
     }
 }
 
-fn to_json(summary: &Summary) -> String {
-    serde_json::to_string(summary).expect("a summary is plain data")
-}
-
 fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, column) in series {
@@ -173,30 +171,6 @@ fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
         dict.set_item(name, columns)?;
     }
     Ok(dict)
-}
-
-/// The summary of a run. It becomes text when it is asked for: of very many flows, few are looked at.
-#[pyclass]
-struct RunSummary(Summary);
-
-#[pymethods]
-impl RunSummary {
-    /// Number of flows.
-    #[getter]
-    fn flows(&self) -> usize {
-        self.0.flows.len()
-    }
-
-    /// The summary as JSON text, with at most the first `most_flows` of its flows.
-    #[pyo3(signature = (most_flows = usize::MAX))]
-    fn json(&mut self, py: Python<'_>, most_flows: usize) -> String {
-        py.detach(|| {
-            let left_out = self.0.flows.split_off(most_flows.min(self.0.flows.len()));
-            let text = to_json(&self.0);
-            self.0.flows.extend(left_out);
-            text
-        })
-    }
 }
 
 /// Runs a scenario (JSON text): its summary, and its series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are

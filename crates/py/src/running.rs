@@ -10,6 +10,9 @@ use crate::Failure;
 /// Number of events between two checks of limits and interrupts: some hundredths of a second.
 const STEP: u64 = 1 << 16;
 
+/// A check of memory goes over all flows: there are at least so many events for each of them between two.
+const EVENTS_PER_FLOW: u64 = 4;
+
 /// Limits of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
@@ -36,7 +39,8 @@ impl Limits {
         if let Some(most) = self.events.filter(|most| run.events() >= *most) {
             return Some(format!("the run was stopped {}: {most} events are its limit", place()));
         }
-        let (held, most) = (world_bytes + run.held_bytes(), self.memory_bytes?);
+        let most = self.memory_bytes?;
+        let held = world_bytes + run.held_bytes();
         (held > most).then(|| {
             let limit = size(most);
             format!("the run was stopped {}: it holds {}, its limit is {limit}", place(), size(held))
@@ -75,8 +79,10 @@ impl Stopper<'_> {
 /// Runs to the end, or to a limit, or until stopped.
 pub(crate) fn run(mut run: Simulation, limits: Limits, stopper: Stopper<'_>) -> Result<Outcome, Failure> {
     let world_bytes = limits.memory_bytes.map_or(0, |_| run.world_bytes());
+    // More flows take more events to hold much more than before.
+    let longest = limits.memory_bytes.map_or(STEP, |_| STEP.max(EVENTS_PER_FLOW * run.flows() as u64));
     loop {
-        let step = limits.events.map_or(STEP, |most| most.saturating_sub(run.events()).clamp(1, STEP));
+        let step = limits.events.map_or(longest, |most| most.saturating_sub(run.events()).clamp(1, longest));
         if run.advance(step) {
             if let Some(message) = run.exceeded() {
                 return Err(Failure::Limit(message.to_owned()));

@@ -9,7 +9,7 @@ use sim::{Scenario, Simulation};
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 10] = [
+const STANDARD: [Standard; 12] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
     ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
     ("dumbbell-10000", 4, || dumbbell(10_000, "1Gbps", "1Gbps", 3_666)),
@@ -32,6 +32,8 @@ const STANDARD: [Standard; 10] = [
         })
     }),
     ("one-short", 2, || dumbbell(1, "1Mbps", "1Gbps", 20)),
+    ("flows-10000", 1, || growing(10_000)),
+    ("flows-100000", 1, || growing(100_000)),
     ("web", 2, web),
 ];
 
@@ -51,6 +53,23 @@ fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
         },
         "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": true, "mss": "1448B"},
         "flow": (0..flows).map(flow).collect::<Vec<_>>(),
+    })
+}
+
+/// The dumbbell of `tonopah bench` that grows: 1 Mb/s for each flow, windows of four segments.
+fn growing(flows: u32) -> Value {
+    let queue = format!("{}p", u64::from(flows) * 1_000_000 * 44 / 8 / 1500 / 1000);
+    json!({
+        "network": {
+            "kind": "dumbbell", "pairs": flows.min(50_000), "flows": flows,
+            "access": {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"},
+            "bottleneck": {"rate": format!("{flows}Mbps"), "delay": "20ms", "queue": {"kind": "drop_tail", "limit": queue}},
+        },
+        "tcp": {
+            "cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": true, "mss": "1448B",
+            "recv_buffer": "5792B",
+        },
+        "traffic": {"app": {"kind": "bulk"}, "start_jitter": "100ms"},
     })
 }
 

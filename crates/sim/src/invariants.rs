@@ -8,19 +8,21 @@ use tcp::units::Bytes;
 use crate::metrics::Tally;
 use crate::world::World;
 
-/// Events between two checks in a release build: less than a thousandth of the work.
-const RELEASE_INTERVAL: u64 = 1 << 16;
-/// Events between two checks in a debug build, the one of tests.
-const DEBUG_INTERVAL: u64 = 1 << 10;
+/// Events between two checks, at least, and for each flow and link: a check goes over all of them, and the larger the world is, the
+/// fewer of them have done anything since the last one. In a release build that is less than a hundredth of the work.
+const RELEASE_INTERVAL: (u64, u64) = (1 << 16, 16);
+/// The same in a debug build, the one of tests.
+const DEBUG_INTERVAL: (u64, u64) = (1 << 10, 1);
 /// No cwnd is larger: TCP can announce windows of 2^30 bytes (RFC 7323 §2.3), algorithms may go beyond.
 const MAX_CWND: Bytes = Bytes(1 << 50);
 
-/// Events between two checks.
-pub(crate) const fn interval() -> u64 {
-    if cfg!(debug_assertions) { DEBUG_INTERVAL } else { RELEASE_INTERVAL }
+/// Events until the next check of a world.
+pub(crate) fn interval(world: &World) -> u64 {
+    let (least, for_each) = if cfg!(debug_assertions) { DEBUG_INTERVAL } else { RELEASE_INTERVAL };
+    least.max(for_each * (world.ctx.flows.len() + world.network.links.len()) as u64)
 }
 
-/// Checks every flow, sender and link.
+/// Checks every flow, sender and link: at intervals, so that a fault is found near its cause, and at the end of every run.
 ///
 /// # Panics
 ///
@@ -113,6 +115,32 @@ mod tests {
         let mut run = run_for(500);
         run.world.network.links[0].metrics.offered += 1;
         check(&run.world);
+    }
+
+    #[test]
+    #[should_panic(expected = "packet conservation violated for flow 0")]
+    fn the_end_of_a_run_shows_what_happened_after_the_last_check() {
+        let mut run = run_for(500);
+        run.world.ctx.flows[0].tally.sent += 1;
+        assert!(500 < interval(&run.world), "no check was due before the end");
+        run.finish();
+    }
+
+    #[test]
+    fn checks_are_as_frequent_as_their_work_allows() {
+        let mut run = run_for(0);
+        let small = interval(&run.world);
+        run.world.ctx.flows.resize_with(1_000_000, Default::default);
+        assert!(interval(&run.world) >= small.max(1_000_000));
+    }
+
+    #[test]
+    #[should_panic(expected = "packet conservation violated for flow 0")]
+    fn steps_of_a_run_do_not_put_a_check_off() {
+        let mut run = run_for(500);
+        run.world.ctx.flows[0].tally.sent += 1;
+        run.next_check = 600;
+        (0..100).for_each(|_| assert!(!run.advance(1)));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum EventMode {
 #[derive(Debug)]
 pub struct Simulation {
     pub(crate) world: World,
+    /// Number of events at which the invariants are checked next.
+    pub(crate) next_check: u64,
     /// Flows are looked at after each input: for a series, or because they come and go.
     watches_flows: bool,
     /// Flows of workloads that are over and will be listed, by serial number. Boxed, since nodes of the map are half empty.
@@ -100,7 +102,8 @@ impl Simulation {
     ) -> Result<Simulation, ScenarioError> {
         let world = assemble(scenario, seed, sink)?;
         let watches_flows = world.series.samples_flow_changes() || !world.workloads.all.is_empty();
-        let mut simulation = Simulation { world, watches_flows, recorded: BTreeMap::new() };
+        let next_check = invariants::interval(&world);
+        let mut simulation = Simulation { world, next_check, watches_flows, recorded: BTreeMap::new() };
         let World { network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
         if mode == EventMode::Coalesced && constellation.is_none() {
             let link_of = |change: &Change| match change {
@@ -115,6 +118,11 @@ impl Simulation {
             simulation.plan_observation();
         }
         Ok(simulation)
+    }
+
+    /// Number of flows, free slots of workloads included.
+    pub fn flows(&self) -> usize {
+        self.world.hosts.flows.len()
     }
 
     /// Source and sink of each flow.
@@ -139,19 +147,28 @@ impl Simulation {
     ///
     /// As [`Simulation::run`].
     pub fn advance(&mut self, max_events: u64) -> bool {
+        self.world.forget_description();
         let mut left = max_events;
         while left > 0 {
-            let part = left.min(invariants::interval());
+            let part = left.min(self.next_check - self.world.ctx.events);
             for _ in 0..part {
                 match self.world.ctx.next() {
                     Some(Event::Stop) | None => return true,
                     Some(event) => self.handle(event),
                 }
             }
-            invariants::check(&self.world);
+            self.check_if_due();
             left -= part;
         }
         false
+    }
+
+    /// Checks the invariants at intervals, however short the steps are in which a caller advances.
+    fn check_if_due(&mut self) {
+        if self.world.ctx.events >= self.next_check {
+            invariants::check(&self.world);
+            self.next_check = self.world.ctx.events + invariants::interval(&self.world);
+        }
     }
 
     /// Handles events until the clock has reached `until`, at most `max_events`; true when the run is over.
@@ -160,6 +177,7 @@ impl Simulation {
     ///
     /// As [`Simulation::run`].
     pub fn advance_until(&mut self, until: Time, max_events: u64) -> bool {
+        self.world.forget_description();
         for _ in 0..max_events {
             match self.world.ctx.next() {
                 Some(Event::Stop) | None => return true,
@@ -169,7 +187,7 @@ impl Simulation {
                 break;
             }
         }
-        invariants::check(&self.world);
+        self.check_if_due();
         false
     }
 
@@ -268,7 +286,7 @@ impl Simulation {
         }
     }
 
-    /// The expanded scenario: nodes, links and flows with every default filled in.
+    /// The expanded scenario: nodes, links and flows with every default filled in; without links and flows once the run has begun.
     pub fn graph(&self) -> &Scenario {
         &self.world.graph
     }

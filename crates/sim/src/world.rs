@@ -9,7 +9,7 @@ use crate::host::Hosts;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::LinkChange;
 use crate::network::Network;
-use crate::scenario::Scenario;
+use crate::scenario::{AppDef, CcChoice, FlowDef, Scenario, TransportDef};
 use crate::series::Series;
 use crate::workload::Workloads;
 
@@ -20,6 +20,39 @@ pub(crate) enum Change {
     Link { link: LinkId, change: LinkChange, repeat: Option<Span> },
     /// Of the path of a flow: its source, the nodes that it passes from now on, its sink.
     Path { flow: FlowId, stops: Vec<NodeId> },
+}
+
+/// What the summary says of a flow as the expanded scenario defines it.
+#[derive(Debug)]
+pub(crate) struct ListedFlow {
+    /// Its own congestion control; otherwise it has that of all.
+    pub(crate) cc: Option<Box<CcChoice>>,
+    pub(crate) app: &'static str,
+    pub(crate) transport: &'static str,
+    pub(crate) start: Time,
+}
+
+impl ListedFlow {
+    pub(crate) fn of(def: &FlowDef) -> ListedFlow {
+        let (app, transport) = app_names(&def.app);
+        ListedFlow { cc: def.tcp.cc.clone().map(Box::new), app, transport, start: Time::ZERO + def.start }
+    }
+}
+
+fn app_names(app: &AppDef) -> (&'static str, &'static str) {
+    let name = |transport| if transport == TransportDef::Udp { "udp" } else { "tcp" };
+    match app {
+        AppDef::Bulk(_) => ("bulk", "tcp"),
+        AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
+        AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
+        AppDef::Transfer(_) => ("transfer", "tcp"),
+        AppDef::RequestResponse(_) => ("request_response", "tcp"),
+        AppDef::Incast(_) => ("incast", "tcp"),
+        AppDef::Page(_) => ("page", "tcp"),
+        AppDef::Video(_) => ("video", "tcp"),
+        AppDef::Rtc(_) => ("rtc", "udp"),
+        AppDef::Voice(_) => ("voice", "udp"),
+    }
 }
 
 /// The state of a run.
@@ -36,14 +69,22 @@ pub(crate) struct World {
     pub(crate) reachability: Option<Reachability>,
     /// What changes in a constellation.
     pub(crate) constellation: Option<Box<ConstellationDynamics>>,
-    /// The expanded scenario: nodes, links and flows with every default filled in.
+    /// The expanded scenario: nodes, links and flows with every default filled in. A run that has begun needs no more of its links and
+    /// flows than is elsewhere, and gives their memory back.
     pub(crate) graph: Scenario,
+    /// What the summary says of its flows.
+    pub(crate) listed: Vec<ListedFlow>,
     /// The scenario as the user wrote it, with every default filled in.
     pub(crate) resolved: Scenario,
     pub(crate) seed: u64,
 }
 
 impl World {
+    /// Gives back the memory of what only the description of the world needs.
+    pub(crate) fn forget_description(&mut self) {
+        (self.graph.link, self.graph.flow) = (Vec::new(), Vec::new());
+    }
+
     /// The part of the measurement interval that is over.
     pub(crate) fn measured(&self) -> Span {
         self.ctx.now.since(Time::ZERO + self.resolved.warmup)

@@ -151,7 +151,7 @@ fn incast(tcp: &Value, rate: &str, servers: u32, mark_threshold: Option<u32>) ->
     let summary = run(&world, 1);
     let last = &summary.flows[servers as usize - 1];
     assert_eq!((summary.flows.len(), last.from.clone()), (servers as usize, format!("srv{}", servers - 1)));
-    match summary.flows[0].application.clone() {
+    match summary.flows[0].application.as_deref().cloned() {
         Some(AppSummary::Incast(incast)) => incast,
         other => panic!("{other:?}"),
     }

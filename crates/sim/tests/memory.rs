@@ -1,4 +1,4 @@
-//! The memory that a limit counts is the memory that a run takes, within a fifth.
+//! The memory that a limit counts is the memory that a run takes, within 15 %.
 #![cfg(target_os = "linux")]
 
 use std::io::{Write, read_to_string};
@@ -77,6 +77,6 @@ fn what_a_limit_counts_is_what_a_run_takes() {
     for world in worlds {
         let (counted, taken) = counted_and_taken(&world);
         let ratio = counted / taken;
-        assert!((0.8..1.2).contains(&ratio), "{counted} bytes counted, {taken} taken: {:.100}", world.to_string());
+        assert!((0.85..1.15).contains(&ratio), "{counted} bytes counted, {taken} taken: {:.100}", world.to_string());
     }
 }

@@ -143,8 +143,8 @@ pub(crate) struct Scoreboard {
     sacked_segments: usize,
     /// Segments of `presumed`.
     presumed_segments: usize,
-    /// Blocks of the last SACK option, cut to whole segments: nothing new is inside them.
-    last_blocks: [SeqRange; 4],
+    /// Blocks of the last SACK option, cut to whole segments: nothing new is inside them. Absent before the first.
+    last_blocks: Option<Box<[SeqRange; 4]>>,
 }
 
 impl Scoreboard {
@@ -273,7 +273,7 @@ impl Scoreboard {
         self.sacked = 0;
         self.sacked_segments = 0;
         self.highest_sacked = SeqNo::default();
-        self.last_blocks = Default::default();
+        self.last_blocks = None;
         self.first_undecided = 0;
     }
 }

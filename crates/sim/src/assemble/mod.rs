@@ -38,7 +38,7 @@ use crate::scenario::{
     ServiceDef,
 };
 use crate::series::Series;
-use crate::world::{Change, World};
+use crate::world::{Change, ListedFlow, World};
 use flows::{FlowParts, build_flow, check_path, ends_of, member_of};
 use names::{find_node, node_names};
 
@@ -123,6 +123,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
     ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
     starts::set(&mut graph, drawn);
+    let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     for (index, (at, _)) in changes.iter().enumerate() {
         ctx.schedule(*at, Event::Change { index: index as u32 });
@@ -138,7 +139,20 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
     let (hosts, constellation) = (Hosts::new(flows, sessions), dynamics);
-    Ok(World { ctx, network, hosts, workloads, changes, series, reachability, constellation, graph, resolved, seed })
+    Ok(World {
+        ctx,
+        network,
+        hosts,
+        workloads,
+        changes,
+        series,
+        reachability,
+        constellation,
+        graph,
+        listed: listed_flows,
+        resolved,
+        seed,
+    })
 }
 
 /// A random stream of a flow.

@@ -129,6 +129,11 @@ impl Context {
         self.event_list.len()
     }
 
+    /// Forgets packets and future events: the run is over, and they have been counted.
+    pub(crate) fn forget_future(&mut self) {
+        (self.packets, self.event_list) = (PacketStore::default(), EventList::default());
+    }
+
     /// Memory that packets and future events take, approximately.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.packets.held_bytes() + (self.event_list.len() * size_of::<(u64, Event)>()) as u64

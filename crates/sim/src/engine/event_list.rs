@@ -15,6 +15,9 @@ const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket of at most this size is sorted, a larger one redistributed to lower levels.
 const SMALL: usize = 32;
+/// Room for so many entries stays with a bucket that has been redistributed. More goes back: of very many entries each of the
+/// buckets holds nearly all at one time or another, and the room of all would be many times what the entries take.
+const KEPT: usize = 1024;
 /// An entry that joins the run nearly always leaves after fewer of its entries than this.
 const NEAR: usize = 8;
 
@@ -191,7 +194,9 @@ impl<T: Copy> EventList<T> {
         let mut entries = std::mem::take(&mut self.buckets[index]);
         entries.drain(..).for_each(|entry| self.put_into_bucket(entry));
         // The emptied vector goes back, so that its memory is used again.
-        self.buckets[index] = entries;
+        if entries.capacity() <= KEPT {
+            self.buckets[index] = entries;
+        }
         Some(())
     }
 }

@@ -373,7 +373,7 @@ impl Link {
 
     #[inline(never)]
     fn drop_at(&mut self, ctx: &mut Context, at: Time, id: PacketId, reason: DropReason) {
-        self.metrics.drops[reason as usize] += 1;
+        self.metrics.on_dropped(reason);
         ctx.drop_at(at, id, reason, Some(self.id));
     }
 

@@ -4,12 +4,23 @@
 const SUB: u32 = 64;
 const SUB_BITS: u32 = 6;
 
+/// So many different buckets are kept one by one: of a hundred thousand links and flows most see few different values, and the
+/// buckets between these would take a kilobyte.
+const FEW: usize = 16;
+
 /// A histogram with buckets of equal relative width, which grows with its range.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
-    /// Number of the first bucket kept.
-    first: usize,
-    counts: Vec<u32>,
+#[derive(Clone, Debug)]
+pub(super) enum Histogram {
+    /// The buckets that hold something, in order, each with its count: at most [`FEW`].
+    Few(Vec<(u16, u32)>),
+    /// All buckets from the number of the first on.
+    Range { first: usize, counts: Vec<u32> },
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::Few(Vec::new())
+    }
 }
 
 /// Number of the bucket of a value: linear below 2 SUB, then SUB per octave.
@@ -35,39 +46,75 @@ impl Histogram {
     #[inline]
     pub(super) fn add(&mut self, value: u64, count: u32) {
         let bucket = bucket_of(value);
-        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
-            Some(counted) => *counted += count,
-            None => self.widen(bucket, count),
+        match self {
+            Histogram::Range { first, counts } => match counts.get_mut(bucket.wrapping_sub(*first)) {
+                Some(counted) => *counted += count,
+                None => self.widen(bucket, count),
+            },
+            Histogram::Few(few) => match few.iter_mut().find(|(other, _)| usize::from(*other) == bucket) {
+                Some((_, counted)) => *counted += count,
+                None => self.add_to_few(bucket, count),
+            },
         }
     }
 
-    /// Adds to a bucket outside the range.
+    /// Adds to a bucket that held nothing while there were few.
+    #[cold]
+    #[inline(never)]
+    fn add_to_few(&mut self, bucket: usize, count: u32) {
+        let Histogram::Few(few) = self else { return };
+        if few.len() < FEW {
+            let index = few.partition_point(|(other, _)| usize::from(*other) < bucket);
+            // A number of a bucket is at most 64 * 59 + 63.
+            return few.insert(index, (bucket as u16, count));
+        }
+        let few = std::mem::take(few);
+        *self = Histogram::Range { first: few[0].0.into(), counts: Vec::new() };
+        few.into_iter().for_each(|(bucket, count)| self.widen(bucket.into(), count));
+        self.widen(bucket, count);
+    }
+
+    /// Adds to a bucket, which may be outside the range.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, bucket: usize, count: u32) {
-        if self.counts.is_empty() {
-            self.first = bucket;
+        let Histogram::Range { first, counts } = self else { return };
+        if bucket < *first {
+            counts.splice(0..0, std::iter::repeat_n(0, *first - bucket));
+            *first = bucket;
         }
-        if bucket < self.first {
-            let missing = self.first - bucket;
-            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
-            self.first = bucket;
+        let index = bucket - *first;
+        if index >= counts.len() {
+            counts.resize(index + 1, 0);
         }
-        let index = bucket - self.first;
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, 0);
-        }
-        self.counts[index] += count;
+        counts[index] += count;
     }
 
     /// Takes back a value that was added.
     pub(super) fn remove(&mut self, value: u64) {
-        self.counts[bucket_of(value) - self.first] -= 1;
+        let bucket = bucket_of(value);
+        match self {
+            Histogram::Range { first, counts } => counts[bucket - *first] -= 1,
+            Histogram::Few(few) => {
+                let added = few.iter_mut().find(|(other, _)| usize::from(*other) == bucket);
+                added.expect("what is taken back was added").1 -= 1;
+            }
+        }
+    }
+
+    /// The buckets from the least on, each with its count.
+    fn buckets(&self) -> impl Iterator<Item = (usize, u32)> {
+        let (few, first, counts) = match self {
+            Histogram::Few(few) => (few.as_slice(), 0, [].as_slice()),
+            Histogram::Range { first, counts } => ([].as_slice(), *first, counts.as_slice()),
+        };
+        let range = counts.iter().enumerate().map(move |(index, count)| (first + index, *count));
+        few.iter().map(|(bucket, count)| (usize::from(*bucket), *count)).chain(range)
     }
 
     /// Number of values.
     pub(super) fn total(&self) -> u64 {
-        self.counts.iter().map(|c| u64::from(*c)).sum()
+        self.buckets().map(|(_, count)| u64::from(count)).sum()
     }
 
     /// The value below which the share `q` lies.
@@ -78,18 +125,15 @@ impl Histogram {
     /// The value of this rank, the least being 1.
     pub(super) fn ranked(&self, rank: u64) -> Option<f64> {
         let mut seen = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            seen += u64::from(*count);
-            if seen >= rank && seen > 0 {
-                return Some(middle_of(self.first + index));
-            }
-        }
-        None
+        self.buckets().find_map(|(bucket, count)| {
+            seen += u64::from(count);
+            (seen >= rank && seen > 0).then(|| middle_of(bucket))
+        })
     }
 
     pub(super) fn merge(&mut self, other: &Histogram) {
-        for (index, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            self.add(middle_of(other.first + index) as u64, *count);
+        for (bucket, count) in other.buckets().filter(|(_, count)| *count > 0) {
+            self.add(middle_of(bucket) as u64, count);
         }
     }
 }
@@ -161,6 +205,36 @@ mod tests {
             assert_eq!(merged.quantile(q, 1), Some(found));
         }
         assert_eq!((merged.mean(), merged.max()), (whole.mean(), whole.max()));
+    }
+
+    /// Few buckets and all of a range say the same, before, while and after the few become a range.
+    #[test]
+    fn few_buckets_say_what_a_range_of_them_does() {
+        let mut rng = Rng::stream(2, "test");
+        for number in [1, 2, FEW, FEW + 1, 5 * FEW] {
+            let mut plain = Histogram::Range { first: bucket_of(1_000), counts: Vec::new() };
+            let mut small = Histogram::default();
+            for index in 0..number {
+                let value = 500 + 37 * index as u64 + rng.below(1_000_000) * (index as u64 % 3);
+                plain.widen(bucket_of(value), 2);
+                small.add(value, 2);
+                small.remove(value);
+                small.add(value, 1);
+            }
+            let sums =
+                |histogram: &Histogram| -> Vec<_> { histogram.buckets().filter(|(_, count)| *count > 0).collect() };
+            assert_eq!(sums(&small), sums(&plain));
+            assert_eq!(small.total(), 2 * number as u64);
+            for rank in 0..=2 * number as u64 + 1 {
+                assert_eq!(small.ranked(rank), plain.ranked(rank), "{rank} of {number}");
+            }
+            let (mut merged, mut both) = (Histogram::default(), plain.clone());
+            merged.merge(&small);
+            merged.merge(&plain);
+            both.merge(&small);
+            assert_eq!(sums(&merged), sums(&both));
+        }
+        assert!(bucket_of(u64::MAX) <= usize::from(u16::MAX));
     }
 
     #[test]

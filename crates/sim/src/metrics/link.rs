@@ -27,7 +27,8 @@ pub(crate) struct LinkMetrics {
     queue_area: i128,
     /// Packets that its queue marked CE.
     pub(crate) marks: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Packets dropped by [`DropReason`]; absent before the first, which few links ever have.
+    drops: Option<Box<[u64; DropReason::ALL.len()]>>,
 }
 
 impl LinkMetrics {
@@ -112,7 +113,7 @@ impl LinkMetrics {
         *self = LinkMetrics {
             offered: self.offered,
             delivered: self.delivered,
-            drops: self.drops,
+            drops: self.drops.take(),
             marks: self.marks,
             queue_length: self.queue_length,
             max_queue: self.queue_length,
@@ -121,9 +122,21 @@ impl LinkMetrics {
         };
     }
 
+    /// A packet was dropped.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_dropped(&mut self, reason: DropReason) {
+        self.drops.get_or_insert_default()[reason as usize] += 1;
+    }
+
+    /// Packets dropped, by reason.
+    pub(crate) fn drops(&self) -> [u64; DropReason::ALL.len()] {
+        self.drops.as_deref().copied().unwrap_or_default()
+    }
+
     /// Packets dropped on this link.
     pub(crate) fn dropped(&self) -> u64 {
-        self.drops.iter().sum()
+        self.drops.as_deref().map_or(0, |drops| drops.iter().sum())
     }
 }
 

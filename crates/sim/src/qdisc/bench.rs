@@ -176,7 +176,7 @@ impl Bench {
 
     /// Packets dropped after they had been enqueued.
     pub(super) fn drops(&self, reason: DropReason) -> u64 {
-        self.metrics.drops[reason as usize]
+        self.metrics.drops()[reason as usize]
     }
 }
 

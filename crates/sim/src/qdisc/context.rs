@@ -92,7 +92,7 @@ impl<'a> QueueContext<'a> {
 
     /// Drops a packet.
     pub(super) fn drop(&mut self, gone: &QueuedPacket, reason: DropReason) {
-        self.metrics.drops[reason as usize] += 1;
+        self.metrics.on_dropped(reason);
         self.ctx.drop(gone.packet, reason, Some(self.link));
     }
 

@@ -10,7 +10,8 @@ use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::report_defs::ratio;
 use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
-use crate::scenario::{AppDef, CcChoice, Scenario, TransportDef};
+use crate::scenario::{CcChoice, Scenario};
+use crate::world::ListedFlow;
 
 /// A flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -61,10 +62,10 @@ pub struct FlowSummary {
     pub connection_of: Option<u32>,
     /// What the application measured.
     #[serde(flatten)]
-    pub application: Option<AppSummary>,
+    pub application: Option<Box<AppSummary>>,
     /// Data from its sink to its source; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<ReverseSummary>,
+    pub reverse: Option<Box<ReverseSummary>>,
     /// Copies of its data packets that links made; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_packets: Option<u64>,
@@ -73,10 +74,10 @@ pub struct FlowSummary {
     pub undelivered_bytes: Option<u64>,
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
-    pub order: Option<OrderSummary>,
+    pub order: Option<Box<OrderSummary>>,
     /// What a workload knows of it; absent for flows that the scenario lists or generates.
     #[serde(flatten)]
-    pub transfer: Option<WorkloadFlowSummary>,
+    pub transfer: Option<Box<WorkloadFlowSummary>>,
 }
 
 /// Data from a sink to its source.
@@ -169,24 +170,24 @@ impl FlowFacts<'_> {
     /// Those of a flow that the expanded scenario lists.
     pub(super) fn listed<'a>(
         graph: &'a Scenario,
+        listed: &'a [ListedFlow],
         flow: &Flow,
         id: FlowId,
         window: [Time; 2],
         in_flight_packets: u64,
     ) -> FlowFacts<'a> {
-        let def = &graph.flow[flow.owner.index()];
+        let ListedFlow { cc, app, transport, start } = &listed[flow.owner.index()];
         let is_further = flow.owner != id;
         let name = |node: NodeId| graph.node[node.index()].name.clone();
-        let (app, transport) = app_names(&def.app);
         FlowFacts {
             serial: id,
             connection_of: is_further.then_some(flow.owner.0),
             from: name(flow.source),
             to: name(flow.sink),
-            cc: def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp"),
+            cc: cc.as_deref().or(graph.tcp.cc.as_ref()).filter(|_| *transport == "tcp"),
             app,
             transport,
-            start: flow.opened_at.filter(|_| is_further).unwrap_or(Time::ZERO + def.start),
+            start: flow.opened_at.filter(|_| is_further).unwrap_or(*start),
             window,
             in_flight_packets,
         }
@@ -232,26 +233,10 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         path_share: None,
         connection_of,
         application: None,
-        reverse: interval.reverse_data.as_deref().map(|data| ReverseSummary::of(data, lifetime)),
+        reverse: interval.reverse_data.as_deref().map(|data| Box::new(ReverseSummary::of(data, lifetime))),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         undelivered_bytes: flow.undelivered().map(|bytes| bytes.0),
         order: None,
         transfer: None,
-    }
-}
-
-fn app_names(app: &AppDef) -> (&'static str, &'static str) {
-    let name = |transport| if transport == TransportDef::Udp { "udp" } else { "tcp" };
-    match app {
-        AppDef::Bulk(_) => ("bulk", "tcp"),
-        AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
-        AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
-        AppDef::Transfer(_) => ("transfer", "tcp"),
-        AppDef::RequestResponse(_) => ("request_response", "tcp"),
-        AppDef::Incast(_) => ("incast", "tcp"),
-        AppDef::Page(_) => ("page", "tcp"),
-        AppDef::Video(_) => ("video", "tcp"),
-        AppDef::Rtc(_) => ("rtc", "udp"),
-        AppDef::Voice(_) => ("voice", "udp"),
     }
 }

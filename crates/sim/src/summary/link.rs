@@ -162,7 +162,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         sent_packets: metrics.transmitted,
         sent_bytes: metrics.transmitted_bytes.0,
         dropped_packets: metrics.dropped(),
-        drops: Drops::of(metrics.drops),
+        drops: Drops::of(metrics.drops()),
         marked_packets: metrics.marks,
         ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
         queue_mean_packets,

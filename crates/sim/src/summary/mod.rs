@@ -94,24 +94,27 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>
     let measured = world.measured();
     let conservation = conservation(world);
     let in_flight = data_in_flight(world);
+    // What has been counted makes room for what says so: of very many flows the summary would be half of the peak.
+    world.ctx.forget_future();
     let (warmup, now) = (Time::ZERO + world.resolved.warmup, world.ctx.now);
     // Of the thousands of links of a constellation only those that were used.
     let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
     let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
     let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
+    world.network.links = Vec::new();
     let number = world.workloads.listed();
     let mut flows = Vec::with_capacity(number + recorded.len());
     for (index, flow) in world.hosts.flows.iter_mut().take(number).enumerate() {
         let interval = &world.ctx.flows[index].interval;
         let id = FlowId(index as u32);
-        let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
-        let facts = FlowFacts::listed(&world.graph, flow, id, [warmup, now], in_flight[index]);
+        let order = world.ctx.order.as_ref().map(|order| Box::new(order_summary(order.counts(id))));
+        let facts = FlowFacts::listed(&world.graph, &world.listed, flow, id, [warmup, now], in_flight[index]);
         let summary = flow_summary(facts, flow, interval);
         flows.push(FlowSummary { order, ..summary });
     }
     for session in world.hosts.sessions.iter().filter(|session| world.workloads.is_listed(session.flows[0])) {
         let application = session.summary(&world.hosts.flows, warmup, now);
-        flows[session.flows[0].index()].application = Some(application);
+        flows[session.flows[0].index()].application = Some(Box::new(application));
     }
     let connectivity = connect(world, &mut flows);
     // Of the connections that applications may open only those that they have opened.

@@ -381,7 +381,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
         handshake_s: since(flow.connected_at),
         first_byte_s: since(flow.first_byte_at),
     };
-    let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
+    let order = world.ctx.order.as_ref().map(|order| Box::new(order_summary(order.counts(id))));
     let summary = flow_summary(facts, flow, &world.ctx.flows[id.index()].interval);
-    FlowSummary { order, transfer: Some(transfer), ..summary }
+    FlowSummary { order, transfer: Some(Box::new(transfer)), ..summary }
 }

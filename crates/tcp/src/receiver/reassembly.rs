@@ -14,9 +14,15 @@ pub(crate) struct Reassembly {
     pub(crate) rcv_nxt: SeqNo,
     /// A duplicate received and not yet reported (RFC 2883).
     dsack: Option<SeqRange>,
-    /// Ranges received beyond a gap: sorted, disjoint. They leave at the front and arrive at the back, thousands of them
-    /// after a long queue has overflowed.
-    out_of_order: VecDeque<SeqRange>,
+    /// What was received beyond a gap; absent before the first gap.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// What was received beyond a gap.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    /// Ranges: sorted, disjoint. They leave at the front and arrive at the back, thousands of them after a long queue has overflowed.
+    ranges: VecDeque<SeqRange>,
     /// The most recently reported of them, latest first; an empty one ends the list.
     reported: [SeqRange; Reassembly::MAX_BLOCKS],
 }
@@ -26,12 +32,12 @@ impl Reassembly {
     const MAX_BLOCKS: usize = 4;
 
     pub(crate) fn new(rcv_nxt: SeqNo) -> Reassembly {
-        Reassembly { rcv_nxt, out_of_order: VecDeque::new(), reported: Default::default(), dsack: None }
+        Reassembly { rcv_nxt, beyond: None, dsack: None }
     }
 
     /// True while a gap is open.
     pub(crate) fn has_gap(&self) -> bool {
-        !self.out_of_order.is_empty()
+        self.beyond.as_ref().is_some_and(|beyond| !beyond.ranges.is_empty())
     }
 
     /// Adds a range that begins at or before `rcv_nxt` and ends beyond it. True if it filled a gap in part or whole.
@@ -41,7 +47,8 @@ impl Reassembly {
         }
         let had_gap = self.has_gap();
         // RFC 2883 §4.2: the part of the range beyond the gap that had been received already.
-        if let Some(first) = self.out_of_order.front().filter(|first| first.start < end) {
+        let first = self.beyond.as_ref().and_then(|beyond| beyond.ranges.front());
+        if let Some(first) = first.filter(|first| first.start < end) {
             self.dsack = Some(SeqRange::new(first.start, end.min(first.end)));
         }
         self.rcv_nxt = end;
@@ -54,20 +61,22 @@ impl Reassembly {
     /// Advances `rcv_nxt` over the ranges that now follow it without a gap.
     #[inline(never)]
     fn absorb(&mut self) {
-        let touched = self.out_of_order.partition_point(|range| range.start <= self.rcv_nxt);
-        for range in self.out_of_order.drain(..touched) {
+        let Some(beyond) = &mut self.beyond else { return };
+        let touched = beyond.ranges.partition_point(|range| range.start <= self.rcv_nxt);
+        for range in beyond.ranges.drain(..touched) {
             self.rcv_nxt = self.rcv_nxt.max(range.end);
         }
         let rcv_nxt = self.rcv_nxt;
-        self.retain_reported(|range| range.start > rcv_nxt);
+        beyond.retain_reported(|range| range.start > rcv_nxt);
     }
 
     /// Adds a range beyond a gap. True if all of it had been received already.
     #[inline(never)]
     pub(crate) fn insert(&mut self, new: SeqRange) -> bool {
-        let from = self.out_of_order.partition_point(|range| range.end < new.start);
-        let to = self.out_of_order.partition_point(|range| range.start <= new.end);
-        let touched = || self.out_of_order.range(from..to);
+        let beyond = self.beyond.get_or_insert_default();
+        let from = beyond.ranges.partition_point(|range| range.end < new.start);
+        let to = beyond.ranges.partition_point(|range| range.start <= new.end);
+        let touched = || beyond.ranges.range(from..to);
         // RFC 2883 §4.1.2, §4.2: the part received twice; the first of several.
         let overlap = |range: &SeqRange| SeqRange::new(new.start.max(range.start), new.end.min(range.end));
         self.dsack = touched().map(overlap).find(|part| !part.is_empty()).or(self.dsack);
@@ -75,12 +84,12 @@ impl Reassembly {
         let merged =
             touched().fold(new, |all, range| SeqRange::new(all.start.min(range.start), all.end.max(range.end)));
         if from == to {
-            self.out_of_order.insert(from, merged);
+            beyond.ranges.insert(from, merged);
         } else {
-            self.out_of_order[from] = merged;
-            self.out_of_order.drain(from + 1..to);
+            beyond.ranges[from] = merged;
+            beyond.ranges.drain(from + 1..to);
         }
-        self.put_first(merged);
+        beyond.put_first(merged);
         known
     }
 
@@ -94,6 +103,25 @@ impl Reassembly {
         self.dsack = None;
     }
 
+    /// True if an ACK would carry a SACK option.
+    pub(crate) fn has_sack(&self) -> bool {
+        self.dsack.is_some() || self.has_gap()
+    }
+
+    /// The SACK option of the next ACK, in at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
+    #[inline(never)]
+    pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
+        let mut sack = Sack::default();
+        let reported = self.beyond.iter().flat_map(|beyond| beyond.reported);
+        let blocks = reported.filter(|range| !range.is_empty());
+        for range in self.dsack.take().into_iter().chain(blocks).take(room) {
+            sack.push(range);
+        }
+        sack
+    }
+}
+
+impl Beyond {
     /// RFC 2018 §4: the block that contains the segment that triggered the ACK comes first, then those reported before.
     fn put_first(&mut self, first: SeqRange) {
         self.retain_reported(|range| range.end < first.start || first.end < range.start);
@@ -106,22 +134,6 @@ impl Reassembly {
         let still = self.reported.iter().filter(|range| !range.is_empty() && keep(range));
         kept.iter_mut().zip(still).for_each(|(slot, range)| *slot = *range);
         self.reported = kept;
-    }
-
-    /// True if an ACK would carry a SACK option.
-    pub(crate) fn has_sack(&self) -> bool {
-        self.dsack.is_some() || self.has_gap()
-    }
-
-    /// The SACK option of the next ACK, in at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
-    #[inline(never)]
-    pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
-        let mut sack = Sack::default();
-        let blocks = self.reported.into_iter().filter(|range| !range.is_empty());
-        for range in self.dsack.take().into_iter().chain(blocks).take(room) {
-            sack.push(range);
-        }
-        sack
     }
 }
 

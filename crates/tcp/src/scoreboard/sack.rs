@@ -26,7 +26,11 @@ impl Scoreboard {
                 _ => SeqRange::default(),
             };
         }
-        self.last_blocks = remembered;
+        match &mut self.last_blocks {
+            Some(last) => **last = remembered,
+            None if blocks.is_empty() => {}
+            None => self.last_blocks = Some(Box::new(remembered)),
+        }
         self.last_had_blocks = !blocks.is_empty();
     }
 
@@ -39,7 +43,7 @@ impl Scoreboard {
 
     /// The part of a block between blocks that the last option reported already.
     fn not_yet_reported(&self, SeqRange { mut start, mut end }: SeqRange) -> SeqRange {
-        for known in &self.last_blocks {
+        for known in self.last_blocks.iter().flat_map(|last| last.iter()) {
             if known.start <= start && start < known.end {
                 start = known.end;
             }
