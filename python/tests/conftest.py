@@ -53,6 +53,8 @@ STUDY: dict[str, Any] = {
         {"kind": "line", "x": "traffic.app.rate", "y": ["goodput_bps"]},
         {"kind": "heatmap", "x": "network.flows", "rows": "network.nodes", "y": ["goodput_bps"]},
         {"kind": "bar", "y": ["goodput_bps", "loss_ratio"]},
+        {"kind": "scatter", "y": ["goodput_bps"], "against": "delay_p95_s"},
+        {"kind": "scatter", "y": ["goodput_bps"], "against": "delay_p95_s", "x": "network.flows", "log": "x"},
         {"kind": "ecdf", "y": ["goodput_bps"]},
         {"kind": "series", "y": ["cwnd", "queue"]},
     ],

@@ -79,7 +79,7 @@ def lines(browser, figure):
 
 def test_every_figure_is_drawn_and_the_first_screen_answers(page):
     kinds = set(page.js("Object.values(FIGURES).map((one) => one.kind)"))
-    assert kinds == {"line", "difference", "bar", "ecdf", "heatmap", "series"}
+    assert kinds == {"line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"}
     assert page.js("document.querySelectorAll('.plot svg').length") > 5
     assert page.js("document.querySelectorAll('.plot canvas').length") >= 4
     assert page.js("document.querySelector('.answer').getBoundingClientRect().bottom") < 900

@@ -14,10 +14,10 @@ from tonopah.analysis.figure_data import part_figures
 from tonopah.analysis.figure_files import as_csv, write_figures
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, step_of
 from tonopah.analysis.figure_series import around_handovers
-from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, heatmap, heatmap_difference, line
+from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, heatmap, heatmap_difference, line, scatter
 from tonopah.analysis.tables import PartTables, part_tables
 from tonopah.errors import InputError
-from tonopah.metrics import metric
+from tonopah.metrics import lower, metric
 from tonopah.spec.reader import parse_spec
 from tonopah.stats import Method
 from tonopah.store.store import Store
@@ -60,6 +60,7 @@ def figures_of(study):
 def test_every_kind_has_its_data_as_json(finished):
     found = figures_of(finished)
     names = ["line--network-flows--goodput_bps", "difference--network-flows--delay_s", "bar--goodput_bps", "ecdf--goodput_bps",
+             "scatter--delay_p95_s--goodput_bps", "scatter--network-flows--6--delay_p95_s--goodput_bps",
              "heatmap--network-flows--network-nodes--goodput_bps", "series--cwnd", "series--queue",
              "heatmap-difference--network-flows--network-nodes--goodput_bps", "series--cwnd--flows-all--cubic"]  # fmt: skip
     assert set(names) <= set(found)
@@ -69,7 +70,7 @@ def test_every_kind_has_its_data_as_json(finished):
         assert figure.title and figure.caption and figure.y.min is not None and figure.y.min <= figure.y.max
         for one in figure.series:
             assert len(one.x) == len(one.y)
-            assert all(len(values) in (0, len(one.y)) for values in (one.low, one.high, one.row))
+            assert all(len(values) in (0, len(one.y)) for values in (one.low, one.high, one.row, one.x_low, one.x_high))
     assert [section.anchor for section in sections_of(finished)[""]] == ["sweep-1", "sweep-2", "sweep-3", "default"]
 
 
@@ -80,6 +81,23 @@ def test_what_is_drawn_is_what_the_table_holds(finished):
     assert (cubic.label, cubic.style, cubic.x[2], cubic.n[2]) == ("cubic", 1, 6.0, 3)
     assert cubic.y[2] == pytest.approx(mine["goodput_bps"].mean() / 1e6)
     assert cubic.points.y[6:] == pytest.approx((mine.sort_values("seed")["goodput_bps"] / 1e6).tolist())
+
+
+def test_a_scatter_figure_has_a_point_with_both_intervals_for_each_algorithm():
+    values = {("a", 1): [1e6, 2e6, 3e6, 2e6], ("b", 1): [4e6] * 4, ("a", 2): [9e6] * 4, ("b", 2): [8e6] * 4}
+    table = rows(values)
+    table["delay_s"] = [0.01, 0.02, 0.03, 0.02] + [0.5] * 12
+    asked, over = (Request("", table, metric(name), ["a", "b"], "a", Method()) for name in ("goodput_bps", "delay_s"))
+    made = scatter(asked, over, SweptAxis("x", [1, 2], "X"), 1)
+    first, second = made.series
+    assert (first.x, first.y, second.x, second.y) == ([20.0], [2.0], [500.0], [4.0])
+    for one, low, high in ((asked, first.low, first.high), (over, first.x_low, first.x_high)):
+        found = one.estimate("a", {"x": 1})
+        assert low[0] == found.low < found.value < found.high == high[0]
+    lines = as_csv(made).splitlines()
+    assert lines[0].startswith("algorithm,delay_s (ms),low of delay_s (ms),high of delay_s (ms),goodput_bps (Mb/s)")
+    assert lines[2].startswith("b,500,") and lines[2].endswith(",4")
+    assert made.title == f"Goodput against {lower(metric('delay_s').label)}: 1"
 
 
 def test_all_panels_of_a_metric_have_one_scale(finished):

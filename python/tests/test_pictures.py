@@ -48,7 +48,7 @@ def finished(tmp_path_factory):
 
 def all_kinds(finished):
     by_kind = {(one.kind, bool(one.baseline)): one for one in finished.figures().values()}
-    assert {kind for kind, _ in by_kind} == {"line", "difference", "bar", "ecdf", "heatmap", "series"}
+    assert {kind for kind, _ in by_kind} == {"line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"}
     return by_kind.values()
 
 

@@ -50,6 +50,7 @@ def test_every_kind_of_figure_is_in_the_page_once_and_beside_it(finished):
     kinds = (
         "line--network-flows--goodput_bps", "difference--network-flows--delay_s", "bar--goodput_bps", "ecdf--goodput_bps",
         "heatmap--network-flows--network-nodes--goodput_bps", "series--cwnd", "series--queue",
+        "scatter--delay_p95_s--goodput_bps", "scatter--network-flows--2--delay_p95_s--goodput_bps",
     )  # fmt: skip
     for kind in kinds:
         assert kind in carried

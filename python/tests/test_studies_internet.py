@@ -1,4 +1,4 @@
-"""The shipped studies l4s, datacenter and home: reduced to moments they have every number that a claim reads."""
+"""The shipped studies l4s, datacenter, home and pantheon: reduced to moments they have every number that a claim reads."""
 
 import json
 
@@ -12,6 +12,7 @@ from tonopah.spec.reader import reduce_spec
 CLAIMS = {
     "l4s": ("Q2", "Q3", "Q4", "Q5a", "Q5b", "Q5c", "Q5d", "Q6", "Q7"),
     "datacenter": ("D1", "D2", "D3", "W6a", "W6b", "W6c", "W6d"),
+    "pantheon": ("P1", "P2", "P3", "P4", "P5", "P6", "P7"),
     "home": ("C1a", "C1b", "C1c", "C2", "C3a", "C3b", "C3c", "H1", "H2", "H3"),
 }
 

@@ -32,7 +32,7 @@ def test_a_study_is_read(study_document):
         ("sweep.0.valeus", [1], "sweep[0].valeus: unknown key (allowed: vary, label)"),
         ("figure.0.kind", "pie", "figure[0].kind: 'pie' is unknown (allowed: line, bar"),
         ("figure.0.x", "network.nodes", "figure[0]: no sweep varies network.nodes alone (sweeps: network.flows; "),
-        ("figure.5.y", ["srtt"], "figure[5].y[0]: 'srtt' is unknown (recorded by scenario.record.series: cwnd, queue)"),
+        ("figure.7.y", ["srtt"], "figure[7].y[0]: 'srtt' is unknown (recorded by scenario.record.series: cwnd, queue)"),
         ("claim.0.test.trend", "up", "claim[0].test[0].trend: 'up' is unknown"),
         ("claim.0.test.above", 1, "claim[0].test[0]: needs exactly one condition"),
         ("claim.0.test.over", "tcp.mss", "claim[0].test[0].over: no sweep varies tcp.mss alone"),

@@ -50,7 +50,18 @@ def test_a_renamed_metric_names_the_new_one(study_document, old, new):
         (
             "figure.0.kind",
             "lines",
-            "figure[0].kind: 'lines' is unknown (allowed: line, bar, ecdf, heatmap, series, table; did",
+            "figure[0].kind: 'lines' is unknown (allowed: line, bar, scatter, ecdf, heatmap, series, table; did",
+        ),
+        ("figure.0.against", "delay_s", "figure[0].against: has no meaning for a line figure"),
+        (
+            "figure.3",
+            {"kind": "scatter", "y": ["goodput_bps"]},
+            "figure[3].against: is missing (of a scatter figure, `against` is the",
+        ),
+        (
+            "figure.3",
+            {"kind": "scatter", "y": ["goodput_bps"], "against": "delay"},
+            "figure[3].against: 'delay' is unknown (did you mean delay_s",
         ),
         ("baseline", "newrenoo", "(allowed: newreno, cubic; did you mean newreno?)"),
         ("claim.0.test.margin", 3, "claim[0].test[0].margin: unknown key (allowed: metric, part, trend"),

@@ -22,6 +22,7 @@ from tonopah.analysis.figure_values import (
     heatmap_difference,
     line,
     parts_line,
+    scatter,
 )
 from tonopah.analysis.printed import published_points
 from tonopah.analysis.tables import PartTables, is_measured, part_tables
@@ -111,6 +112,10 @@ def sweep_figures(source: PartTables, figure: Figure, sweep: Sweep) -> Iterator[
             yield line(request, axes[figure.x])
             wanted = figure.difference and len(part.labels) > 1
             changes = [difference_line(request, axes[figure.x])] if wanted else []
+        elif figure.kind == "scatter" and figure.x and is_measured(source.runs, figure.against, part.labels):
+            against, axis = request_of(source, figure, figure.against), axes[figure.x]
+            yield from (scatter(request, against, axis, value) for value in axis.values)
+            changes = []
         else:
             continue
         # Against a baseline of zero nothing is left to draw.
@@ -133,6 +138,8 @@ def default_section(source: PartTables, others: Mapping[str, PartTables]) -> Fig
                 made = [parts_line([request_of(one, figure, name) for one in shown], titles)]
             elif figure.kind == "bar" and is_measured(runs, name, part.labels):
                 made = [bar(request_of(at_base, figure, name))]
+            elif figure.kind == "scatter" and all(is_measured(runs, one, part.labels) for one in (name, figure.against)):
+                made = [scatter(request_of(at_base, figure, name), request_of(at_base, figure, figure.against))]
             elif figure.kind == "ecdf" and is_measured(flows, name, part.labels):
                 made = [ecdf(replace(request_of(at_base, figure, name), table=flows))]
             elif figure.kind == "series":
@@ -161,7 +168,7 @@ def titled(figure: Figure, made: FigureData) -> FigureData:
     suffix = "--median" if figure.median and made.kind not in ("ecdf", "series") else ""
     if not figure.title:
         return replace(made, id=made.id + suffix)
-    title = figure.title if len(figure.y) == 1 and made.kind != "difference" else f"{figure.title}: {made.title}"
+    title = figure.title if len(figure.y) == 1 and made.kind not in ("difference", "scatter") else f"{figure.title}: {made.title}"
     return replace(made, id=made.id + suffix, title=title)
 
 

@@ -43,6 +43,9 @@ def csv_rows(figure: FigureData) -> Iterator[list[Any]]:
         yield [who, with_unit(figure.x.key, figure.x.unit), with_unit(figure.y.key, figure.y.unit)]
         yield from ([one.label, short(x), short(y)] for one in figure.series for x, y in zip(one.x, one.y, strict=True))
         return
+    if figure.kind == "scatter":
+        yield from scatter_rows(figure, who)
+        return
     axes = [axis for axis in (None if figure.kind == "bar" else figure.x, figure.rows) if axis]
     extra = bool(figure.published or any(one.points for one in figure.series))
     names = [with_unit(axis.key, axis.unit) for axis in axes]
@@ -55,6 +58,15 @@ def csv_rows(figure: FigureData) -> Iterator[list[Any]]:
     for label, x, value, role in single_points(figure.series, figure):
         at = [place(axis, x) for axis in axes]
         yield [label, *at, figure.y.key, figure.y.unit, short(value), None, None, 1 if role == "replicate" else None, role]
+
+
+def scatter_rows(figure: FigureData, who: str) -> Iterator[list[Any]]:
+    """Yield heading and rows of a scatter figure: both metrics with their intervals."""
+    ends = [with_unit(axis.key, axis.unit) for axis in (figure.x, figure.y)]
+    yield [who, *(name for end in ends for name in (end, f"low of {end}", f"high of {end}")), "n"]
+    for one in figure.series:
+        values = (one.x, one.x_low, one.x_high, one.y, one.low, one.high)
+        yield [one.label, *(short(value[0]) for value in values), one.n[0]]
 
 
 def single_points(series: list[Series], figure: FigureData) -> Iterator[tuple[str, float | None, float | None, str]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tonopah.simulation import BINNED
 
-Kind = Literal["line", "difference", "bar", "ecdf", "heatmap", "series"]
+Kind = Literal["line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"]
 Step = Literal["", "after", "before"]
 """Whether a value holds until the next sample, or is that of the time since the sample before."""
 Numbers = list[float | None]
@@ -87,6 +87,9 @@ class Series:
     """Replicates behind each point; of a distribution, its number of flows."""
     row: Numbers = field(default_factory=list)
     """Of a heat map: positions of the cells in `rows`. `x` is their position in the columns, `y` the value."""
+    x_low: Numbers = field(default_factory=list)
+    """Of a scatter figure: the interval of `x`, which is a metric too."""
+    x_high: Numbers = field(default_factory=list)
     points: Points | None = None
     flow: int | None = None
     link: int | None = None

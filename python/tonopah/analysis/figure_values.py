@@ -157,6 +157,25 @@ def parts_line(requests: Sequence[Request], titles: Sequence[str]) -> FigureData
     return FigureData(name, first.part, "line", title, caption, axis, first.scale, series)
 
 
+def scatter(request: Request, against: Request, axis: SweptAxis | None = None, value: Any = None) -> FigureData:
+    """Return a metric against another, at a value of an axis or at the nominal point: both with intervals."""
+    where = {axis.key: value} if axis else {}
+    series = []
+    for i, algorithm in enumerate(request.algorithms):
+        over, up = against.estimate(algorithm, where), request.estimate(algorithm, where)
+        one = estimated(algorithm, i, [over.value], [up], [[]])
+        wide = estimated(algorithm, i, [over.value], [over], [[]])
+        series.append(replace(one, x_low=wide.low, x_high=wide.high))
+    horizontal = FigureAxis(against.name, against.metric.label, against.metric.unit, log="x" in request.log)
+    at = f"at {lower(axis.label)} {value}" if axis else "at the nominal point"
+    title = f"{request.metric.label} against {lower(against.metric.label)}"
+    caption = f"{title}, {at}; {band(request.method, series)}, of both metrics."
+    keys = (axis.key, str(value)) if axis else ()
+    name = figure_id(request.part, "scatter", *keys, against.name, request.name)
+    shown = f"{title}: {value}" if axis else title
+    return FigureData(name, request.part, "scatter", shown, caption, horizontal, request.scale, series)
+
+
 def ecdf(request: Request) -> FigureData:
     """Return the empirical distribution of a metric over all flows of all replicates at the nominal point."""
     import pandas as pd

@@ -26,6 +26,8 @@ MARK = "#555555"
 DODGE = 0.06
 """Intervals of several algorithms stand side by side, this share of the distance between two points apart."""
 MARGIN = 0.05
+NAME_GAP = 1.05
+"""Distance of the names beside a scatter figure, in sizes of the text."""
 
 
 def plain(text: str) -> str:
@@ -50,11 +52,14 @@ def drawn(
 def default_height(data: FigureData, look: Look) -> float:
     """Return a height in inches that leaves room for the legend and for the rows of a heat map."""
     line = look.size_pt / 72 * 1.6
-    entries = 0 if data.kind in ("bar", "heatmap") or len(data.series) > MAX_LEGEND else len(data.series) + bool(data.marks)
+    without = data.kind in ("bar", "scatter", "heatmap") or len(data.series) > MAX_LEGEND
+    entries = 0 if without else len(data.series) + bool(data.marks)
     if data.kind == "heatmap" and data.rows:
         across = panels_across(data, look)
         panel = 0.75 * look.width_in / across * min(1.2, max(0.5, len(data.rows.values) / max(1, len(data.x.values))))
         return (max(0.8, panel) + 2.5 * line) * -(-len(data.series) // across) + 2 * line
+    if data.kind == "scatter":
+        return max(0.58 * look.width_in, (len(data.series) * NAME_GAP + 5) * look.size_pt / 72)
     share = 0.42 if data.wide and look.width_in > 4.5 else 0.58
     return share * look.width_in + line * -(-entries // legend_columns(data, look))
 
@@ -92,9 +97,8 @@ class Chart:
             self.heatmap()
             return
         axes = self.figure.subplots()
-        {"line": self.line, "difference": self.difference, "bar": self.bar, "ecdf": self.ecdf, "series": self.series}[
-            self.data.kind
-        ](axes)
+        kinds = {"line": self.line, "difference": self.difference, "bar": self.bar, "scatter": self.scatter}
+        (kinds | {"ecdf": self.ecdf, "series": self.series})[self.data.kind](axes)
         for i, mark in enumerate(self.data.marks):
             label = "" if i else self.text(mark.label)
             axes.axvline(mark.x, color=MARK, linewidth=0.8, linestyle=":", label=label, zorder=1)
@@ -105,7 +109,10 @@ class Chart:
             )
         axes.set_ylabel(self.text(self.y_title()))
         self.scale_y(axes)
-        self.legend(axes)
+        if self.data.kind == "scatter":
+            self.names(axes)
+        else:
+            self.legend(axes)
 
     def y_title(self) -> str:
         """Return the title of the vertical axis."""
@@ -174,6 +181,49 @@ class Chart:
         crowded = sum(len(tick) + 2 for tick in ticks) > 0.85 * letters
         axes.set_xticks(self.data.x.values, ticks, rotation=30 if crowded else 0, ha="right" if crowded else "center")
         axes.grid(axis="x", visible=False)
+
+    def scatter(self, axes: "Axes") -> None:
+        """Draw one metric against another: a marker with both intervals for each algorithm."""
+        from matplotlib.ticker import LogLocator
+
+        for one in self.data.series:
+            look = self.line_style(one.style) | {"linestyle": ""}
+            x, y = numbers(one.x), numbers(one.y)
+            axes.plot(x, y, zorder=4, **look)
+            axes.vlines(x, numbers(one.low), numbers(one.high), color=look["color"], linewidth=1.0, zorder=3)
+            axes.hlines(y, numbers(one.x_low), numbers(one.x_high), color=look["color"], linewidth=1.0, zorder=3)
+        axes.set_xlabel(self.text(self.data.x.title))
+        if self.data.x.log:
+            axes.set_xscale("log")
+            # Metrics rarely span many decades: powers of ten alone would be a tick or two.
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter("{x:g}")
+            axes.xaxis.set_minor_formatter("")
+
+    def names(self, axes: "Axes") -> None:
+        """Write the names of a scatter figure beside it, in the order of their markers, with a line to each."""
+        from scipy.optimize import isotonic_regression
+
+        shown = [one for one in self.data.series if one.x[0] is not None and one.y[0] is not None]
+        height, gap = 72 * self.figure.get_figheight() - 4 * self.look.size_pt, NAME_GAP * self.look.size_pt
+        at = np.column_stack([numbers([one.x[0] for one in shown]), numbers([one.y[0] for one in shown])])
+        places = axes.transAxes.inverted().transform(axes.transData.transform(at))[:, 1] * height
+        order, steps = np.argsort(places, kind="stable"), gap * np.arange(len(shown))
+        # The least moves, in squares, that leave `gap` between two names.
+        moved = np.asarray(isotonic_regression(places[order] - steps).x) if shown else steps
+        moved = np.clip(moved, 0, max(0.0, height - gap * (len(shown) - 1))) + steps
+        for place, i in zip(moved, order, strict=True):
+            line = {"arrowstyle": "-", "color": self.line_style(shown[i].style)["color"], "linewidth": 0.5, "alpha": 0.6}
+            axes.annotate(
+                self.text(shown[i].label),
+                tuple(at[i]),
+                (1.04, place / height),
+                textcoords="axes fraction",
+                va="center",
+                fontsize=self.look.size_pt - 1,
+                annotation_clip=False,
+                arrowprops=line | {"shrinkB": 3, "relpos": (0, 0.5)},
+            )
 
     def ecdf(self, axes: "Axes") -> None:
         """Draw empirical distributions."""

@@ -48,7 +48,7 @@ def heading(figure: FigureData) -> str:
     """Return what stands above a panel: what is shown, and in which unit."""
     if figure.kind == "ecdf":
         return f"{figure.x.title}: distribution"
-    if figure.kind == "series":
+    if figure.kind in ("series", "scatter"):
         return f"{figure.title} ({figure.y.unit})" if figure.y.unit else figure.title
     return figure.y.title
 

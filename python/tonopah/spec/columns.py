@@ -208,7 +208,7 @@ def check_metric(name: str, path: str, kind: str, own: Iterable[str] = ()) -> No
         raise InputError(path, f"{name!r} is unknown", hint)
     ways = {
         "flow": '[[derived]] kind = "average" makes it one of runs; figures of the kinds ecdf and table show flows',
-        "run": "bar, line and heatmap show runs",
+        "run": "bar, line, scatter and heatmap show runs",
         "series": 'figures of the kind series show it; [[derived]] kind = "mean" makes it a metric of runs',
     }
     better = f"did you mean {' or '.join(near)}? " if near and others == ["series"] else ""

@@ -30,6 +30,8 @@ class Figure:
     log: str = ""
     """The axes that are logarithmic: "", "x", "y" or "xy"."""
     title: str = ""
+    against: str = ""
+    """The metric of the horizontal axis of a scatter figure."""
     beside: tuple[str, ...] = ()
     """Parts whose nominal points stand beside that of this part."""
     path: str = field(default="", compare=False)

@@ -65,6 +65,8 @@ def read_part(reader: PartReader) -> Part:
     columns = own_columns(derived, scenario)
     for i, table in enumerate(reader.get("figure")):
         check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", columns)
+        if table.against:
+            check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
@@ -143,6 +145,7 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
             table.flows,
             table.log or "",
             table.title,
+            table.against or "",
             table.beside or (),
             path,
         )
@@ -166,7 +169,8 @@ def asked_figure(part: Part, name: str, x: str | None, rows: str | None) -> Figu
 
 
 def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:
-    """Refuse a logarithmic axis over values that are not positive numbers."""
+    """Refuse a logarithmic axis over values that are not positive numbers; that of a metric shows what it can."""
+    x = x if table.kind != "scatter" else None
     values = next((sweep.vary[x] for sweep in sweeps if set(sweep.vary) == {x}), []) if x and "x" in (table.log or "") else []
     found = numbers(values) if values else None
     if values and (found is None or min(found[0]) <= 0):

@@ -31,8 +31,16 @@ from tonopah.spec.validation import (
     shorten,
 )
 
-FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series", "table")
-LOG_AXES = {"line": ("x", "y", "xy"), "bar": ("y",), "ecdf": ("x",), "heatmap": (), "series": ("y",), "table": ()}
+FIGURE_KINDS = ("line", "bar", "scatter", "ecdf", "heatmap", "series", "table")
+LOG_AXES = {
+    "line": ("x", "y", "xy"),
+    "bar": ("y",),
+    "scatter": ("x", "y", "xy"),
+    "ecdf": ("x",),
+    "heatmap": (),
+    "series": ("y",),
+    "table": (),
+}
 """By kind of figure: the axes that can be logarithmic."""
 MAX_FLOW = 1_000_000
 STATISTICS = ("mean", "median")
@@ -162,6 +170,7 @@ class FigureTable(Model):
         description="Metrics (columns of `tables/`, derived ones included); for `series`, recorded series."
     )
     x: Texts | None = Field(None, description="Axis, or an array of them: one figure for each.")
+    against: str | None = Field(None, description="Of `scatter`: the metric of the horizontal axis.")
     rows: str | None = Field(None, description="Second axis of a heat map.")
     beside: Texts | None = Field(
         None, description="Of `bar`: parts whose nominal points stand beside that of this part, each a place of the axis."
@@ -197,8 +206,11 @@ class FigureTable(Model):
         """Refuse a kind without its axes, and axes without meaning."""
         if self.kind in ("line", "heatmap") and self.x is None:
             raise refuse("is missing", f"a {self.kind} figure needs an axis that a sweep varies", ("x",))
-        if self.kind not in ("line", "heatmap", "table") and self.x is not None:
+        if self.kind not in ("line", "scatter", "heatmap", "table") and self.x is not None:
             raise refuse(f"has no meaning for a {self.kind} figure", "it shows the nominal point", ("x",))
+        if (self.against is None) == (self.kind == "scatter"):
+            wrong = "is missing" if self.kind == "scatter" else f"has no meaning for a {self.kind} figure"
+            raise refuse(wrong, "of a scatter figure, `against` is the metric of the horizontal axis", ("against",))
         if self.beside is not None and self.kind != "bar":
             raise refuse(f"has no meaning for a {self.kind} figure", "only bars are of nominal points", ("beside",))
         if self.kind == "heatmap" and self.rows is None:

@@ -194,6 +194,70 @@ function drawEcdf(figure, shown, width, options) {
   return frame(plain, shown, width, rows, { ...options, common: true }, [...marks, tip]);
 }
 
+// Places at least `gap` apart, in the order of `wanted` and as near to it as can be (least squares: neighbours too near share their middle).
+function apart(wanted, gap, most) {
+  const blocks = [];
+  wanted.forEach((place, i) => {
+    blocks.push({ sum: place - gap * i, count: 1 });
+    while (blocks.length > 1 && blocks.at(-1).sum / blocks.at(-1).count < blocks.at(-2).sum / blocks.at(-2).count) {
+      const last = blocks.pop();
+      blocks.at(-1).sum += last.sum;
+      blocks.at(-1).count += last.count;
+    }
+  });
+  const room = Math.max(0, most - gap * (wanted.length - 1));
+  return blocks.flatMap((block) => Array(block.count).fill(Math.min(room, Math.max(0, block.sum / block.count)))).map((place, i) => place + gap * i);
+}
+
+// A metric against another: a marker with both intervals for each series; the names stand beside, with a line to each.
+function drawScatter(figure, shown, width, options) {
+  const rows = shown
+    .map((one) => ({ label: one.label, style: one.style, x: one.x[0], y: one.y[0], xLow: at(one.x_low, 0), xHigh: at(one.x_high, 0), low: at(one.low, 0), high: at(one.high, 0), n: at(one.n, 0) }))
+    .filter((row) => known(row.x) && known(row.y))
+    .sort((a, b) => b.y - a.y);
+  const [xs, ys] = [rows.flatMap((row) => [row.x, row.xLow, row.xHigh]).filter(known), verticalDomain(figure, shown, rows, options.common)];
+  const [top, bottom, side] = [12, 38, 20 + 6.3 * Math.max(1, ...rows.map((row) => row.label.length))];
+  const inner = Math.max(200, width * 0.5, 13 * rows.length);
+  const scale = (v) => (figure.y.log ? Math.log(v) : v);
+  const share = (v) => (scale(ys[1]) - scale(v)) / (scale(ys[1]) - scale(ys[0]) || 1);
+  const places = apart(rows.map((row) => 8 + share(row.y) * (inner - 16)), 13, inner);
+  const stroke = (row) => colour(row.style);
+  const interval = (low, high) => (known(low) && known(high) ? ` [${show(low)}, ${show(high)}]` : "");
+  const text = (row) => `${row.label}\n${show(row.y)}${interval(row.low, row.high)} ${figure.y.unit}\n${show(row.x)}${interval(row.xLow, row.xHigh)} ${figure.x.unit}\nn = ${row.n}`;
+  const names = rows.map((row, i) =>
+    Plot.text([row], { text: "label", frameAnchor: "top-right", dx: 10, dy: places[i], lineAnchor: "middle", textAnchor: "start", fill: "currentColor" }),
+  );
+  return Plot.plot({
+    width, height: Math.round(top + inner + bottom), marginLeft: 52, marginRight: Math.min(side, width * 0.4), marginTop: top, marginBottom: bottom,
+    style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: figure.title,
+    x: { type: figure.x.log ? "log" : "linear", domain: xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1], label: withUnit(figure.x), labelAnchor: "center", labelArrow: "none", inset: 8, ticks: 5, tickFormat: (v) => show(v, 6), grid: true },
+    y: { type: figure.y.log ? "log" : "linear", domain: ys, inset: 8, grid: true, label: null, ticks: 5, tickFormat: (v) => show(v, 6) },
+    marks: [
+      Plot.ruleX(rows.filter((row) => known(row.low)), { x: "x", y1: "low", y2: "high", stroke }),
+      Plot.ruleY(rows.filter((row) => known(row.xLow)), { y: "y", x1: "xLow", x2: "xHigh", stroke }),
+      (_, scales) => leaders(rows, places, scales, width - Math.min(side, width * 0.4), top),
+      ...rows.map((row) => Plot.dot([row], { x: "x", y: "y", stroke: colour(row.style), fill: "var(--paper)", strokeWidth: 1.6, r: 4, symbol: symbol(row.style) })),
+      ...names,
+      Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: text, maxRadius: 60, fontSize: 11.5 })),
+    ],
+  });
+}
+
+// The lines from markers to names.
+function leaders(rows, places, scales, right, top) {
+  const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  rows.forEach((row, i) => {
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+    const ends = { x1: scales.x(row.x) + 5, y1: scales.y(row.y), x2: right + 7, y2: top + places[i] };
+    for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+    line.setAttribute("stroke", colour(row.style));
+    line.setAttribute("stroke-opacity", 0.45);
+    line.setAttribute("stroke-width", 0.8);
+    group.append(line);
+  });
+  return group;
+}
+
 // A panel for each algorithm, all with one scale of colours. A difference has two colours that meet at zero.
 function drawHeatmap(figure, shown, width, options) {
   const all = figure.series.flatMap((one) => one.y).filter(known);
@@ -232,4 +296,4 @@ function drawHeatmap(figure, shown, width, options) {
   return host;
 }
 
-const DRAW = { line: drawLine, difference: drawDifference, bar: drawBar, ecdf: drawEcdf, heatmap: drawHeatmap };
+const DRAW = { line: drawLine, difference: drawDifference, bar: drawBar, scatter: drawScatter, ecdf: drawEcdf, heatmap: drawHeatmap };
