@@ -1,5 +1,6 @@
 """Queue disciplines against Linux: the recordings, the goals on known values, a few short cases, the command line."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tonopah._core import trace
 from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.validate import queues, queues_page, queues_worlds
@@ -56,9 +58,10 @@ def test_the_numbers_of_a_recording_are_those_of_its_index():
 def test_a_case_becomes_a_world_with_the_rate_and_delay_of_the_recording():
     world = queues_worlds.scenario(case("codel-20m-40ms-1reno"), [0.1, 0.2])
     bottleneck, *hosts = world["link"]
-    assert (bottleneck["rate"], bottleneck["overhead"]) == ("20186667bps", "14B")
-    # 40 ms less the 600 us that a packet is in transmission.
-    assert hosts[0]["reverse"]["delay"] == "39400000ns"
+    assert (bottleneck["rate"], bottleneck["overhead"]) == ("100Gbps", "14B")
+    shaper = bottleneck["queue"]
+    assert (shaper["kind"], shaper["rate"], shaper["burst"], shaper["debt"]) == ("tbf", "20186667bps", "16B", True)
+    assert shaper["queue"]["kind"] == "codel" and hosts[0]["reverse"]["delay"] == "40000000ns"
     assert [flow["start"] for flow in world["flow"]] == ["100000us", "200000us"]
 
 
@@ -70,6 +73,19 @@ def test_a_queue_that_shapes_stands_before_a_fast_link():
     assert queues_worlds.queue(case("cake-dsthost-20m-40ms-8v1")) == {
         "kind": "cake", "isolate": "dual_dst", "rate": "20186667bps",
     }  # fmt: skip
+
+
+def test_packets_leave_as_the_shaper_of_the_recordings_lets_them():
+    # README: a gap of 600.0 us, and 594.4 us after a pause, by the 16 bytes of the bucket less what the clock's grain takes.
+    world = queues_worlds.scenario(case("fqcodel-ce1ms-20m-10ms-2dctcp"), [0.1, 0.1, 0.1])
+    world["duration"], world["warmup"] = "130ms", "0s"
+    left = [
+        event["t_s"]
+        for event in map(json.loads, trace(json.dumps(world), 1, json=True).splitlines())
+        if event["event"] == "transmitted" and event["link"] == 0 and event["towards"] == "sink" and event["size_bytes"] == 1500
+    ]
+    gaps = [round(1e9 * (later - sooner)) for sooner, later in itertools.pairwise(left[:10])]
+    assert gaps[0] == pytest.approx(593_659, abs=2) and gaps[1:] == pytest.approx([600_000] * 8, abs=2)
 
 
 def test_the_weight_of_red_is_the_power_of_two_of_tc():

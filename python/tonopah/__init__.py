@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tonopah.cc.compiled import compiled
     from tonopah.cc.library import get_include
     from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
-    from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
+    from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, ScenarioWarning
     from tonopah.scenario.document import load
     from tonopah.segment import Segment
     from tonopah.simulation import Result, algorithms, check, run
@@ -46,6 +46,7 @@ __all__ = [
     "Result",
     "RunFailedError",
     "ScenarioError",
+    "ScenarioWarning",
     "Segment",
     "Sent",
     "Setup",
@@ -68,7 +69,7 @@ _NAMES = {
     "cc.compiled": ("compiled",),
     "cc.library": ("get_include",),
     "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
-    "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError"),
+    "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "ScenarioWarning"),
     "scenario.document": ("load",),
     "segment": ("Segment",),
     "simulation": ("Result", "algorithms", "check", "run"),

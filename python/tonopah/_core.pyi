@@ -306,7 +306,10 @@ def check_segment(segment: Any) -> None:
     """Raise ScenarioError for a segment that cannot be read, with the field and what is allowed."""
 
 def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
-    """Return `{"resolved": …, "graph": …}`: the scenario with every default filled in, and its world as a graph."""
+    """Return `{"resolved": …, "graph": …, "random": …, "warnings": …}`.
+
+    The scenario with every default filled in, its world as a graph, what is random, and what it seldom means.
+    """
 
 class RunSummary:
     """The summary of a run, which becomes text when it is asked for."""
@@ -321,6 +324,9 @@ class RunSummary:
 
     def network(self) -> str:
         """Return what it says of the network as a whole, as JSON text."""
+
+    def warnings(self) -> str:
+        """Return what the scenario says and seldom means, a list of path and message, as JSON text."""
 
     def write(self, path: str) -> None:
         """Write the summary as JSON text to a file, without ever holding the text as a whole."""

@@ -2,7 +2,7 @@
 
 import difflib
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
@@ -13,10 +13,12 @@ __all__ = [
     "LimitError",
     "RunFailedError",
     "ScenarioError",
+    "ScenarioWarning",
     "limit_text",
     "near_names",
     "relay",
     "traceback_of",
+    "warning_texts",
 ]
 
 
@@ -59,6 +61,10 @@ class InputError(ScenarioError):
         return type(self), (self.path, self.message, self.hint, self.source)
 
 
+class ScenarioWarning(UserWarning):
+    """What a scenario may say and seldom means. It changes nothing of a run."""
+
+
 class RunFailedError(RuntimeError):
     """A study that could not be finished: it was interrupted, or its store cannot be written."""
 
@@ -67,6 +73,12 @@ def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suf
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
     path = ".".join(part for part in (prefix, error.path) if part)
     return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+
+
+def warning_texts(found: Iterable[Mapping[str, str]], source: str | None = None, prefix: str = "") -> list[str]:
+    """Return the engine's warnings with their places, as `relay` gives those of errors."""
+    places = (".".join(part for part in (prefix, warning["path"]) if part) for warning in found)
+    return [": ".join([*([source] if source else []), place, one["message"]]) for place, one in zip(places, found, strict=True)]
 
 
 MAX_COMPARED = 60

@@ -1,6 +1,7 @@
 """One run: scenario in, summary and series out."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -12,7 +13,7 @@ from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
-from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.errors import InputError, ScenarioError, ScenarioWarning, relay, warning_texts
 from tonopah.scenario.document import prepare
 from tonopah.summary import (
     FlowSummary,
@@ -80,6 +81,13 @@ class Result:
         if isinstance(self._summary, RunSummary):
             return json.loads(self._summary.json(most_flows))  # type: ignore[no-any-return]
         return {**self._summary, "flows": self._summary["flows"][:most_flows]}
+
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """What the scenario says and seldom means: `path` and `message` of each."""
+        if isinstance(self._summary, RunSummary):
+            return json.loads(self._summary.warnings())  # type: ignore[no-any-return]
+        return list(self._summary.get("warnings", []))
 
     @property
     def flow_count(self) -> int:
@@ -219,8 +227,17 @@ def run(
         The scenario cannot be run; the error names the path of the key at fault.
     AlgorithmError
         An algorithm in Python raised an exception.
+
+    Warns
+    -----
+    ScenarioWarning
+        The scenario says something that is seldom meant; it is run all the same.
     """
-    return run_prepared(*prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})}), seed)
+    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
+    result = run_prepared(scenario, name, seed)
+    for text in warning_texts(result.warnings, name):
+        warnings.warn(text, ScenarioWarning, stacklevel=2)
+    return result
 
 
 def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Result:
@@ -278,7 +295,8 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
     -------
     dict
         `resolved`, the scenario with all defaults; `graph`, its network as nodes and links; `random`, what is drawn from the
-        seed: where it is empty, every seed gives the same run.
+        seed: where it is empty, every seed gives the same run; `warnings`, what the scenario says and seldom means, as `path`
+        and `message` of each.
 
     Raises
     ------

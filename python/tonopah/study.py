@@ -83,6 +83,7 @@ class Study(StudyResults):
         self.folder = Path("results") / name
         self.home = Path(source).resolve().parent
         self._plan: Plan | None = None
+        self.told: set[str] = set()
 
     @classmethod
     def of(cls, name: str, spec: StudySpec, document: dict[str, Any], source: str) -> Self:
@@ -299,14 +300,20 @@ class Study(StudyResults):
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan
-        for note in [] if quiet else plan.notes():
-            print(f"note: {note}", file=sys.stderr, flush=True)
+        self.tell(plan, quiet)
         with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
             try:
                 return runner.run_missing(plan, store, quiet=quiet, options=options, on_progress=on_progress)
             except InputError as error:
                 raise relay(error, self.source) from None
+
+    def tell(self, plan: Plan, quiet: bool) -> None:
+        """Print what is to be known before the runs, each sentence once."""
+        known = [*(f"note: {note}" for note in plan.notes()), *(f"warning: {text}" for text in plan.warnings)]
+        for line in [] if quiet else [line for line in known if line not in self.told]:
+            self.told.add(line)
+            print(line, file=sys.stderr, flush=True)
 
     def remember(self, store: Store) -> None:
         """Store the manifest with the results."""

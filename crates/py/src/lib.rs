@@ -265,7 +265,8 @@ fn report(
     Ok(answer.extract::<bool>(py).unwrap_or(true))
 }
 
-/// Checks a scenario (JSON text): `{"resolved", "graph", "random"}` as JSON text. `random` says what is drawn from the seed.
+/// Checks a scenario (JSON text): `{"resolved", "graph", "random", "warnings"}` as JSON text. `random` says what is drawn from
+/// the seed.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1, algorithms = None))]
 fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
@@ -275,7 +276,9 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
         let built = Simulation::new(&scenario, seed)?;
         let text = |world| serde_json::to_string(world).expect("a scenario is plain data");
         let random = serde_json::json!(built.random_parts());
-        Ok(format!(r#"{{"resolved":{},"graph":{},"random":{random}}}"#, text(built.resolved()), text(built.graph())))
+        let (resolved, graph) = (text(built.resolved()), text(built.graph()));
+        let warnings = serde_json::json!(sim::warnings(built.resolved()));
+        Ok(format!(r#"{{"resolved":{resolved},"graph":{graph},"random":{random},"warnings":{warnings}}}"#))
     });
     checked.map_err(|e| e.to_py(py))
 }

@@ -34,6 +34,11 @@ impl RunSummary {
         serde_json::to_string(&self.0.network).expect("a summary is plain data")
     }
 
+    /// What the scenario says and seldom means, as JSON text.
+    fn warnings(&self) -> String {
+        serde_json::to_string(&self.0.warnings).expect("a summary is plain data")
+    }
+
     /// Writes the summary as JSON text to a file. As one text, that of 100,000 flows would take hundreds of megabytes.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let written = py.detach(|| -> std::io::Result<()> {

@@ -43,7 +43,7 @@ pub use engine::event_list::{EventList, TieBreak};
 pub use engine::excerpt::Excerpt;
 pub use engine::json_log::JsonLog;
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
-pub use expand::resolve;
+pub use expand::{resolve, warnings};
 pub use host::app::conversation::AppSummary;
 pub use host::app::incast::IncastSummary;
 pub use host::app::page::PageSummary;
@@ -57,7 +57,7 @@ pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{Datagram, DropReason, Packet, Payload};
 pub use qdisc::{BandReport, DualPi2Report, QueueReport, TinReport};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::{Scenario, ScenarioError, ScenarioWarning};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{

@@ -167,6 +167,7 @@ fn a_wrong_key_of_dualpi2_or_priority_names_its_place() {
         (dualpi2(json!({"coupling": 0.05})), "link[0].queue.coupling: ", "0.1 to 10"),
         (dualpi2(json!({"update": "500us"})), "link[0].queue.update: ", "1ms"),
         (dualpi2(json!({"limit": "3p"})), "link[0].queue.limit: ", "4p"),
+        (dualpi2(json!({"limit": "5999B"})), "link[0].queue.limit: ", "6000B"),
         (dualpi2(json!({"l_aqm": {"kind": "ramp", "range": "0s"}})), "link[0].queue.l_aqm.range: ", "step"),
         (
             dualpi2(json!({"scheduler": {"kind": "wrr", "classic_share": 1.0}})),

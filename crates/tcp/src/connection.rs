@@ -325,16 +325,23 @@ impl Connection {
         self.update_closing_state(now);
     }
 
+    #[inline(never)]
+    fn answer_ecn_field(&mut self, echo_ack: EchoAck, rcv_nxt: SeqNo) {
+        self.ack_pending |= echo_ack != EchoAck::Retransmission;
+        match echo_ack {
+            EchoAck::First | EchoAck::Retransmission => self.receiver.acknowledge_next_at_once(),
+            EchoAck::Split if self.receiver.has_delayed_ack() => self.early_ack = rcv_nxt,
+            _ => {}
+        }
+    }
+
     fn receive_data(&mut self, now: Time, segment: &Segment) {
         let rcv_nxt = self.receiver.rcv_nxt();
         // RFC 3168 §6.1.5: ignore CE on data outside the window, which may be forged or retransmitted.
         let new = segment.len > 0 && segment.end() > rcv_nxt;
         let echo_ack = self.echo.on_segment(segment, new);
         if echo_ack != EchoAck::None {
-            self.ack_pending = true;
-            if echo_ack == EchoAck::Split && self.receiver.has_delayed_ack() {
-                self.early_ack = rcv_nxt;
-            }
+            self.answer_ecn_field(echo_ack, rcv_nxt);
         }
         match self.receiver.on_segment(now, segment) {
             AckTiming::None => return,

@@ -76,6 +76,10 @@ pub(crate) enum EchoAck {
     None,
     /// An immediate ACK.
     Immediate,
+    /// The same, for the first mark: the window may soon be one segment, so the next segment is not to wait either (Linux).
+    First,
+    /// The sender retransmits: Linux answers without delay, other receivers as they do.
+    Retransmission,
     /// An immediate ACK, preceded by one for the delayed segments with the previous echo state (RFC 8257 §3.2).
     Split,
 }
@@ -92,12 +96,14 @@ pub(crate) struct Echo {
     bytes: EcnBytes,
     unreported_marks: u32,
     last_marked: bool,
+    /// Data was ECN-capable, so that data which is not is a retransmission (RFC 3168 §6.1.5).
+    capable: bool,
 }
 
 impl Echo {
     pub(crate) fn new(mode: EcnMode) -> Echo {
         let bytes = EcnBytes::default();
-        Echo { mode, echo: false, cep: INITIAL_CEP, bytes, unreported_marks: 0, last_marked: false }
+        Echo { mode, echo: false, cep: INITIAL_CEP, bytes, unreported_marks: 0, last_marked: false, capable: false }
     }
 
     /// A packet arrived; `new` if it carries data within the window.
@@ -111,7 +117,7 @@ impl Echo {
         let marked = segment.ecn == Ecn::Ce;
         match self.mode {
             EcnMode::Off => EchoAck::None,
-            EcnMode::Classic => self.on_classic(segment, marked && new),
+            EcnMode::Classic => self.on_classic(segment, marked, new),
             EcnMode::Dctcp if new => self.on_dctcp(segment, marked),
             EcnMode::Dctcp => EchoAck::None,
             EcnMode::Accecn | EcnMode::L4s => self.on_accurate(segment, marked),
@@ -119,12 +125,19 @@ impl Echo {
     }
 
     /// RFC 3168 §6.1.3: echo from the first mark until CWR.
-    fn on_classic(&mut self, segment: &Segment, marked: bool) -> EchoAck {
-        let reduced = segment.flags.contains(Flags::CWR);
-        let first = marked && !self.echo;
+    fn on_classic(&mut self, segment: &Segment, marked: bool, new: bool) -> EchoAck {
+        let (marked, reduced) = (marked && new, segment.flags.contains(Flags::CWR));
+        let first = marked && (!self.echo || reduced);
         self.echo = marked || (self.echo && !reduced);
+        let again = new && segment.ecn == Ecn::NotEct && self.capable;
+        self.capable |= new && segment.ecn != Ecn::NotEct;
         // The window may be one segment, so that no second segment will trigger the ACK.
-        if first || (reduced && segment.len > 0) { EchoAck::Immediate } else { EchoAck::None }
+        match (first, reduced && segment.len > 0) {
+            (true, _) => EchoAck::First,
+            (false, true) => EchoAck::Immediate,
+            (false, false) if again => EchoAck::Retransmission,
+            (false, false) => EchoAck::None,
+        }
     }
 
     /// RFC 8257 §3.2: a change of state is reported immediately, in two ACKs that keep the states apart. CWR, which §3.3 leaves to

@@ -116,6 +116,11 @@ impl Receiver {
         self.acks.has_delayed_ack()
     }
 
+    /// This segment and the next one have ACKs of their own (Linux).
+    pub(crate) fn acknowledge_next_at_once(&mut self) {
+        self.acks.on_ecn_signal(self.window());
+    }
+
     /// Reads up to `bytes`; returns how many were available.
     pub(crate) fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let read = Bytes(bytes).min(self.unread);

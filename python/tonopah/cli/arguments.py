@@ -2,7 +2,8 @@
 
 import argparse
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tonopah._core import parse_quantity
@@ -53,6 +54,12 @@ def add_set(command: argparse.ArgumentParser) -> None:
 def changes(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the values of all --set by path."""
     return dict(parse_assignment(text) for text in arguments.set)
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Print warnings of a scenario, beside the results and not among them."""
+    for text in texts:
+        print(f"warning: {text}", file=sys.stderr, flush=True)
 
 
 def duration(text: str, unit: str) -> float:

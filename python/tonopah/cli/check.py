@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from tonopah.cli.arguments import add_common, add_set, changes, seed
-from tonopah.errors import InputError, relay
+from tonopah.cli.arguments import add_common, add_set, changes, seed, warn
+from tonopah.errors import InputError, relay, warning_texts
 from tonopah.plot.network import describe
 from tonopah.scenario.document import is_study, load, to_toml
 from tonopah.simulation import check
@@ -31,7 +31,9 @@ def check_file(arguments: argparse.Namespace) -> int:
     graph = checked["graph"]
     if arguments.json:
         print(json.dumps(checked))
-    elif arguments.expand:
+        return 0
+    warn(warning_texts(checked["warnings"], arguments.file))
+    if arguments.expand:
         print(to_toml(graph), end="")
     else:
         print(f"ok: {describe(graph)}")
@@ -56,6 +58,7 @@ def check_study(arguments: argparse.Namespace) -> int:
         "runs": len(study.plan.runs),
         "measured": study.plan.measured,
         "notes": notes,
+        "warnings": study.plan.warnings,
         "parts": len(study.spec.parts),
         "algorithms": len({label for part in study.spec.parts for label in part.labels}),
         "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
@@ -65,5 +68,6 @@ def check_study(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(facts))
     else:
+        warn(study.plan.warnings)
         print("\n".join([f"ok: a study of {study.plan.size}", *(f"note: {note}" for note in notes)]))
     return 0

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, seed
-from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.cli.arguments import add_common, add_set, changes, seed, warn
+from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, Result, engine_form, run
+from tonopah.simulation import SERIES, Result, check, engine_form, run_prepared
 from tonopah.terminal.grid import console
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
@@ -72,6 +72,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result.summary))
     else:
+        warn(warning_texts(result.warnings, arguments.scenario))
         out, shown = console(), result.summary_of_first(MAX_READ)
         for table in run_tables(shown, out.width, result.flow_count):
             out.print(table)
@@ -98,11 +99,12 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Re
     if arguments.pcap:
         point = arguments.pcap_at
         found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)
-    return found or run(arguments.scenario, arguments.seed, made)
+    return found or run_prepared(*prepare(arguments.scenario, made), arguments.seed)
 
 
 def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     """Print every packet event of a run."""
+    warn(warning_texts(check(arguments.scenario, arguments.seed, made)["warnings"], arguments.scenario))
     scenario, name = prepare(arguments.scenario, made)
     try:
         print(engine_form(scenario, name).call(trace, arguments.seed, json=arguments.json), end="")

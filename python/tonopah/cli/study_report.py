@@ -52,6 +52,7 @@ def print_report(study: Study, done: int, as_json: bool, out: Path | None = None
         "missing": study.missing(),
         "folder": str(path.parent),
         "report": str(path),
+        "warnings": study.plan.warnings,
     }
     index = index_around(path.parent)
     if as_json:

@@ -74,7 +74,9 @@ EXAMPLES = {
     ),
     "tbf": Example(
         '{ kind = "tbf", rate = "18Mbps", burst = "30kB", queue = { kind = "fq_codel" } }',
-        "A shaper below the rate of the line, so that the queue is this one and not the next: the queue inside decides all else.",
+        "A shaper below the rate of the line, so that the queue is this one and not the next: the queue inside decides all else. "
+        "With `debt = true` it asks that queue only when it sends, as Linux's `htb`; otherwise the packet at its head waits "
+        "outside.",
     ),
     "policer": Example(
         '{ kind = "policer", rate = "18Mbps", burst = "60kB", queue = "100p" }',
@@ -88,7 +90,8 @@ EXAMPLES = {
     "cake": Example(
         '{ kind = "cake", rate = "18Mbps", tins = "diffserv3" }',
         "Shaper, classes, fair queueing of hosts and flows, and control of delay in one, for a home line. The rate is a little "
-        'below what the modem sends, with `overhead = "docsis"` for its framing. Voice with DSCP EF has a tin of its own.',
+        'below what the modem sends, with `overhead = "docsis"` for its framing; above the rate of the link the shaper holds '
+        "nothing back, which is a warning. Voice with DSCP EF has a tin of its own.",
     ),
     "dualpi2": Example(
         '{ kind = "dualpi2" }',

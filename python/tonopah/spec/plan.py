@@ -20,7 +20,7 @@ from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
 from tonopah.digest import digest
-from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
 from tonopah.scenario import paths
 from tonopah.scenario.document import to_json
@@ -87,6 +87,8 @@ class PartPlan:
     replicates: int = 1
     owners: dict[str, int] = field(default_factory=dict)
     """Number of flows and of nodes at the nominal point, whose series figures show; the most of any variant."""
+    warnings: list[str] = field(default_factory=list)
+    """What its scenarios say and seldom mean, each with its place, once."""
 
     @property
     def ids(self) -> set[str]:
@@ -113,6 +115,12 @@ class Plan:
         runs = count_text(len(self.runs), "run")
         return f"{runs}: {self.measured:,} measured, {recorded:,} for time series" if recorded else runs
 
+    @property
+    def warnings(self) -> list[str]:
+        """What scenarios of the study say and seldom mean, each with its place."""
+        of_parts = {f"part {part}." if part else "": plan.warnings for part, plan in self.parts.items()}
+        return [f"{place}{text}" for place, texts in of_parts.items() for text in texts]
+
     def notes(self) -> list[str]:
         """Return what is to be known before the runs: the parts in which nothing is random."""
         fixed = [part for part, plan in self.parts.items() if not plan.random]
@@ -132,6 +140,7 @@ class Point:
     derived: tuple[Derived, ...] = ()
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     script: Script | None = None
 
 
@@ -218,6 +227,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     if not with_nominal and not set(plan.nominal.values()) <= {point.resolved for point in swept}:
         base = []
     plan.random = tuple(dict.fromkeys(name for point in [*base, *swept] for name in point.random))
+    plan.warnings = list(dict.fromkeys(text for point in [*base, *swept] for text in point.warnings))
     plan.replicates = part.replicates if plan.random else 1
     seeds = range(1, plan.replicates + 1)
     for point in base:
@@ -284,7 +294,8 @@ def check_point(
         resolved["script"] = script.identity
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, script)
+    warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, script)
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

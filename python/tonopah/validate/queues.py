@@ -123,12 +123,12 @@ def validate(
 
 
 def run_of(case: Case, summary: dict[str, Any]) -> Run:
-    """Return what a run of ours gave. A packet's delay is its wait and its transmission; links to hosts take none."""
+    """Return what a run of ours gave. A packet's delay is its wait: nothing else on its way takes time."""
     tcp = [summary["flows"][number] for number in case.tcp]
     counts = [flow["received_packets"] for flow in tcp]
     delays = [flow["delay_s"] or 0.0 for flow in tcp]
     return Run(
-        wait_s=float(np.average(delays, weights=counts)) - worlds.service_s(case),
+        wait_s=float(np.average(delays, weights=counts)),
         drops=sum(flow["dropped_packets"] for flow in tcp),
         marks=sum(flow["marked_packets"] for flow in tcp),
         goodputs_bps=tuple(flow["goodput_bps"] for flow in tcp),

@@ -25,6 +25,7 @@ How often the application reads shows there too: an ACK for PSH, which changes t
 20, 30, 40 and 50 ms, 50 ms fits best how often the parity changes (docs/validation-queues.md)."""
 CODEL_TICK_NS = 1024
 """The unit of CoDel's clock in Linux: 5 ms are 4882 of them, so that a wait of exactly 5 ms is above target."""
+HTB_BURST = "16B"
 BOTTLENECK = 0
 """Number of the link with the queue."""
 
@@ -32,16 +33,6 @@ BOTTLENECK = 0
 def rate_bps(case: Case) -> int:
     """Return the rate of the shaper, which counts Ethernet's header."""
     return round(case.mbps * 1e6 * (IP_BYTES + ETHERNET_BYTES) / IP_BYTES)
-
-
-def is_line(case: Case) -> bool:
-    """Tell whether the link has the rate, as with `htb`: one packet after the other. Else the queue itself is a shaper."""
-    return case.shaper == "htb"
-
-
-def service_s(case: Case) -> float:
-    """Return how long a full packet is in transmission."""
-    return 8 * (IP_BYTES + ETHERNET_BYTES) / rate_bps(case) if is_line(case) else 0.0
 
 
 def missing(case: Case) -> str | None:
@@ -57,7 +48,7 @@ def scenario(case: Case, starts_s: Sequence[float]) -> dict[str, Any]:
     bottleneck = {
         "from": "router",
         "to": "far",
-        "rate": f"{rate_bps(case)}bps" if is_line(case) else ACCESS["rate"],
+        "rate": ACCESS["rate"],
         "overhead": f"{ETHERNET_BYTES}B",
         "delay": "0s",
         "queue": queue(case),
@@ -79,12 +70,11 @@ def scenario(case: Case, starts_s: Sequence[float]) -> dict[str, Any]:
 
 
 def host_link(case: Case, host: str, rtt_ms: float) -> dict[str, Any]:
-    """Return the link of a sending host: all delay is on the way of the ACKs, less the time that a packet is in transmission.
+    """Return the link of a sending host: all delay is on the way of the ACKs.
 
-    In the recording a packet passes the bottleneck when its transmission begins. Jitter is uniform about the delay, as netem
-    draws it: packets may overtake each other.
+    Jitter is uniform about the delay, as netem draws it: packets may overtake each other.
     """
-    least_s = max((rtt_ms - case.jitter_ms) / 1e3 - service_s(case), 0.0)
+    least_s = max(rtt_ms - case.jitter_ms, 0.0) / 1e3
     back: dict[str, Any] = {"delay": f"{1e9 * least_s:.0f}ns"}
     if case.jitter_ms:
         back["jitter"] = {"kind": "uniform", "max": f"{2e6 * case.jitter_ms:.0f}ns", "reorder": True}
@@ -104,12 +94,15 @@ def flow_of(case: Case, flow: Flow, start_s: float) -> dict[str, Any]:
 
 
 def queue(case: Case) -> dict[str, Any]:
-    """Return the discipline with its shaper as a scenario writes it."""
+    """Return the discipline with its shaper as a scenario writes it: in the recordings no link has a rate.
+
+    `htb` asks its queue only when it sends; the 16 bytes of its bucket make the first gap after a pause shorter by their time.
+    """
     kind, *words = case.qdisc.split()
     made = DISCIPLINES[kind](dict(itertools.pairwise(words)), set(words))
     rate = {"rate": f"{rate_bps(case)}bps"}
-    if is_line(case):
-        return made
+    if case.shaper == "htb":
+        return {"kind": "tbf", **rate, "burst": HTB_BURST, "debt": True, "queue": made}
     if bucket := re.fullmatch(r"tbf(\d+)([bk])", case.shaper):
         burst = int(bucket[1]) * (1024 if bucket[2] == "k" else 1)
         return {"kind": "tbf", **rate, "burst": f"{burst}B", "queue": made}

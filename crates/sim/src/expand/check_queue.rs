@@ -185,8 +185,13 @@ fn check_fq(place: &Place<'_>, def: &FqDef) -> Result<(), ScenarioError> {
 }
 
 fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
-    place.burst("burst", def.burst)?;
-    place.burst("peak_burst", def.peak_burst)?;
+    for (field, burst) in [("burst", def.burst), ("peak_burst", def.peak_burst)] {
+        if def.debt {
+            burst.map_or(Ok(()), |burst| place.check(field, burst, burst > Bytes::ZERO, "a size from 1B on"))?;
+        } else {
+            place.burst(field, burst)?;
+        }
+    }
     match def.peak {
         Some(peak) => place.check("peak", peak, peak > def.rate, &format!("above rate ({})", def.rate)),
         None if def.peak_burst.is_some() => Err(place.error("peak_burst", "needs peak beside it".into())),
@@ -249,8 +254,12 @@ fn holds_dualpi2(queue: &Queue) -> bool {
 fn check_dualpi2(place: &Place<'_>, def: &DualPi2Def) -> Result<(), ScenarioError> {
     if let Some(limit) = def.limit {
         place.limit(limit)?;
-        let enough = !matches!(limit, Amount::Packets(packets) if packets < 4);
-        place.check("limit", limit, enough, "at least 4p, two for each queue")?;
+        let enough = match limit {
+            Amount::Packets(packets) => packets >= 4,
+            Amount::Bytes(bytes) => bytes >= Bytes(4 * 1500),
+            Amount::Unlimited | Amount::Bdp { .. } => true,
+        };
+        place.check("limit", limit, enough, "at least 4p or 6000B, two full packets for each queue")?;
     }
     for (field, span) in [("target", def.target), ("update", def.update)] {
         span.map_or(Ok(()), |span| place.time(field, span))?;

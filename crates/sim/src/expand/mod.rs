@@ -33,6 +33,7 @@ mod presets;
 mod random_wired;
 mod star;
 mod stations;
+mod warnings;
 mod wired_cum_wireless;
 
 use tcp::TcpConfig;
@@ -48,6 +49,7 @@ pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
 pub(crate) use graph::{forward_options, reverse_options};
 pub(crate) use limits::MAX_FLOWS;
+pub use warnings::warnings;
 
 /// A world as an explicit graph.
 #[derive(Debug)]

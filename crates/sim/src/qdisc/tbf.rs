@@ -17,6 +17,8 @@ pub(crate) struct Tbf {
     peak: Option<TokenBucket>,
     /// No bucket ever holds the tokens of a larger packet.
     largest: Bytes,
+    /// A bucket that is not overdrawn lets a packet of any size start, which the discipline inside chooses only then.
+    debt: bool,
     pub(super) inner: Qdisc,
 }
 
@@ -29,7 +31,8 @@ impl Tbf {
         Tbf {
             sustained: TokenBucket::new(def.rate, burst),
             peak: peak.map(|(rate, burst)| TokenBucket::new(rate, burst)),
-            largest: peak.map_or(burst, |(_, peak_burst)| burst.min(peak_burst)),
+            largest: if def.debt { Bytes(u64::MAX) } else { peak.map_or(burst, |(_, most)| burst.min(most)) },
+            debt: def.debt,
             inner: Qdisc::new(&def.queue, line.min(def.rate), delay, rng),
         }
     }
@@ -44,10 +47,19 @@ impl Tbf {
 
     /// The packet that may start now, still in the queue; it never overtakes one that may not.
     pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        if let Some(at) = self.overdrawn_until(ctx.now()) {
+            return if self.inner.packets() == 0 { Dequeued::Empty } else { Dequeued::Later(at) };
+        }
         let answer = self.inner.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
-        let at = self.ready_at(ctx.now(), head.size);
+        let needed = if self.debt { Bytes::ZERO } else { head.size };
+        let at = self.ready_at(ctx.now(), needed);
         if at > ctx.now() { Dequeued::Later(at) } else { answer }
+    }
+
+    /// When the debt that a packet left is paid, if it is not.
+    fn overdrawn_until(&mut self, now: Time) -> Option<Time> {
+        Some(self.ready_at(now, Bytes::ZERO)).filter(|at| self.debt && *at > now)
     }
 
     fn ready_at(&mut self, now: Time, size: Bytes) -> Time {
@@ -57,6 +69,9 @@ impl Tbf {
 
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        if self.debt {
+            return self.dequeue_on_credit(ctx);
+        }
         let answer = self.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
         for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
@@ -65,6 +80,19 @@ impl Tbf {
         }
         let next = self.inner.dequeue(ctx);
         debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");
+        next
+    }
+
+    fn dequeue_on_credit(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        if self.overdrawn_until(ctx.now()).is_some() {
+            return self.peek(ctx);
+        }
+        let next = self.inner.dequeue(ctx);
+        if let Dequeued::Ready(sent) = &next {
+            for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
+                bucket.overdraw(ctx.now(), sent.size);
+            }
+        }
         next
     }
 }

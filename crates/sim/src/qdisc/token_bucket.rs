@@ -2,20 +2,21 @@
 
 use tcp::units::{Bytes, Rate, Span, Time};
 
-const NANOS_PER_SECOND: u128 = 1_000_000_000;
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
 /// A bucket, full at the start. Tokens are counted in billionths of a bit: what a rate in bits per second adds in whole
 /// nanoseconds is then a whole number, and nothing is ever rounded away.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TokenBucket {
     rate: Rate,
-    burst: u128,
-    tokens: u128,
+    burst: i128,
+    /// Below zero if the bucket was overdrawn.
+    tokens: i128,
     updated: Time,
 }
 
-fn tokens_of(size: Bytes) -> u128 {
-    u128::from(size.0) * 8 * NANOS_PER_SECOND
+fn tokens_of(size: Bytes) -> i128 {
+    i128::from(size.0) * 8 * NANOS_PER_SECOND
 }
 
 impl TokenBucket {
@@ -25,14 +26,14 @@ impl TokenBucket {
 
     fn refill(&mut self, now: Time) {
         let earned = u128::from(self.rate.as_bps()) * u128::from(now.since(self.updated).as_nanos());
-        self.tokens = self.burst.min(self.tokens + earned);
+        self.tokens = self.tokens.saturating_add(i128::try_from(earned).unwrap_or(i128::MAX)).min(self.burst);
         self.updated = now;
     }
 
     /// When the bucket holds enough for a packet of at most a burst: now, or later.
     pub(super) fn ready_at(&mut self, now: Time, size: Bytes) -> Time {
         self.refill(now);
-        let missing = tokens_of(size).saturating_sub(self.tokens);
+        let missing = u128::try_from(tokens_of(size) - self.tokens).unwrap_or(0);
         let wait = missing.div_ceil(u128::from(self.rate.as_bps()));
         now + Span::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX))
     }
@@ -46,6 +47,12 @@ impl TokenBucket {
             self.tokens -= needed;
         }
         enough
+    }
+
+    /// Takes the tokens of a packet even if there are too few: the next ones pay for it.
+    pub(super) fn overdraw(&mut self, now: Time, size: Bytes) {
+        self.refill(now);
+        self.tokens -= tokens_of(size);
     }
 }
 
@@ -74,7 +81,7 @@ mod tests {
                 for &(at, size) in &passed[first..] {
                     sum += size;
                     let earned = u128::from(bps) * u128::from(at.since(passed[first].0).as_nanos());
-                    assert!(tokens_of(Bytes(sum)) <= tokens_of(Bytes(burst)) + earned, "{bps} b/s, {burst} B");
+                    assert!(tokens_of(Bytes(sum)) <= tokens_of(Bytes(burst)) + earned as i128, "{bps} b/s, {burst} B");
                 }
             }
             assert!(passed.len() > 20, "{}", passed.len());

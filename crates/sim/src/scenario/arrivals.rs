@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Span};
 
+use super::period::PeriodDef;
 use super::quantity::EventRate;
 use super::tagged::tagged_enum;
-use super::traffic::PeriodDef;
 
 tagged_enum! {
     /// When the flows of a workload arrive.

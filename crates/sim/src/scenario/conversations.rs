@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
+use super::period::PeriodDef;
 use super::tagged::tagged_enum;
-use super::traffic::PeriodDef;
 
 /// A transfer of a known size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

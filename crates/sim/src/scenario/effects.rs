@@ -7,8 +7,8 @@ use serde_json::Value;
 use tcp::units::Span;
 
 use super::parse::carried;
+use super::period::{ConstantDef, ExponentialDef, ParetoDef};
 use super::tagged::tagged_enum;
-use super::traffic::{ConstantDef, ExponentialDef, ParetoDef};
 
 tagged_enum! {
     /// Distribution of a delay.

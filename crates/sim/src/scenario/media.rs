@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::datagrams::DatagramEcn;
 use super::dscp::Dscp;
 use super::tagged::tagged_enum;
-use super::traffic::DatagramEcn;
 
 /// A telephone call over UDP, one way: 50 packets a second, judged by the E-model (ITU-T G.107).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]

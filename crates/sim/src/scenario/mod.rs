@@ -9,6 +9,7 @@ mod cake;
 mod cc_choice;
 mod constellation;
 mod conversations;
+mod datagrams;
 mod dscp;
 mod dualpi2;
 mod ecn;
@@ -26,6 +27,7 @@ mod near;
 mod network;
 mod parse;
 mod paths;
+mod period;
 mod quantity;
 mod queue;
 mod radio;
@@ -40,6 +42,7 @@ mod tcp_options;
 mod text;
 mod times;
 mod traffic;
+mod warning;
 mod wired_cum_wireless;
 mod wireless;
 mod workload;
@@ -62,6 +65,7 @@ pub use constellation::{
 pub use conversations::{
     BothDef, DirectionDef, IncastDef, NoKeysDef, PageDef, PageProtocol, PerConnection, RequestResponseDef, TransferDef,
 };
+pub use datagrams::{DatagramEcn, DatagramKeys};
 pub use dscp::Dscp;
 pub use dualpi2::{
     ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
@@ -89,6 +93,7 @@ pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
+pub use period::PeriodDef;
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
@@ -112,7 +117,8 @@ pub use sizes::{
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
-pub use traffic::{AppDef, DatagramEcn, DatagramKeys, FlowDef, Full, PeriodDef, Traffic, TransportDef};
+pub use traffic::{AppDef, FlowDef, Full, Traffic, TransportDef};
+pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
     Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,

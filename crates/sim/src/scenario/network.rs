@@ -190,6 +190,44 @@ impl Network {
     }
 }
 
+impl Network {
+    /// Its kinds of links, each with its place in the scenario; those of a graph stand beside it, in `link`.
+    pub fn links(&self) -> Vec<(String, &LinkOptions)> {
+        let mut links: Vec<(String, &LinkOptions)> = Vec::new();
+        let named: Vec<(&str, &LinkOptions)> = match self {
+            Network::Dumbbell(network) => vec![("access", &network.access), ("bottleneck", &network.bottleneck)],
+            Network::Star(network) => vec![("source", &network.source), ("sink", &network.sink)],
+            Network::Lan(network) => vec![("access", &network.access), ("core", &network.core)],
+            Network::ParkingLot(network) => vec![("access", &network.access), ("link", &network.link)],
+            Network::LeafSpine(network) => vec![("host_link", &network.host_link), ("fabric", &network.fabric)],
+            Network::FatTree(network) => vec![("link", &network.link)],
+            Network::Access(network) => {
+                let lines = network.lines.iter().enumerate();
+                links.extend(lines.map(|(i, line)| (format!("network.lines[{i}].link"), &line.link)));
+                vec![("server", &network.server), ("core", &network.core), ("lan", &network.lan)]
+            }
+            Network::Home(network) => {
+                let Home { link, server, core, lan, .. } = &**network;
+                vec![("link", link), ("server", server), ("core", core), ("lan", lan)]
+            }
+            Network::Multihomed(network) => {
+                let paths = network.paths.iter().enumerate();
+                links.extend(paths.map(|(i, path)| (format!("network.paths[{i}]"), path)));
+                vec![("server", &network.server)]
+            }
+            Network::RandomWired(network) => vec![("links", &network.links)],
+            Network::Infrastructure(network) => vec![("backbone", &network.backbone)],
+            Network::WiredCumWireless(network) => vec![("access", &network.access), ("core", &network.core)],
+            Network::Constellation(network) => {
+                vec![("uplink", &network.uplink), ("downlink", &network.downlink), ("isl", &network.isl)]
+            }
+            Network::Adhoc(_) | Network::Graph(_) => Vec::new(),
+        };
+        links.extend(named.into_iter().map(|(name, options)| (format!("network.{name}"), options)));
+        links
+    }
+}
+
 /// A node of a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -150,6 +150,30 @@ mod tests {
     }
 
     #[test]
+    fn a_value_in_place_of_a_table_is_answered_with_the_table_that_it_probably_stands_for() {
+        for (options, message) in [
+            (
+                r#""loss": 0.01"#,
+                r#"loss: 0.01 is not a loss model; it is a table with a `kind`, such as { kind = "packet", p = 0.01 }"#,
+            ),
+            (r#""marks": 0.1"#, r#"such as { kind = "packet", p = 0.1 }; known: `packet`, `gilbert_elliott`, `nth`"#),
+            (r#""corrupt": 0.1"#, r#"such as { kind = "packet", p = 0.1 }; known: `packet`, `bit`"#),
+            (r#""jitter": "4ms""#, r#"such as { kind = "constant", length = "4ms" }; known: `constant`, `uniform`, "#),
+            (r#""loss": "nth""#, r#"such as { kind = "nth" }; known: `none`, `packet`, "#),
+            (r#""loss": true"#, r#"true is not a loss model; it is a table with a `kind`, such as { kind = "none" }"#),
+            (
+                r#""loss": [1, 2]"#,
+                r#"an array is not a loss model; it is a table with a `kind`, such as { kind = "none" }"#,
+            ),
+        ] {
+            let error = error_of(&format!(r#"{{"kind": "dumbbell", "bottleneck": {{{options}}}}}"#), "");
+            assert!(error.contains(message), "{error}");
+        }
+        let known = "known: `none`, `packet`, `bit`, `byte`, `gilbert_elliott`, `nth`";
+        assert!(error_of(r#"{"kind": "dumbbell", "bottleneck": {"loss": 0.01}}"#, "").ends_with(known));
+    }
+
+    #[test]
     fn an_unknown_name_comes_with_the_one_that_was_meant() {
         let dumbbell = r#"{"kind": "dumbbell"}"#;
         for (network, rest, hint) in [

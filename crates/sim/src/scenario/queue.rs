@@ -140,6 +140,11 @@ pub struct TbfDef {
     /// Bytes that may pass at once with `peak`. Default: 1514 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Bytes>,
+    /// A packet starts as soon as the bucket is not overdrawn, and overdraws it: the queue inside chooses it only then, as in Linux's
+    /// `htb` with one class. Otherwise the packet at the head is chosen first and waits for all of its tokens, and one larger than
+    /// `burst` is dropped, as in Linux's `tbf`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub debt: bool,
     /// The queue whose packets it holds.
     #[serde(default = "inner")]
     pub queue: Box<Queue>,

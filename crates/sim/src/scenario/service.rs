@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::units::{Bytes, Rate, Span};
 
 use super::effects::DelayDef;
+use super::period::{ConstantDef, PeriodDef};
 use super::tagged::tagged_enum;
 use super::times::Times;
-use super::traffic::{ConstantDef, PeriodDef};
 
 tagged_enum! {
     /// How the transmitter of a link serves its queue.

@@ -2,7 +2,7 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::ScenarioError;
 use super::near::did_you_mean;
@@ -23,7 +23,7 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     let value = Value::deserialize(d)?;
     let Value::Object(mut table) = value else {
         let text = short.map_or(String::new(), |short| format!("a text such as {short:?}, or "));
-        let table = format!("a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
+        let table = format!("a table with a `kind`, such as {}; known: {}", likely(&value, kinds), known());
         let message = format!("{} is not {what}; it is {text}{table}", spoken(&value));
         return Err(carry(ScenarioError::new("", message)));
     };
@@ -38,6 +38,20 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
             Err(carry(ScenarioError { hint: near, ..error }))
         }
     }
+}
+
+/// The table that a value without one probably stands for: the kind that a text names, or the first whose only necessary key
+/// may have the value; else the first kind.
+fn likely<T>(value: &Value, kinds: &[(&str, Reader<T>)]) -> String {
+    let named = kinds.iter().find(|(name, _)| value == *name).or(kinds.first()).map_or("", |(name, _)| name);
+    let takes = |(name, reader): &(&str, Reader<T>)| {
+        let missing = reader(Value::Object(Map::new())).err()?.message;
+        let key = missing.strip_prefix("missing key `")?.strip_suffix('`')?;
+        let table = Map::from_iter([(key.to_owned(), value.clone())]);
+        reader(Value::Object(table)).is_ok().then(|| format!("{{ kind = {name:?}, {key} = {value} }}"))
+    };
+    let taken = if value.is_array() { None } else { kinds.iter().find_map(takes) };
+    taken.unwrap_or_else(|| format!("{{ kind = {named:?} }}"))
 }
 
 /// A value that is no table, in words.

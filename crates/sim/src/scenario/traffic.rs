@@ -2,12 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::units::{Bytes, ParseQuantityError, Span};
+use tcp::units::{Bytes, Span};
 
 use super::cc_choice::CcChoice;
 use super::conversations::{IncastDef, PageDef, RequestResponseDef, TransferDef};
+use super::datagrams::{DatagramEcn, DatagramKeys};
 use super::dscp::Dscp;
 use super::media::{RtcDef, VideoDef, VoiceDef};
+use super::period::PeriodDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
@@ -134,28 +136,6 @@ impl AppDef {
     }
 }
 
-/// What datagrams ask of the network.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct DatagramKeys {
-    /// Their ECN field.
-    pub ecn: Option<DatagramEcn>,
-    /// Their code point.
-    pub dscp: Option<Dscp>,
-}
-
-/// ECN field of datagrams. The application counts marks and does not answer to them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DatagramEcn {
-    /// Not ECN-capable.
-    #[default]
-    Off,
-    /// ECT(0): a queue may mark instead of dropping.
-    Ect0,
-    /// ECT(1): low latency, low loss, scalable throughput (RFC 9331).
-    L4s,
-}
-
 impl Default for AppDef {
     fn default() -> AppDef {
         AppDef::Bulk(BulkDef::default())
@@ -241,53 +221,4 @@ pub enum Full {
     Block,
     /// It is discarded (ns-3's OnOff application).
     Drop,
-}
-
-tagged_enum! {
-    /// Distribution of the length of a period.
-    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-    pub enum PeriodDef ("a period", text: period_of, such as "1s") {
-        /// Constant.
-        "constant" => Constant(ConstantDef),
-        /// Exponential.
-        "exponential" => Exponential(ExponentialDef),
-        /// Pareto.
-        "pareto" => Pareto(ParetoDef),
-    }
-}
-
-fn period_of(text: &str) -> Result<PeriodDef, ParseQuantityError> {
-    text.parse().map(|length| PeriodDef::Constant(ConstantDef { length }))
-}
-
-impl Default for PeriodDef {
-    fn default() -> PeriodDef {
-        PeriodDef::Exponential(ExponentialDef { mean: Span::from_millis(500) })
-    }
-}
-
-/// Constant.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ConstantDef {
-    /// Length.
-    pub length: Span,
-}
-
-/// Exponentially distributed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExponentialDef {
-    /// Mean.
-    pub mean: Span,
-}
-
-/// Pareto distributed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ParetoDef {
-    /// Mean.
-    pub mean: Span,
-    /// Shape, above 1 (ns-2: 1.5).
-    pub shape: f64,
 }

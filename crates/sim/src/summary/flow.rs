@@ -4,7 +4,6 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
-use super::workload::WorkloadFlowSummary;
 use crate::host::app::conversation::AppSummary;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
@@ -78,6 +77,27 @@ pub struct FlowSummary {
     /// What a workload knows of it; absent for flows that the scenario lists or generates.
     #[serde(flatten)]
     pub transfer: Option<Box<WorkloadFlowSummary>>,
+}
+
+/// What the summary of a flow says besides if a workload has made it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorkloadFlowSummary {
+    /// The workload.
+    pub workload: String,
+    /// Bytes to transfer.
+    pub size_bytes: u64,
+    /// Size class.
+    pub class: String,
+    /// Flow completion time: arrival to the last byte read in order; absent if it had none.
+    pub fct_s: Option<f64>,
+    /// What it would be alone; absent without a path over links alone.
+    pub ideal_fct_s: Option<f64>,
+    /// Completion time divided by the ideal one.
+    pub slowdown: Option<f64>,
+    /// Arrival to the end of the handshake.
+    pub handshake_s: Option<f64>,
+    /// Arrival to the first byte read.
+    pub first_byte_s: Option<f64>,
 }
 
 /// Data from a sink to its source.

@@ -14,16 +14,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcp::units::Time;
 
+use crate::expand::warnings;
 use crate::ids::FlowId;
 use crate::link::Link;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, ScenarioWarning};
 use crate::wireless::WirelessSubnet;
 use crate::workload::Slot;
 use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
 use flow::{FlowFacts, flow_summary, order_summary};
-pub use flow::{FlowSummary, ReverseSummary};
+pub use flow::{FlowSummary, ReverseSummary, WorkloadFlowSummary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
@@ -31,7 +32,7 @@ pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
 pub(crate) use workload::of_transfer;
-pub use workload::{ClassSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether};
+pub use workload::{ClassSummary, UsersSummary, WorkloadSummary, WorkloadsTogether};
 
 /// All numbers of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -65,6 +66,9 @@ pub struct Summary {
     pub network: NetworkSummary,
     /// Packet conservation.
     pub conservation: Conservation,
+    /// What the scenario says and seldom means; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<ScenarioWarning>,
     /// The scenario with every default filled in.
     pub resolved: Scenario,
 }
@@ -136,6 +140,7 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>
         links,
         space: world.constellation.as_ref().map(|dynamics| space_summary(&dynamics.terminals, now)),
         conservation,
+        warnings: warnings(&world.resolved),
         resolved: world.resolved.clone(),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcp::units::{Bytes, Span, Time};
 
-use super::flow::{FlowFacts, FlowSummary, flow_summary, order_summary};
+use super::flow::{FlowFacts, FlowSummary, WorkloadFlowSummary, flow_summary, order_summary};
 use super::measures::Drops;
 use crate::ids::FlowId;
 use crate::metrics::{Distribution, IntervalMetrics};
@@ -161,27 +161,6 @@ pub struct ClassSummary {
     /// Arrival to the end of the handshake at the sender. Mean.
     pub handshake_s: Option<f64>,
     /// Arrival to the first byte read. Mean.
-    pub first_byte_s: Option<f64>,
-}
-
-/// What the summary of a flow says besides if a workload has made it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct WorkloadFlowSummary {
-    /// The workload.
-    pub workload: String,
-    /// Bytes to transfer.
-    pub size_bytes: u64,
-    /// Size class.
-    pub class: String,
-    /// Flow completion time: arrival to the last byte read in order; absent if it had none.
-    pub fct_s: Option<f64>,
-    /// What it would be alone; absent without a path over links alone.
-    pub ideal_fct_s: Option<f64>,
-    /// Completion time divided by the ideal one.
-    pub slowdown: Option<f64>,
-    /// Arrival to the end of the handshake.
-    pub handshake_s: Option<f64>,
-    /// Arrival to the first byte read.
     pub first_byte_s: Option<f64>,
 }
 

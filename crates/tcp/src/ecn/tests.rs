@@ -54,7 +54,7 @@ fn classic_echo_stands_until_cwr() {
     let mut echo = Echo::new(EcnMode::Classic);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
     assert_eq!(bits(echo.flags(false)), (false, false, false));
-    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::Immediate);
+    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::First);
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::None);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
     assert_eq!(bits(echo.flags(true)), (false, true, true));
@@ -62,7 +62,11 @@ fn classic_echo_stands_until_cwr() {
     assert_eq!(echo.on_segment(&reduced, true), EchoAck::Immediate);
     assert_eq!(bits(echo.flags(false)), (false, false, false));
     // RFC 3168 §6.1.3: a packet that says so and is marked itself begins anew; §6.1.5: not one outside the window.
-    assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::Immediate);
+    assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::First);
+    // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
+    assert_eq!(echo.on_segment(&data(Ecn::NotEct), true), EchoAck::Retransmission);
+    assert_eq!(echo.on_segment(&data(Ecn::NotEct), false), EchoAck::None);
+    assert_eq!(Echo::new(EcnMode::Classic).on_segment(&data(Ecn::NotEct), true), EchoAck::None);
     assert_eq!(bits(echo.flags(false)), (false, false, true));
     echo.on_segment(&reduced, true);
     echo.on_segment(&data(Ecn::Ce), false);

@@ -73,6 +73,8 @@ pub(crate) struct AckPolicy {
 impl AckPolicy {
     /// Duplicate ACKs that are never held back: fast retransmit needs three (RFC 5681 §3.2).
     const MIN_UNCOMPRESSED: u32 = 3;
+    /// Quick ACKs at a first mark (Linux since 4.19).
+    const AT_ECN_SIGNAL: u32 = 2;
     /// Maximum held back (Linux's tcp_comp_sack_nr).
     const MAX_COMPRESSED: u32 = 44;
 
@@ -173,12 +175,22 @@ impl AckPolicy {
         AckTiming::Immediate
     }
 
+    /// A first mark, or a retransmission that its ECN field shows: one ACK now, and one for what comes next, since the sender's
+    /// window may be a single segment.
+    pub(crate) fn on_ecn_signal(&mut self, window: Bytes) {
+        self.grant(window, AckPolicy::AT_ECN_SIGNAL);
+    }
+
     /// Grants half a window's worth of quick ACKs, within bounds (Linux).
     #[inline(never)]
     fn grant_quick_acks(&mut self, window: Bytes) {
+        self.grant(window, u32::MAX);
+    }
+
+    fn grant(&mut self, window: Bytes, most: u32) {
         let half = window.0 / (2 * self.mss.0);
         let granted = half.clamp(2, u64::from(u32::MAX)) as u32;
-        self.quick_acks = self.quick_acks.max(granted.min(self.policy.quick));
+        self.quick_acks = self.quick_acks.max(granted.min(self.policy.quick).min(most));
     }
 
     /// While the window still grows the sender is likely to be in slow start, so its ACKs are not delayed (Linux).

@@ -116,3 +116,28 @@ fn codel_inside_measures_the_wait_that_the_shaper_makes() {
         assert!(acted >= 2 && bench.marks() == ce, "{inner}: {acted}");
     }
 }
+
+#[test]
+fn a_bucket_that_may_be_overdrawn_spaces_packets_and_gives_credit_after_a_pause_only() {
+    let mut bench = Bench::new(r#"{"kind": "tbf", "rate": "1Mbps", "burst": "16B", "debt": true}"#);
+    (0..4).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+    // 16 B take 128 us, 1500 B 12 ms: only the first gap is shorter.
+    assert_eq!(starts(&mut bench), [0, 11_872_000, 23_872_000, 35_872_000]);
+}
+
+#[test]
+fn with_debt_the_queue_inside_chooses_at_the_start_of_the_transmission() {
+    // A flow that comes later goes first in FQ-CoDel, unless a packet of the other one has been chosen already.
+    let second_of = |bucket: &str| {
+        let inner = r#"{"kind": "fq_codel", "quantum": "1500B"}"#;
+        let mut bench = Bench::new(&format!(r#"{{"kind": "tbf", "rate": "1Mbps", {bucket}, "queue": {inner}}}"#));
+        (0..3).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+        assert_eq!(bench.dequeue_packet().unwrap().to.flow().0, 0);
+        assert!(bench.later().is_some());
+        bench.at(ms(6));
+        bench.enqueue_of(1, 1500, NotEct).unwrap();
+        bench.departures()[0].0
+    };
+    assert_eq!(second_of(r#""burst": "1500B""#), 0);
+    assert_eq!(second_of(r#""burst": "16B", "debt": true"#), 1);
+}

@@ -1,0 +1,216 @@
+//! What a scenario may say and seldom means. Each warning names the field as the user wrote it, and changes nothing.
+
+use tcp::units::{Bytes, Rate};
+
+use super::graph::{link, reverse_options};
+use crate::scenario::{
+    CakeDef, DualPi2Def, DualPi2Scheduler, LinkDef, LinkOptions, Overhead, Queue, Scenario, ScenarioWarning,
+    ServiceDef, WrrDef, join,
+};
+
+/// A datagram of full size.
+const FULL: Bytes = Bytes(1500);
+
+/// What is to be known of a scenario with nothing left to a default; each thing once.
+pub fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
+    let mut found = Vec::new();
+    for (path, options) in resolved.network.links() {
+        of_link(&link("", "", options), &path, &mut found);
+    }
+    for (i, def) in resolved.link.iter().enumerate() {
+        of_link(def, &format!("link[{i}]"), &mut found);
+    }
+    found
+}
+
+/// Of both directions of a link. A queue that the other direction takes over from the link has one warning.
+fn of_link(def: &LinkDef, path: &str, found: &mut Vec<ScenarioWarning>) {
+    let own_queue = def.reverse.as_ref().is_some_and(|reverse| reverse.queue.is_some());
+    let reverse_path = if own_queue { join(path, "reverse") } else { path.to_owned() };
+    for (path, options) in [(path, &def.options()), (&reverse_path, &reverse_options(def))] {
+        let Some(queue) = &options.queue else { continue };
+        let mut warn = |place: String, message: String| {
+            if !found.iter().any(|known| known.path == place) {
+                found.push(ScenarioWarning::new(place, message));
+            }
+        };
+        of_queue(queue, options, &join(path, "queue"), &mut warn);
+    }
+}
+
+fn of_queue(queue: &Queue, options: &LinkOptions, path: &str, warn: &mut impl FnMut(String, String)) {
+    match queue {
+        Queue::Cake(def) => of_cake(def, options, path, warn),
+        Queue::DualPi2(def) => of_dualpi2(def, path, warn),
+        _ => {}
+    }
+    for (place, inner) in queue.inner() {
+        of_queue(inner, options, &join(path, &place), warn);
+    }
+}
+
+/// A shaper of a line has a lower rate than the line.
+fn of_cake(def: &CakeDef, options: &LinkOptions, path: &str, warn: &mut impl FnMut(String, String)) {
+    let (Some(rate), Some(line)) = (def.rate, highest_rate(options)) else { return };
+    let on_line = match &options.framing {
+        Some(Overhead::Framed(framing)) => framing.on_line(FULL),
+        _ => FULL + options.overhead.unwrap_or_default(),
+    };
+    let shaped = match &def.overhead {
+        Overhead::Framed(framing) => framing.on_line(FULL),
+        Overhead::Raw => on_line,
+    };
+    // With more overhead than the link has, a shaper of a higher rate may still be the slower one.
+    let is_faster =
+        u128::from(shaped.0) * u128::from(line.as_bps()) < u128::from(on_line.0) * u128::from(rate.as_bps());
+    if rate > line && is_faster {
+        let message =
+            format!("{rate} is above the rate of the link ({line}): the shaper never holds a full packet back");
+        warn(join(path, "rate"), message);
+    }
+}
+
+/// The scheduler's guard against starvation is the share of the classic queue.
+fn of_dualpi2(def: &DualPi2Def, path: &str, warn: &mut impl FnMut(String, String)) {
+    if let Some(DualPi2Scheduler::Wrr(WrrDef { classic_share: Some(0.0) })) = def.scheduler {
+        let message = "0 lets classic flows starve: their queue sends nothing as long as the other one holds packets";
+        warn(join(path, "scheduler.classic_share"), message.to_owned());
+    }
+}
+
+/// The highest rate at which a link sends one packet after the other, ever; none if several may leave at one instant.
+fn highest_rate(options: &LinkOptions) -> Option<Rate> {
+    match options.service.as_deref() {
+        Some(ServiceDef::Trace(_) | ServiceDef::Poisson(_) | ServiceDef::Aggregate(_)) => None,
+        Some(ServiceDef::Boost(boost)) => Some(boost.peak),
+        Some(ServiceDef::Slots(slots)) => Some(slots.rate[1]),
+        Some(ServiceDef::RateTrace(trace)) => trace.points.iter().flatten().filter_map(|(_, rate)| rate.0).max(),
+        Some(ServiceDef::Rate(_) | ServiceDef::OnOff(_) | ServiceDef::RequestGrant(_)) | None => {
+            options.rate.into_iter().chain(options.changes.iter().filter_map(|change| change.rate)).max()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expand::resolve;
+
+    fn of(network: &str, rest: &str) -> Vec<String> {
+        let text = format!(r#"{{"duration": "1s", "network": {network}{rest}}}"#);
+        let resolved = resolve(&Scenario::from_json(&text).unwrap()).unwrap();
+        warnings(&resolved).iter().map(ToString::to_string).collect()
+    }
+
+    fn of_bottleneck(options: &str) -> Vec<String> {
+        of(&format!(r#"{{"kind": "dumbbell", "bottleneck": {{{options}}}}}"#), "")
+    }
+
+    fn of_graph(options: &str) -> Vec<String> {
+        let nodes = r#""node": [{"name": "a"}, {"name": "b"}]"#;
+        of(
+            r#"{"kind": "graph"}"#,
+            &format!(r#", {nodes}, "link": [{{"from": "a", "to": "b", "delay": "1ms", {options}}}]"#),
+        )
+    }
+
+    #[test]
+    fn a_classic_share_of_nothing_starves_in_every_place_where_the_queue_may_stand() {
+        let starves = ": 0 lets classic flows starve: their queue sends nothing as long as the other one holds packets";
+        let dualpi2 = r#"{"kind": "dualpi2", "scheduler": {"kind": "wrr", "classic_share": 0}}"#;
+        let queue = format!(r#""queue": {dualpi2}"#);
+        let place = |path: &str| vec![format!("{path}.scheduler.classic_share{starves}")];
+        assert_eq!(of_bottleneck(&queue), place("network.bottleneck.queue"));
+        assert_eq!(of_graph(&format!(r#""rate": "10Mbps", {queue}"#)), place("link[0].queue"));
+        let reverse = format!(r#""rate": "10Mbps", "reverse": {{{queue}}}"#);
+        assert_eq!(of_graph(&reverse), place("link[0].reverse.queue"));
+        let inside = format!(r#""queue": {{"kind": "tbf", "rate": "1Mbps", "queue": {dualpi2}}}"#);
+        assert_eq!(of_bottleneck(&inside), place("network.bottleneck.queue.queue"));
+        for share in ["0.01", "0.1"] {
+            assert!(of_bottleneck(&queue.replace(": 0}", &format!(": {share}}}"))).is_empty(), "{share}");
+        }
+        assert!(of_bottleneck(r#""queue": {"kind": "dualpi2"}"#).is_empty());
+    }
+
+    #[test]
+    fn a_shaper_above_the_rate_of_its_link_never_binds() {
+        let message = "20Mbps is above the rate of the link (10Mbps): the shaper never holds a full packet back";
+        let at = |path: &str| vec![format!("{path}.queue.rate: {message}")];
+        let cake = |rate: &str| format!(r#""rate": "10Mbps", "queue": {{"kind": "cake", "rate": "{rate}"}}"#);
+        assert_eq!(of_bottleneck(&cake("20Mbps")), at("network.bottleneck"));
+        assert_eq!(of_graph(&cake("20Mbps")), at("link[0]"));
+        for below in ["10Mbps", "9Mbps"] {
+            assert!(of_bottleneck(&cake(below)).is_empty(), "{below}");
+        }
+        assert!(of_bottleneck(r#""rate": "10Mbps", "queue": {"kind": "cake"}"#).is_empty());
+        // 1518 B at 10.1 Mb/s take longer than 1500 B at 10 Mb/s.
+        let framed = |rate: &str| {
+            let queue = format!(r#""queue": {{"kind": "cake", "rate": "{rate}", "overhead": "docsis"}}"#);
+            of_bottleneck(&format!(r#""rate": "10Mbps", {queue}"#))
+        };
+        assert!(framed("10.1Mbps").is_empty());
+        assert_eq!(framed("20Mbps"), at("network.bottleneck"));
+    }
+
+    #[test]
+    fn the_slower_direction_of_a_link_is_looked_at_too() {
+        let queue = r#""queue": {"kind": "cake", "rate": "90Mbps"}"#;
+        let slow = "90Mbps is above the rate of the link (10Mbps): the shaper never holds a full packet back";
+        let inherited = of_graph(&format!(r#""rate": "100Mbps", {queue}, "reverse": {{"rate": "10Mbps"}}"#));
+        assert_eq!(inherited, [format!("link[0].queue.rate: {slow}")]);
+        let own = of_graph(&format!(r#""rate": "100Mbps", "reverse": {{"rate": "10Mbps", {queue}}}"#));
+        assert_eq!(own, [format!("link[0].reverse.queue.rate: {slow}")]);
+    }
+
+    #[test]
+    fn a_link_that_is_faster_at_times_may_need_its_shaper() {
+        let cake = r#""queue": {"kind": "cake", "rate": "20Mbps"}"#;
+        for (options, warns) in [
+            (r#""rate": "10Mbps", "changes": [{"at": "0.5s", "rate": "30Mbps"}]"#, false),
+            (r#""rate": "10Mbps", "changes": [{"at": "0.5s", "rate": "15Mbps"}]"#, true),
+            (r#""service": {"kind": "boost", "peak": "30Mbps", "sustained": "10Mbps", "bucket": "1MB"}"#, false),
+            (r#""service": {"kind": "boost", "peak": "15Mbps", "sustained": "10Mbps", "bucket": "1MB"}"#, true),
+            (r#""service": {"kind": "poisson", "rate": "10Mbps"}"#, false),
+            (r#""rate": "10Mbps", "service": {"kind": "aggregate"}"#, false),
+            (r#""service": {"kind": "rate_trace", "points": [["0s", "10Mbps"], ["0.5s", "30Mbps"]]}"#, false),
+            (r#""service": {"kind": "rate_trace", "points": [["0s", "10Mbps"], ["0.5s", "15Mbps"]]}"#, true),
+        ] {
+            assert_eq!(!of_bottleneck(&format!("{options}, {cake}")).is_empty(), warns, "{options}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_network_says_where_its_links_are() {
+        let cake = r#"{"rate": "10Mbps", "queue": {"kind": "cake", "rate": "20Mbps"}}"#;
+        for (kind, places) in [
+            ("dumbbell", &["access", "bottleneck"][..]),
+            ("star", &["source", "sink"]),
+            ("lan", &["access", "core"]),
+            ("parking_lot", &["access", "link"]),
+            ("leaf_spine", &["host_link", "fabric"]),
+            ("fat_tree", &["link"]),
+            ("access", &["server", "core", "lan"]),
+            ("home", &["server", "core", "lan"]),
+            ("multihomed", &["server"]),
+            ("random_wired", &["links"]),
+            ("infrastructure", &["backbone"]),
+            ("wired_cum_wireless", &["access", "core"]),
+            (
+                r#"constellation", "terminals": ["Berkeley", "Boston"], "preset": "iridium"#,
+                &["uplink", "downlink", "isl"],
+            ),
+        ] {
+            for place in places {
+                let found = of(&format!(r#"{{"kind": "{kind}", "{place}": {cake}}}"#), "");
+                assert_eq!(found.len(), 1, "{kind} {place}");
+                assert!(found[0].starts_with(&format!("network.{place}.queue.rate: ")), "{found:?}");
+            }
+        }
+        let lines = of(&format!(r#"{{"kind": "access", "lines": [{{"preset": "gpon", "link": {cake}}}]}}"#), "");
+        assert!(lines[0].starts_with("network.lines[0].link.queue.rate: "), "{lines:?}");
+        let home = of(&format!(r#"{{"kind": "home", "preset": "gpon", "link": {cake}}}"#), "");
+        assert!(home[0].starts_with("network.link.queue.rate: "), "{home:?}");
+        let paths = of(&format!(r#"{{"kind": "multihomed", "paths": [{{"preset": "wifi"}}, {cake}]}}"#), "");
+        assert!(paths[0].starts_with("network.paths[1].queue.rate: "), "{paths:?}");
+    }
+}
