@@ -73,7 +73,7 @@ impl Context {
     /// A flow of a workload takes the slot `id`, which is free.
     pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds) {
         match self.flows.get_mut(id.index()) {
-            Some(metrics) => *metrics = FlowMetrics::default(),
+            Some(metrics) => metrics.reopen(),
             None => self.flows.push(FlowMetrics::default()),
         }
         match self.ends.get_mut(id.index()) {

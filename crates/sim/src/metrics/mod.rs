@@ -194,6 +194,20 @@ impl FlowMetrics {
         self.interval.duplicated += u64::from(packet.has_data() && !packet.to.is_source());
     }
 
+    /// Another flow takes this place: its histograms take the memory of those before.
+    pub(crate) fn reopen(&mut self) {
+        let IntervalMetrics { delays, rtts, .. } = &mut self.interval;
+        let (mut delays, mut rtts) = (std::mem::take(delays), rtts.take());
+        delays.clear();
+        if let Some(rtts) = &mut rtts {
+            rtts.clear();
+        }
+        *self = FlowMetrics {
+            interval: IntervalMetrics { delays, rtts, ..IntervalMetrics::default() },
+            ..FlowMetrics::default()
+        };
+    }
+
     /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self) {
         self.interval = IntervalMetrics::default();
