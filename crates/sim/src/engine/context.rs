@@ -103,6 +103,7 @@ impl Context {
     }
 
     /// Schedules the arrival of a packet in the order in which an event at `from` would have scheduled it.
+    #[inline]
     pub(crate) fn schedule_arrival(&mut self, from: EventKey, at: Time, link: LinkId, packet: PacketId) {
         debug_assert!(at >= self.now, "an arrival over {link:?} was scheduled in the past");
         let tie_break = TieBreak { pushed: from.to_bits(), tie: link.0 };

@@ -30,6 +30,7 @@ impl Link {
     }
 
     /// True if lookahead is enabled.
+    #[inline]
     pub(crate) fn has_fast_path(&self) -> bool {
         self.virtual_queue.is_some()
     }
@@ -40,6 +41,7 @@ impl Link {
     }
 
     /// The earliest start of the transmission of a packet that arrives at `at`.
+    #[inline]
     pub(crate) fn earliest_start(&self, at: Time) -> Time {
         self.free_at.max(at)
     }
