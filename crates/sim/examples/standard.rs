@@ -9,8 +9,9 @@ use sim::{Scenario, Simulation};
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 12] = [
+const STANDARD: [Standard; 13] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
+    ("dumbbell-200", 6, || dumbbell(200, "100Mbps", "1Gbps", 366)),
     ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
     ("dumbbell-10000", 4, || dumbbell(10_000, "1Gbps", "1Gbps", 3_666)),
     ("dumbbell-100000", 4, || dumbbell(100_000, "10Gbps", "1Gbps", 36_666)),

@@ -321,7 +321,16 @@ impl Simulation {
             if series.samples_flow_changes() {
                 series.on_change(ctx.now, id, &hosts.flows[id.index()]);
             }
-        } else if workloads.follow(ctx, hosts, id) {
+        } else if !workloads.is_under_way(hosts, id) {
+            self.follow(id);
+        }
+    }
+
+    /// Follows a flow of a workload that has come to an end of its data, or to its own.
+    #[inline(never)]
+    fn follow(&mut self, id: FlowId) {
+        let World { ctx, hosts, workloads, .. } = &mut self.world;
+        if workloads.follow(ctx, hosts, id) {
             self.release(id);
         }
     }

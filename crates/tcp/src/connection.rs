@@ -13,11 +13,14 @@ mod forging;
 mod give_up;
 mod handshake;
 mod make;
+mod memory;
 mod reading;
+mod reopen;
 mod reset;
 mod socket_options;
 mod state;
 
+pub use memory::Memory;
 pub use state::ConnectionState;
 
 use std::sync::Arc;
@@ -103,7 +106,7 @@ pub struct Connection {
     echo: Echo,
     timers: Timers,
     receiver: Receiver,
-    sender: Option<Sender>,
+    sender: Option<Box<Sender>>,
     send_buffer: Bytes,
     time_wait: Span,
     /// Bytes written before the handshake was complete.
@@ -147,40 +150,41 @@ impl Connection {
     }
 
     /// The state of the connection.
+    #[inline]
     pub fn state(&self) -> ConnectionState {
         self.state
     }
 
     /// cwnd and ssthresh of the algorithm; absent before the handshake is complete.
     pub fn window(&self) -> Option<Window> {
-        self.sender.as_ref().map(Sender::window)
+        self.sender.as_deref().map(Sender::window)
     }
 
     /// The sender's state for a trace; absent before the handshake is complete.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        self.sender.as_ref().map(Sender::snapshot)
+        self.sender.as_deref().map(Sender::snapshot)
     }
 
     /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.
     #[inline]
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
-        self.sender.as_mut().and_then(Sender::take_rtt_sample)
+        self.sender.as_deref_mut().and_then(Sender::take_rtt_sample)
     }
 
     /// Counters over the lifetime of the sender.
     pub fn totals(&self) -> Totals {
-        self.sender.as_ref().map(Sender::totals).unwrap_or_default()
+        self.sender.as_deref().map(Sender::totals).unwrap_or_default()
     }
 
     /// Retransmission time-outs over the lifetime of the sender.
     #[inline]
     pub fn timeouts(&self) -> u32 {
-        self.sender.as_ref().map_or(0, Sender::timeouts)
+        self.sender.as_deref().map_or(0, Sender::timeouts)
     }
 
     /// Recovery point of the current or last episode; for traces.
     pub fn recovery_point(&self) -> Option<SeqNo> {
-        self.sender.as_ref().map(Sender::recovery_point)
+        self.sender.as_deref().map(Sender::recovery_point)
     }
 
     /// The timers that are armed, by name; for traces.
@@ -208,7 +212,7 @@ impl Connection {
 
     /// Free space of the send buffer.
     pub fn send_space(&self) -> Bytes {
-        let buffered = self.sender.as_ref().map_or(Bytes(self.written_early), Sender::buffered);
+        let buffered = self.sender.as_deref().map_or(Bytes(self.written_early), Sender::buffered);
         // What is unlimited stays so, whatever is in it.
         if self.send_buffer == Bytes::MAX { Bytes::MAX } else { self.send_buffer.saturating_sub(buffered) }
     }
@@ -237,11 +241,13 @@ impl Connection {
     }
 
     /// The next event for the application.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.pending.poll(self.receiver.unread() == Bytes::ZERO)
     }
 
     /// The earliest deadline of a timer, if any.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         self.timers.next()
     }
@@ -387,7 +393,7 @@ impl Connection {
     }
 
     fn snd_nxt(&self) -> SeqNo {
-        self.sender.as_ref().map_or(SeqNo::SYN, Sender::snd_nxt)
+        self.sender.as_deref().map_or(SeqNo::SYN, Sender::snd_nxt)
     }
 }
 

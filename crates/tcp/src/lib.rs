@@ -26,7 +26,7 @@ mod timers;
 pub mod units;
 
 pub use config::TcpConfig;
-pub use connection::{Connection, ConnectionState};
+pub use connection::{Connection, ConnectionState, Memory};
 pub use event::Event;
 pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 pub use sender::{Snapshot, Totals};

@@ -81,6 +81,9 @@ impl SentSegment {
 /// Room for so many segments is made with the first: a short transfer needs no more.
 const FIRST_SEGMENTS: usize = 8;
 
+/// The next connection does not take over more than this: a thousand short transfers need not keep the memory of a long one each.
+const KEPT_SEGMENTS: usize = 32;
+
 /// A segment to be sent: a stretch of the sequence space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chunk {
@@ -148,6 +151,14 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Takes the memory of the scoreboard of a connection that is over.
+    pub(crate) fn take_memory(&mut self, before: &mut Scoreboard) {
+        if before.segments.capacity() <= KEPT_SEGMENTS {
+            self.segments = std::mem::take(&mut before.segments);
+            self.segments.clear();
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }

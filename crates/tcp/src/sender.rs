@@ -96,17 +96,24 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// A sender of data from number 1 on.
+    #[inline]
     pub(crate) fn new(
         config: &TcpConfig,
+        seed: u64,
         agreed: Agreed,
         now: Time,
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> Sender {
-        let mut core = SenderCore::new(config, agreed, now, handshake, rwnd);
+        let mut core = SenderCore::new(config, seed, agreed, now, handshake, rwnd);
         let recovery = LossRecovery::new(config, agreed);
         core.tso_psh &= matches!(recovery, LossRecovery::Sack(_));
         Sender { core, recovery }
+    }
+
+    /// Takes the memory of a sender that is over.
+    pub(crate) fn take_memory(&mut self, before: &mut Sender) {
+        self.core.board.take_memory(&mut before.core.board);
     }
 
     /// Bytes written and not yet acknowledged.

@@ -1,6 +1,7 @@
 //! Flows that the scenario lists or generates, one by one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tcp::rng::Rng;
 use tcp::settings::Headers;
@@ -42,7 +43,7 @@ pub(super) fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
     parts: FlowParts,
-    common: &TcpConfig,
+    common: &Arc<TcpConfig>,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
 ) -> Result<Flow, ScenarioError> {
@@ -56,10 +57,9 @@ pub(super) fn build_flow(
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
             let own = !def.tcp.is_empty();
-            let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
-            config.seed = rng.next_u64();
+            let config = if own { Arc::new(def.tcp.resolve(&join(path, "tcp"))?) } else { common.clone() };
             (headers, fill) = (config.headers, config.write_unit());
-            Transport::connection(config, plans::client_of(&def.app))
+            Transport::connection(&config, rng.next_u64(), plans::client_of(&def.app))
         }
     };
     Ok(Flow {

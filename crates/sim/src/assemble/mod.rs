@@ -11,6 +11,7 @@ mod wireless;
 mod workloads;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
@@ -72,7 +73,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let (mut flows, mut drawn) = (Vec::with_capacity(graph.flow.len()), Vec::new());
     let mut further = Vec::new();
     let mut sessions = Vec::new();
-    let common = graph.tcp.resolve("tcp")?;
+    let common = Arc::new(graph.tcp.resolve("tcp")?);
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
         let id = FlowId(index as u32);

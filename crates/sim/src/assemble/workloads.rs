@@ -1,6 +1,7 @@
 //! Workloads: nodes of their flows, rates of their arrivals, distributions of their sizes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tcp::TcpConfig;
 use tcp::rng::Rng;
@@ -90,7 +91,7 @@ fn workload(
         transfer: IdealTransfer { mss: config.mss, header: header_of(&config), handshake: config.handshake },
         priority: def.priority.unwrap_or(PriorityDef::DEFAULT_BAND),
         dscp: def.dscp.unwrap_or_default(),
-        config,
+        config: Arc::new(config),
         streams,
         rate,
         link_bps,

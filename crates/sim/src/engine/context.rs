@@ -73,7 +73,7 @@ impl Context {
     /// A flow of a workload takes the slot `id`, which is free.
     pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds) {
         match self.flows.get_mut(id.index()) {
-            Some(metrics) => *metrics = FlowMetrics::default(),
+            Some(metrics) => metrics.reopen(),
             None => self.flows.push(FlowMetrics::default()),
         }
         match self.ends.get_mut(id.index()) {
@@ -103,6 +103,7 @@ impl Context {
     }
 
     /// Schedules the arrival of a packet in the order in which an event at `from` would have scheduled it.
+    #[inline]
     pub(crate) fn schedule_arrival(&mut self, from: EventKey, at: Time, link: LinkId, packet: PacketId) {
         debug_assert!(at >= self.now, "an arrival over {link:?} was scheduled in the past");
         let tie_break = TieBreak { pushed: from.to_bits(), tie: link.0 };

@@ -1,6 +1,8 @@
 //! Flows of workloads, which come and go: each takes a slot, the memory of the connection that was there before, and for as
 //! long as it lives a session if its ends answer each other.
 
+use std::sync::Arc;
+
 use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Time};
@@ -15,9 +17,9 @@ use crate::scenario::AppDef;
 
 impl Hosts {
     /// A flow of a workload takes the slot `id`: `size` bytes over a connection of its own.
-    pub(crate) fn open(&mut self, id: FlowId, ends: [NodeId; 2], size: Bytes, config: TcpConfig) {
+    pub(crate) fn open(&mut self, id: FlowId, ends: [NodeId; 2], size: Bytes, config: &Arc<TcpConfig>, seed: u64) {
         let before = self.vacate(id);
-        self.occupy(id, Flow::transfer(ends, size, config, id, before));
+        self.occupy(id, Flow::transfer(ends, size, config, seed, id, before));
     }
 
     /// A flow of a workload takes the slot `id` with a conversation over one connection.
@@ -26,7 +28,8 @@ impl Hosts {
         id: FlowId,
         ends: [NodeId; 2],
         app: &AppDef,
-        config: TcpConfig,
+        config: &Arc<TcpConfig>,
+        seed: u64,
         rng: Rng,
     ) {
         let conversation = plans::conversation_of(app, 1, rng).expect("an application whose ends answer each other");
@@ -44,7 +47,7 @@ impl Hosts {
         let client = plans::client_of(app);
         let member = App::Conversation(Box::new(Member::new(number, 0, client, plans::has_end(app))));
         let (headers, app) = (config.headers, member.with_writes_of(config.write_unit()));
-        let transport = Transport::connection_after(self.vacate(id), config, client);
+        let transport = Transport::connection_after(self.vacate(id), config, seed, client);
         self.occupy(id, Flow { headers, ..Flow::new(ends, app, transport, id) });
     }
 

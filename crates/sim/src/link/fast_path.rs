@@ -9,7 +9,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::virtual_queue::{Departure, InFlight, Queued, VirtualQueue};
 use super::{Delay, Link};
 use crate::engine::context::Context;
-use crate::engine::event::{Event, EventKey};
+use crate::engine::event::EventKey;
 use crate::engine::trace::Record;
 use crate::ids::PacketId;
 use crate::link::loss::Loss;
@@ -30,6 +30,7 @@ impl Link {
     }
 
     /// True if lookahead is enabled.
+    #[inline]
     pub(crate) fn has_fast_path(&self) -> bool {
         self.virtual_queue.is_some()
     }
@@ -40,6 +41,7 @@ impl Link {
     }
 
     /// The earliest start of the transmission of a packet that arrives at `at`.
+    #[inline]
     pub(crate) fn earliest_start(&self, at: Time) -> Time {
         self.free_at.max(at)
     }
@@ -97,45 +99,22 @@ impl Link {
             self.drop_at(ctx, now.time(), id, DropReason::Loss);
             return None;
         }
-        let starts = self.reserve(now, size);
-        let Some((queue, starts)) = self.virtual_queue.as_mut().zip(starts) else {
+        let Link { virtual_queue: Some(queue), metrics, free_at, rate, .. } = self else { return None };
+        let Some(starts) = queue.reserve(now, size, *free_at, &mut metrics.max_queue) else {
             self.drop_at(ctx, now.time(), id, DropReason::Queue);
             return None;
         };
         if queue.last.0 != size {
-            queue.last = (size, self.rate.transmission_time(size));
+            queue.last = (size, rate.transmission_time(size));
         }
         let (begins, transmission) = (starts.time(), queue.last.1);
-        self.metrics.on_transmission(size, transmission, begins.since(now.time()));
-        self.free_at = begins + transmission;
-        let arrives = self.free_at + queue.delay;
+        metrics.on_transmission(size, transmission, begins.since(now.time()));
+        *free_at = begins + transmission;
+        let arrives = *free_at + queue.delay;
         if ctx.sink.is_some() {
             self.record(ctx, begins, id);
         }
         Some(Departure { starts, arrives })
-    }
-
-    /// Reserves the transmitter for a packet that arrives now; `None` if the queue is full. The queue is advanced only if its
-    /// length may exceed the limit or its maximum so far.
-    #[inline]
-    fn reserve(&mut self, now: EventKey, size: Bytes) -> Option<EventKey> {
-        let (queue, time) = (self.virtual_queue.as_mut()?, now.time());
-        if time >= self.free_at {
-            queue.clear();
-            return (!queue.limit.is_exceeded(1, size)).then_some(now);
-        }
-        let ahead = queue.waiting.len() as u64;
-        if ahead >= self.metrics.max_queue || queue.limit.is_exceeded(ahead + 1, queue.bytes + size) {
-            queue.advance_to(now);
-            let length = queue.waiting.len() as u64 + 1;
-            if queue.limit.is_exceeded(length, queue.bytes + size) {
-                return None;
-            }
-            self.metrics.max_queue = self.metrics.max_queue.max(length);
-        }
-        queue.waiting.push_back(Queued { starts: self.free_at, since: time, size });
-        queue.bytes += size;
-        Some(EventKey::new(self.free_at, Event::LINK_READY))
     }
 
     #[cold]

@@ -339,29 +339,14 @@ impl Link {
     }
 
     /// A packet reaches the far end; false if it is lost.
+    #[inline]
     pub(crate) fn on_arrive(&mut self, ctx: &mut Context, id: PacketId) -> bool {
         self.in_flight -= 1;
         if self.in_flight > 0 {
             self.schedule_next_arrival(ctx);
         }
-        if self.lost_in_flight > 0 {
-            self.lost_in_flight -= 1;
-            self.drop(ctx, id, DropReason::LinkDown);
-            return false;
-        }
-        if self.effects.is_some() {
-            let size = self.on_link(ctx.packets.forwarding_header(id).size);
-            if let Some(reason) = self.land(ctx, id, size) {
-                self.drop(ctx, id, reason);
-                return false;
-            }
-        }
-        if self.lossy.is_some() {
-            let size = self.on_link(ctx.packets.forwarding_header(id).size);
-            if self.lossy.as_mut().is_some_and(|lossy| lossy.loss.at_receiver(size, &mut lossy.rng)) {
-                self.drop(ctx, id, DropReason::Loss);
-                return false;
-            }
+        if self.lost_in_flight > 0 || self.effects.is_some() || self.lossy.is_some() {
+            return self.may_lose(ctx, id);
         }
         self.metrics.delivered += 1;
         true

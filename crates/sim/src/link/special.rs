@@ -15,6 +15,32 @@ use crate::packet::DropReason;
 use crate::qdisc::{QueueContext, QueuedPacket};
 
 impl Link {
+    /// A packet reaches the far end of a link that may lose it; false if it does.
+    #[inline(never)]
+    pub(super) fn may_lose(&mut self, ctx: &mut Context, id: PacketId) -> bool {
+        if self.lost_in_flight > 0 {
+            self.lost_in_flight -= 1;
+            self.drop(ctx, id, DropReason::LinkDown);
+            return false;
+        }
+        if self.effects.is_some() {
+            let size = self.on_link(ctx.packets.forwarding_header(id).size);
+            if let Some(reason) = self.land(ctx, id, size) {
+                self.drop(ctx, id, reason);
+                return false;
+            }
+        }
+        if self.lossy.is_some() {
+            let size = self.on_link(ctx.packets.forwarding_header(id).size);
+            if self.lossy.as_mut().is_some_and(|lossy| lossy.loss.at_receiver(size, &mut lossy.rng)) {
+                self.drop(ctx, id, DropReason::Loss);
+                return false;
+            }
+        }
+        self.metrics.delivered += 1;
+        true
+    }
+
     /// A packet enters: ACKs may be held back, others copied.
     #[cold]
     #[inline(never)]

@@ -25,6 +25,12 @@ impl RttSamples {
         self.histogram.merge(&other.histogram);
     }
 
+    /// Forgets all samples; few buckets keep their memory.
+    pub(crate) fn clear(&mut self) {
+        self.histogram.clear();
+        self.sum_nanos = 0;
+    }
+
     pub(crate) fn mean_s(&self) -> Option<f64> {
         let count = self.histogram.total();
         (count > 0).then(|| self.sum_nanos as f64 / count as f64 / 1e9)
@@ -84,6 +90,13 @@ impl Delays {
         self.variation_sum += other.variation_sum;
         self.variations += other.variations;
         self.histogram.merge(&other.histogram);
+    }
+
+    /// Forgets all delays; few buckets keep their memory.
+    pub(crate) fn clear(&mut self) {
+        let mut histogram = std::mem::take(&mut self.histogram);
+        histogram.clear();
+        *self = Delays { histogram, ..Delays::default() };
     }
 
     pub(crate) fn mean_s(&self) -> Option<f64> {

@@ -45,7 +45,11 @@ fn middle_of(bucket: usize) -> f64 {
 impl Histogram {
     #[inline]
     pub(super) fn add(&mut self, value: u64, count: u32) {
-        let bucket = bucket_of(value);
+        self.add_to(bucket_of(value), count);
+    }
+
+    #[inline]
+    fn add_to(&mut self, bucket: usize, count: u32) {
         match self {
             Histogram::Range { first, counts } => match counts.get_mut(bucket.wrapping_sub(*first)) {
                 Some(counted) => *counted += count,
@@ -132,8 +136,23 @@ impl Histogram {
     }
 
     pub(super) fn merge(&mut self, other: &Histogram) {
-        for (bucket, count) in other.buckets().filter(|(_, count)| *count > 0) {
-            self.add(middle_of(bucket) as u64, count);
+        match other {
+            Histogram::Few(few) => {
+                let counted = few.iter().filter(|(_, count)| *count > 0);
+                counted.for_each(|(bucket, count)| self.add_to(usize::from(*bucket), *count));
+            }
+            Histogram::Range { first, counts } => {
+                let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                counted.for_each(|(index, count)| self.add_to(first + index, *count));
+            }
+        }
+    }
+
+    /// Forgets all values; few buckets keep their memory.
+    pub(super) fn clear(&mut self) {
+        match self {
+            Histogram::Few(few) => few.clear(),
+            Histogram::Range { .. } => *self = Histogram::default(),
         }
     }
 }

@@ -194,6 +194,20 @@ impl FlowMetrics {
         self.interval.duplicated += u64::from(packet.has_data() && !packet.to.is_source());
     }
 
+    /// Another flow takes this place: its histograms take the memory of those before.
+    pub(crate) fn reopen(&mut self) {
+        let IntervalMetrics { delays, rtts, .. } = &mut self.interval;
+        let (mut delays, mut rtts) = (std::mem::take(delays), rtts.take());
+        delays.clear();
+        if let Some(rtts) = &mut rtts {
+            rtts.clear();
+        }
+        *self = FlowMetrics {
+            interval: IntervalMetrics { delays, rtts, ..IntervalMetrics::default() },
+            ..FlowMetrics::default()
+        };
+    }
+
     /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self) {
         self.interval = IntervalMetrics::default();
@@ -326,6 +340,47 @@ pub(crate) fn nearest_rank(sorted: &[f64], q: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A flow in the place of another measures what it would measure in a new one, histograms of few and of many values alike.
+    #[test]
+    fn metrics_in_the_place_of_others_are_like_new_ones() {
+        let measured = |mut metrics: FlowMetrics, values: u64| {
+            for ms in 1..=values {
+                metrics.tally.sent += 1;
+                metrics.interval.sent += 1;
+                metrics.interval.delays.add(Span::from_millis(ms * ms));
+                metrics.interval.on_rtt(Span::from_millis(7 * ms));
+                metrics.interval.on_message(Span::from_millis(ms));
+            }
+            metrics
+        };
+        let said = |metrics: &FlowMetrics| {
+            let IntervalMetrics { delays, sent, .. } = &metrics.interval;
+            let rtts = [0.1, 0.5, 0.9].map(|q| metrics.interval.rtt(|rtts| rtts.quantile_s(q)));
+            let messages = metrics.interval.app_delay(Delays::mean_s);
+            let delay = (delays.mean_s(), delays.min_s(), delays.max_s(), delays.quantile_s(0.5), delays.jitter_s());
+            (
+                metrics.tally,
+                *sent,
+                delay,
+                delays.jitter_rfc3550_s(),
+                rtts,
+                metrics.interval.rtt(RttSamples::mean_s),
+                messages,
+            )
+        };
+        for (before, after) in [(3, 5), (40, 3), (3, 40), (40, 41), (3, 0)] {
+            let mut reused = measured(FlowMetrics::default(), before);
+            reused.reopen();
+            let (reused, new) = (measured(reused, after), measured(FlowMetrics::default(), after));
+            assert_eq!(said(&reused), said(&new), "{after} values after {before}");
+            let [mut one, mut other] = [IntervalMetrics::default(), IntervalMetrics::default()];
+            one.merge(&reused.interval);
+            other.merge(&new.interval);
+            assert_eq!(one.rtt(|rtts| rtts.quantile_s(0.5)), other.rtt(|rtts| rtts.quantile_s(0.5)));
+            assert_eq!(one.delays.quantile_s(0.9), other.delays.quantile_s(0.9));
+        }
+    }
 
     #[test]
     fn quantiles_of_few_values_are_values() {

@@ -77,16 +77,19 @@ impl Network {
         loop {
             let here = &mut self.links[link.index()];
             let Some(departure) = here.forward(ctx, now, id, size) else { return };
+            let node = here.to.unwrap_or(destination);
             // The last node that may forward it lets it expire at the next, where the event of its arrival sees to it.
-            if !here.upstream.feeds_fast_links || ttl <= 1 {
+            if !here.upstream.feeds_fast_links || ttl <= 1 || node == destination {
                 return here.schedule_arrival(ctx, departure, id);
             }
-            let Some(next) = self.next_fast_link(ctx, link, departure.arrives, destination) else {
-                return self.links[link.index()].schedule_arrival(ctx, departure, id);
+            let Some(next) = self.routes.next(node, destination) else {
+                return here.schedule_arrival(ctx, departure, id);
             };
-            let passed = &mut self.links[link.index()];
-            passed.metrics.delivered += 1;
-            self.nodes[passed.to.unwrap_or(destination).index()].forwarded += 1;
+            if !self.passes(ctx, [link, next], departure.arrives) {
+                return self.links[link.index()].schedule_arrival(ctx, departure, id);
+            }
+            self.links[link.index()].metrics.delivered += 1;
+            self.nodes[node.index()].forwarded += 1;
             ctx.packets.decrement_ttl(id);
             ttl -= 1;
             now = EventKey::new(departure.arrives, Event::ARRIVE);
@@ -94,21 +97,17 @@ impl Network {
         }
     }
 
-    /// The link that a packet takes next without an event, arriving over `link` at `at`.
-    fn next_fast_link(&mut self, ctx: &Context, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
-        let node = self.links[link.index()].to.unwrap_or(destination);
-        if destination == node {
-            return None;
-        }
-        let next = self.routes.next(node, destination)?;
+    /// True if a packet passes from `link` to `next` without an event, arriving there at `at`.
+    #[inline]
+    fn passes(&mut self, ctx: &Context, [link, next]: [LinkId; 2], at: Time) -> bool {
         let downstream = &mut self.links[next.index()];
         if downstream.upstream.only != Some(link) {
-            return None;
+            return false;
         }
         if downstream.upstream.pending_arrivals > 0 || downstream.earliest_start(at) >= ctx.next_observation {
             downstream.upstream.pending_arrivals += 1;
-            return None;
+            return false;
         }
-        Some(next)
+        true
     }
 }

@@ -9,6 +9,8 @@ pub(crate) mod ends;
 pub(crate) mod recorder;
 pub(crate) mod sizes;
 
+use std::sync::Arc;
+
 use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
@@ -43,7 +45,7 @@ pub(crate) struct Workload {
     pub(crate) arrivals: Arrivals,
     pub(crate) ends: Ends,
     pub(crate) sizes: Option<Sizes>,
-    pub(crate) config: TcpConfig,
+    pub(crate) config: Arc<TcpConfig>,
     pub(crate) transfer: IdealTransfer,
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
@@ -164,6 +166,7 @@ impl Workloads {
     }
 
     /// The slot of a flow of a workload.
+    #[inline]
     pub(crate) fn slot(&self, id: FlowId) -> &Slot {
         &self.slots[id.index() - self.listed]
     }
@@ -242,12 +245,12 @@ impl Workloads {
         let [source, sink] = ends;
         let (priority, dscp) = (workload.priority, workload.dscp);
         ctx.open(id, FlowEnds { source, sink, priority, dscp, serial });
-        let config = TcpConfig { seed: workload.streams.app.next_u64(), ..workload.config.clone() };
+        let (config, seed) = (&workload.config, workload.streams.app.next_u64());
         if is_plain {
-            hosts.open(id, ends, size, config);
+            hosts.open(id, ends, size, config, seed);
         } else {
             let rng = Rng::stream(workload.streams.app.next_u64(), "app");
-            hosts.open_conversation(id, ends, &workload.def.app.of_size(size), config, rng);
+            hosts.open_conversation(id, ends, &workload.def.app.of_size(size), config, seed, rng);
         }
         let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
         let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
@@ -272,6 +275,13 @@ impl Workloads {
         }
         self.exceeded.get_or_insert(message);
         false
+    }
+
+    /// True if the data of a flow is on its way, as it is after most inputs: there is nothing to follow.
+    #[inline]
+    pub(crate) fn is_under_way(&self, hosts: &Hosts, id: FlowId) -> bool {
+        let flow = &hosts.flows[id.index()];
+        flow.ended_at.is_none() && !flow.has_closed_end() && self.slot(id).phase == Phase::Alive
     }
 
     /// Follows a flow after an input; true if nothing can come for it any more, and its slot is to be released.

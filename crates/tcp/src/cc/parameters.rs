@@ -70,6 +70,8 @@ impl fmt::Display for Value {
 }
 
 impl ParamValues {
+    // A name is known where an algorithm reads its value, and compared in an instruction or two there: every connection does so.
+    #[inline]
     fn get(&self, name: &str) -> Value {
         let found = self.0.iter().find(|(own, _)| *own == name);
         found.unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list")).1
@@ -80,6 +82,7 @@ impl ParamValues {
     /// # Panics
     ///
     /// If the algorithm does not list it as a number.
+    #[inline]
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Value::Number(x) => x,
@@ -92,6 +95,7 @@ impl ParamValues {
     /// # Panics
     ///
     /// If the algorithm does not list it as a flag.
+    #[inline]
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Value::Flag(x) => x,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::memory::Memory;
 use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
@@ -30,6 +31,10 @@ pub(crate) struct Handshake {
     ecn: EcnMode,
     /// ECN flags of our SYN or SYN-ACK.
     flags: Flags,
+    /// Of the algorithm's random numbers.
+    pub(crate) seed: u64,
+    /// For the sender.
+    pub(crate) memory: Memory,
 }
 
 impl Handshake {
@@ -37,6 +42,8 @@ impl Handshake {
     pub(crate) fn new(config: Arc<TcpConfig>, active: bool) -> Handshake {
         let flags = ecn::offer(config.ecn);
         Handshake {
+            seed: config.seed,
+            memory: Memory::default(),
             config,
             syn_due: active,
             cork: false,

@@ -119,7 +119,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn enter_established(&mut self, now: Time, window: Bytes) {
-        let Some(handshake) = self.handshake.take() else { return };
+        let Some(mut handshake) = self.handshake.take() else { return };
         self.timers.stop(Timer::Rto);
         let rtt = handshake.rtt(now);
         let agreed = handshake.agreed();
@@ -127,7 +127,8 @@ impl Connection {
         self.clock.agree(agreed.timestamps);
         self.echo = Echo::new(agreed.ecn);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
-        let mut sender = Sender::new(&handshake.config, agreed, now, timing, window);
+        let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);
+        let mut sender = std::mem::take(&mut handshake.memory).hold(sender);
         sender.write(self.written_early);
         sender.set_cork(handshake.cork);
         if self.close_requested {

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::cc::CcConfig;
+use crate::cc::{Algorithm, CcConfig, Profile, Requirements, Setup};
 use crate::segment::{Ecn, SynOptions, Timestamps};
 use crate::seq::SeqRange;
 use crate::settings::{Misbehaviour, ProfileName};
@@ -327,4 +327,68 @@ fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
         assert_eq!(ack.sack.blocks().collect::<Vec<_>>(), [SeqRange::new(start, end)]);
         assert!(ack.header() <= Bytes(60) && ack.ecn_bytes.is_some() && ack.timestamps.is_some());
     }
+}
+
+/// All that two ends sent, and the states of their senders in the end; both have the memory of `before` if there is one.
+fn conversation(seed: u64, bytes: u64, before: Option<[Connection; 2]>) -> (String, [Connection; 2]) {
+    let settings = TcpConfig { seed, ..config(ProfileName::Linux) };
+    let mut pair = Pair::of(settings.clone(), settings);
+    for (end, old) in pair.ends.iter_mut().zip(before.into_iter().flatten()) {
+        let mut old = old;
+        end.use_memory(old.take_memory());
+    }
+    pair.ends[0].write(bytes);
+    pair.ends[0].shutdown_write();
+    pair.run(ms(400));
+    pair.ends[1].shutdown_write();
+    pair.run(ms(4_000));
+    let snapshots = pair.ends.each_ref().map(|end| (end.snapshot(), end.totals(), end.state()));
+    (format!("{:?} {snapshots:?} {:?}", pair.log, pair.events), pair.ends)
+}
+
+#[test]
+fn a_connection_in_the_memory_of_another_is_like_a_new_one() {
+    let mut ends = None;
+    for (seed, bytes) in [(1, 10_000), (2, 200), (3, 500_000), (4, 10_000), (5, 1)] {
+        let (fresh, _) = conversation(seed, bytes, None);
+        let (reused, left) = conversation(seed, bytes, ends.take());
+        assert_eq!(fresh, reused, "{bytes} B");
+        ends = Some(left);
+    }
+}
+
+/// Reno whose initial window shows its seed.
+static SEEDED: Algorithm = Algorithm {
+    name: "seeded",
+    title: "",
+    reference: "",
+    requirements: Requirements::NONE,
+    params: &[],
+    profiles: &[Profile { name: "only", set: &[], recovery: None }],
+    build: &|_, setup| {
+        let reno = CcConfig::by_name("reno", None, &[]).unwrap();
+        reno.build(&Setup { initial_window: setup.initial_window + Bytes(setup.seed), ..*setup })
+    },
+};
+
+#[test]
+fn a_seed_beside_shared_settings_is_that_of_settings_of_its_own() {
+    let shown = |own: u64, beside: Option<u64>| {
+        let cc = CcConfig::of(&SEEDED, None, &[]).unwrap();
+        let settings = TcpConfig { seed: own, ..TcpConfig::of_profile(ProfileName::Linux, cc) };
+        let mut pair = Pair::of(settings.clone(), settings);
+        if let Some(seed) = beside {
+            pair.ends.iter_mut().for_each(|end| end.set_seed(seed));
+        }
+        pair.run(ms(100));
+        pair.ends.map(|end| end.window().unwrap().cwnd)
+    };
+    assert_eq!(shown(7, None), shown(1, Some(7)));
+    assert_eq!(shown(7, None)[0], shown(1, None)[0] + Bytes(6));
+}
+
+#[test]
+fn an_end_takes_less_than_1600_bytes_besides_its_scoreboard() {
+    let bytes = [size_of::<Connection>(), size_of::<Sender>()];
+    assert!(bytes.iter().sum::<usize>() < 1600, "{bytes:?}");
 }

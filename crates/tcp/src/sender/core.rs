@@ -140,8 +140,10 @@ pub(super) struct SenderCore {
 
 impl SenderCore {
     /// A sender of data from number 1 on.
+    #[inline]
     pub(super) fn new(
         config: &TcpConfig,
+        seed: u64,
         agreed: Agreed,
         now: Time,
         handshake: HandshakeTiming,
@@ -155,7 +157,7 @@ impl SenderCore {
             handshake_rtt: handshake.rtt,
             without_handshake: !config.handshake,
             paced: config.pacing,
-            seed: config.seed,
+            seed,
         };
         let (ecn, proportionate) = (ecn_field(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
