@@ -11,6 +11,7 @@ mod core;
 mod cwnd_usage;
 mod dupack_recovery;
 mod loss_recovery;
+mod one_way;
 mod pacer;
 mod rto;
 mod sack_recovery;
@@ -104,8 +105,11 @@ impl Sender {
         rwnd: Bytes,
     ) -> Sender {
         let mut core = SenderCore::new(config, agreed, now, handshake, rwnd);
-        let recovery = LossRecovery::new(config, agreed);
+        let mut recovery = LossRecovery::new(config, agreed);
         core.tso_psh &= matches!(recovery, LossRecovery::Sack(_));
+        if let Some(recovery) = recovery.one_way_agent() {
+            recovery.start_agent(&mut core, handshake, now);
+        }
         Sender { core, recovery }
     }
 
@@ -118,6 +122,7 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
         self.core.end += Bytes(bytes);
+        self.recovery.on_burst_end();
         self.core.begin_write();
         self.core.written_end = self.core.end;
         self.core.more = false;

@@ -187,6 +187,11 @@ options! {
     headers: Headers => headers,
     /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
     whole_segments: bool => whole_segments,
+    /// The sender keeps time, counts duplicate ACKs and answers time-outs as ns-2.35's one-way agents do (models.md); with recovery
+    /// `tahoe`, `reno`, `newreno` or `vegas`.
+    one_way_agent: bool => one_way_agent,
+    /// How far into a tick of 10 ms the clock of such an agent began; ns-2 draws it at random.
+    tick_phase: Span => tick_phase,
     /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }

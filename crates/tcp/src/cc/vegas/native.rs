@@ -38,7 +38,7 @@ pub(in crate::cc) struct Native {
     pub(in crate::cc) w: f64,
     pub(in crate::cc) ssthresh: f64,
     mss: Bytes,
-    initial_window: f64,
+    pub(in crate::cc) initial_window: f64,
     /// ACKs of new data until the initial window holds: without a handshake the window is one segment until the first is
     /// acknowledged, and the next ACK sets it (delay_growth_).
     delayed: u32,
@@ -68,6 +68,8 @@ pub(in crate::cc) struct Native {
     /// The ACK under way has reported a loss.
     reacted: bool,
     backlog: f64,
+    /// The agent's own first RTT starts the estimator and is no sample.
+    starts_unsampled: bool,
 }
 
 /// What a round has shown.
@@ -111,6 +113,7 @@ impl Native {
             changed_at: None,
             reacted: false,
             backlog: 0.0,
+            starts_unsampled: setup.one_way_agent && setup.without_handshake,
         };
         if let Some(rtt) = setup.handshake_rtt {
             vegas.start_timer(rtt.as_secs_f64());
@@ -160,7 +163,7 @@ impl Native {
             if ack.duplicate > DUPLICATES && !reacted {
                 self.w = (self.w + 1.0).min(MAX_WINDOW);
             }
-            self.duplicates = self.duplicates.max(ack.duplicate);
+            self.duplicates = if ack.duplicate > 0 { ack.duplicate } else { self.duplicates };
             return None;
         }
         if self.delayed > 0 {
@@ -244,7 +247,13 @@ impl Native {
             self.w = (self.w + self.increment).min(MAX_WINDOW);
         }
         if let Some(rtt) = ack.rtt {
-            self.sample(rtt.latest.as_secs_f64());
+            let rtt = rtt.latest.as_secs_f64();
+            if std::mem::take(&mut self.starts_unsampled) {
+                (self.rtt, self.mean8, self.deviation4) = (rtt, 8.0 * rtt, rtt);
+                self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0;
+                return;
+            }
+            self.sample(rtt);
         }
     }
 
