@@ -54,6 +54,15 @@ def writes(per_s: float, seconds: float, write_bytes: int = WRITE_BYTES) -> dict
     return {"kind": "on_off", "rate": rate, "size": f"{write_bytes}B", "on": on, "off": SILENCE}
 
 
+def writes_until(per_s: float, start_s: float, stop_s: float) -> dict[str, Any]:
+    """Return the application of `writes` in a run that keeps time in doubles: as many writes as ns-2's sums leave before the stop."""
+    at_s, count = start_s, 0
+    while at_s < stop_s:
+        at_s, count = at_s + 1 / per_s, count + 1
+    on = {"kind": "constant", "length": f"{(count - 0.5) / per_s}s"}
+    return {"kind": "on_off", "rate": f"{per_s:.12g}pps", "size": f"{WRITE_BYTES}B", "on": on, "off": SILENCE}
+
+
 def drop_tail(ns2_limit: int) -> str:
     """Return ns-2's queue: its limit counts the packet in transmission, ours what waits."""
     return f"{ns2_limit - 1}p"
@@ -80,7 +89,7 @@ def wired_000(algorithm: str, nodes: int, flows: int, packets_per_s: int, header
         for i in range(half)
     ]  # fmt: skip
     # `rate_` is 200 N in bit/s, `packetSize_` 200 B.
-    app = writes(packets_per_s / 8, 18.5)
+    app = writes_until(packets_per_s / 8, 1.0, 19.5)
     pairs = wired_pairs(nodes, flows, seed)
     phases = phases_s(nodes, [first for first, _ in pairs], 2 if AGENTS[algorithm].one_way else 1)
     listed = [
@@ -88,7 +97,8 @@ def wired_000(algorithm: str, nodes: int, flows: int, packets_per_s: int, header
         for (a, b), phase in zip(pairs, phases, strict=True)
     ]
     return {
-        "duration": "20s", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)], "link": links,
+        "duration": "20s", "clock": "double", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)],
+        "link": links,
         "tcp": AGENTS[algorithm].tcp(header), "flow": listed,
     }  # fmt: skip
 

@@ -165,7 +165,7 @@ impl Hosts {
             cwnd_integral.update(ctx.now, window.cwnd);
         }
         if let Some(timeout) = side.connection.next_timeout()
-            && side.wake_at.is_none_or(|pending| timeout < pending)
+            && side.wake_at.is_none_or(|pending| timeout < pending || (ctx.keeps_doubles() && timeout > pending))
         {
             side.wake_at = Some(timeout);
             ctx.schedule(timeout, Event::Wake { endpoint });

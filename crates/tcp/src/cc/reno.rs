@@ -118,11 +118,11 @@ impl CongestionControl for Reno {
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
-        if let (true, Some(fraction), false) = (self.per_ack, &mut self.fraction, self.reno.window.in_slow_start()) {
-            let (mss, bytes) = (view.mss.as_f64(), self.reno.window.cwnd.as_f64());
-            let cwnd = bytes + *fraction + mss * mss / (bytes + *fraction);
-            self.reno.window.cwnd = Bytes(cwnd as u64);
-            *fraction = cwnd - self.reno.window.cwnd.as_f64();
+        if let Some(fraction) = self.fraction.as_mut().filter(|_| self.per_ack) {
+            let (mss, cwnd) = (view.mss.as_f64(), self.reno.window.cwnd.as_f64() + *fraction);
+            let grown = cwnd + if self.reno.window.in_slow_start() { mss } else { mss * mss / cwnd };
+            self.reno.window.cwnd = Bytes(grown as u64);
+            *fraction = grown - self.reno.window.cwnd.as_f64();
             return;
         }
         if self.per_ack {

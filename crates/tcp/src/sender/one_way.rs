@@ -5,7 +5,7 @@ use super::core::{HandshakeTiming, SenderCore};
 use crate::cc::{Cause, RttSample, State};
 use crate::recovery::DupAckRecovery;
 use crate::timers::{Timer, Timers};
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 impl DupAckRecovery {
     /// The SYN is the first segment that is timed.
@@ -40,10 +40,12 @@ impl DupAckRecovery {
     /// Vegas looks at the oldest segment again and finds it too old: it is sent whatever the window says, also if it is new.
     pub(super) fn retransmit_agent_head(&mut self, core: &mut SenderCore) {
         self.expect_no_more_duplicates();
-        if core.board.is_empty() {
-            if let Some(agent) = &mut self.agent {
-                agent.sends_twice = core.end > core.snd_nxt;
-            }
+        let outstanding = !core.board.is_empty();
+        if let Some(agent) = &mut self.agent {
+            // The window is about to send it as well.
+            agent.sends_twice = core.board.pipe() == Bytes::ZERO && (outstanding || core.end > core.snd_nxt);
+        }
+        if !outstanding {
             return;
         }
         self.retransmit_head(0, &mut core.board);
@@ -52,12 +54,16 @@ impl DupAckRecovery {
         }
     }
 
-    /// A new segment was sent, before which the timer was set to `rto_at`: Vegas lets it run on. What Vegas sends ahead of its
-    /// time the window sends once more.
+    /// A new segment was sent, before which the timer was set to `rto_at`: Vegas lets it run on.
     pub(super) fn after_new_data(&mut self, core: &mut SenderCore, rto_at: Time, timers: &mut Timers) {
         if self.is_vegas() && rto_at != Timers::NEVER {
             timers.arm(Timer::Rto, rto_at);
         }
+        self.send_twice(core);
+    }
+
+    /// What Vegas sends ahead of its time the window sends once more.
+    pub(super) fn send_twice(&mut self, core: &mut SenderCore) {
         if let Some(agent) = &mut self.agent
             && std::mem::take(&mut agent.sends_twice)
         {

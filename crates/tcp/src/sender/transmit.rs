@@ -86,6 +86,9 @@ impl Sender {
             timers.arm_alone(Timer::Rto, now + core.rtt.rto());
         }
         self.recovery.on_retransmission(now, lost);
+        if let Some(recovery) = self.recovery.one_way_agent() {
+            recovery.send_twice(core);
+        }
         Some(core.retransmit(now, lost))
     }
 

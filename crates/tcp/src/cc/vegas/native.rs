@@ -297,7 +297,8 @@ impl CongestionControl for Native {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.reacted = true;
+        // Before the algorithm sees the same ACK. A look at the head follows its ACK, a time-out has none.
+        self.reacted = event.first && matches!(event.cause, Cause::DupAck | Cause::HeadTimeout);
         let half = self.usable(view) / 2.0;
         match event.cause {
             Cause::Timeout => {
