@@ -99,7 +99,8 @@ impl RttEstimator {
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (Sampled::NONE, Span::ZERO, Sampled::NONE, LinuxVariance::default());
         let (latest, is_fresh, imposed, rto) = (Sampled::NONE, false, false, Span::ZERO);
-        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, imposed, backoff: 0, linux, rto };
+        let mut rtt =
+            RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, imposed, backoff: 0, linux, rto };
         rtt.set_rto();
         rtt
     }

@@ -157,6 +157,13 @@ impl Sender {
         self.core.more = false;
     }
 
+    /// What a clock of doubles says of the input that follows; for ns-2's agents.
+    pub(crate) fn set_seconds(&mut self, now: f64) {
+        if let Some(agent) = self.recovery.one_way_agent().and_then(|recovery| recovery.agent.as_mut()) {
+            agent.double_now = Some(now);
+        }
+    }
+
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.core.fin = true;

@@ -33,7 +33,9 @@ def checked(text: str) -> Iterator[dict[str, str]]:
         if "further" in row:
             raise InputError(place, f"has more than {len(COLUMNS)} columns", None, f"{DATA}/numbers.csv")
         if row["origin"] not in ORIGINS:
-            raise InputError(f"{place}: origin", f"{row['origin']!r} is unknown", f"allowed: {', '.join(ORIGINS)}", f"{DATA}/numbers.csv")
+            raise InputError(
+                f"{place}: origin", f"{row['origin']!r} is unknown", f"allowed: {', '.join(ORIGINS)}", f"{DATA}/numbers.csv"
+            )
         try:
             float(row["number"])
         except ValueError:

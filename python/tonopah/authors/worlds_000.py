@@ -30,7 +30,14 @@ class Agent:
 
     def tcp(self, header: bool = False) -> dict[str, Any]:
         """Return its settings; with `header` its packets have one in any case."""
-        common = {"profile": "ns2", "cc": dict(self.cc), "whole_segments": True, "syn_retries": NEVER, "headers": "plain", "one_way_agent": True}
+        common = {
+            "profile": "ns2",
+            "cc": dict(self.cc),
+            "whole_segments": True,
+            "syn_retries": NEVER,
+            "headers": "plain",
+            "one_way_agent": True,
+        }
         own = {"handshake": False, "headers": "plain" if header else "acks"}
         return common | (own if self.one_way else {})
 
@@ -55,7 +62,7 @@ def writes(per_s: float, seconds: float, write_bytes: int = WRITE_BYTES) -> dict
 
 
 def writes_until(per_s: float, start_s: float, stop_s: float) -> dict[str, Any]:
-    """Return the application of `writes` in a run that keeps time in doubles: as many writes as ns-2's sums leave before the stop."""
+    """Return the application of `writes` in a run that keeps time in doubles: as many as ns-2's sums leave before the stop."""
     at_s, count = start_s, 0
     while at_s < stop_s:
         at_s, count = at_s + 1 / per_s, count + 1

@@ -34,8 +34,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario, ScenarioError,
-    ServiceDef,
+    ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
+    ScenarioError, ServiceDef,
 };
 use crate::series::Series;
 use crate::world::{Change, ListedFlow, World};

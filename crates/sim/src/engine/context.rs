@@ -120,7 +120,13 @@ impl Context {
         self.double = Some(0.0);
     }
 
-    /// True if time is kept in doubles too.
+    /// The time in doubles, in seconds, if it is kept.
+    #[inline]
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.double
+    }
+
+    /// True if time is kept in doubles too. The order of what a transmission leads to is then that of its start.
     #[inline]
     pub(crate) fn keeps_doubles(&self) -> bool {
         self.double.is_some()

@@ -48,6 +48,15 @@ pub(crate) struct Side {
 }
 
 impl Side {
+    /// The connection, which is told the time in doubles where that is kept.
+    #[inline]
+    pub(crate) fn at(&mut self, seconds: Option<f64>) -> &mut Connection {
+        if let Some(seconds) = seconds {
+            self.connection.set_seconds(seconds);
+        }
+        &mut self.connection
+    }
+
     fn pair(config: TcpConfig, client: End) -> [Side; 2] {
         let side = |connection| Side { connection, wake_at: None };
         let config = Arc::new(config);

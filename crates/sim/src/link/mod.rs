@@ -333,7 +333,6 @@ impl Link {
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
         ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
-        // Its place among events of one instant is that of the start of the transmission.
         if self.queue.packets() > 0 || ctx.keeps_doubles() {
             self.await_transmitter(ctx);
         }

@@ -279,6 +279,15 @@ impl CongestionControl for Ewphcc {
         self.vegas.on_idle(idle, view);
     }
 
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        self.vegas.on_seconds(now, rtt);
+    }
+
+    fn on_expired_head(&mut self, age: Span) {
+        self.on_expiry(age.as_secs_f64());
+        self.vegas.on_expired_head(age);
+    }
+
     fn head_timeout(&self) -> Option<Span> {
         self.vegas.head_timeout()
     }

@@ -97,6 +97,8 @@ impl TickClock {
 pub(crate) struct SendRing {
     mss: Bytes,
     sent_at: [Option<Time>; RING],
+    /// The same by a clock of doubles, in seconds.
+    sent_at_s: [f64; RING],
     transmissions: [u32; RING],
     /// When the first segment was sent; Vegas counts time from there.
     origin: Time,
@@ -106,27 +108,36 @@ pub(crate) struct SendRing {
 
 impl SendRing {
     fn new(mss: Bytes) -> SendRing {
-        SendRing { mss, sent_at: [None; RING], transmissions: [0; RING], origin: Time::ZERO, started: false }
+        SendRing {
+            mss,
+            sent_at: [None; RING],
+            sent_at_s: [0.0; RING],
+            transmissions: [0; RING],
+            origin: Time::ZERO,
+            started: false,
+        }
     }
 
     fn place(&self, seq: SeqNo) -> usize {
         (seq.since(SeqNo::FIRST_DATA).0 / self.mss.0) as usize % RING
     }
 
-    fn on_sent(&mut self, seq: SeqNo, now: Time) {
+    fn on_sent(&mut self, seq: SeqNo, now: Time, now_s: f64) {
         if seq == SeqNo::FIRST_DATA {
             self.origin = now;
         }
         let place = self.place(seq);
         self.sent_at[place] = Some(now);
+        self.sent_at_s[place] = now_s;
         self.transmissions[place] += 1;
     }
 
     /// The RTT of the newest segment that an ACK of everything from `from` to `to` acknowledges, if its place says that it was sent
     /// once.
-    fn on_advance(&mut self, from: SeqNo, to: SeqNo, now: Time) -> Option<Span> {
+    fn on_advance(&mut self, from: SeqNo, to: SeqNo, now: Time, now_s: f64) -> Option<AgentRtt> {
         let (first, last) = (self.place(from), self.place(SeqNo(to.0 - self.mss.0)));
-        let sample = self.sent_at[last].map(|at| now.since(at));
+        let sample =
+            self.sent_at[last].map(|at| AgentRtt { rtt: now.since(at), seconds: now_s - self.sent_at_s[last] });
         let once = self.transmissions[last] == 1;
         let count = (to.since(from).0 / self.mss.0) as usize;
         for place in (first..=last).take(count) {
@@ -146,6 +157,13 @@ impl SendRing {
     }
 }
 
+/// An RTT, and the same as a difference of sums of doubles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct AgentRtt {
+    pub(crate) rtt: Span,
+    pub(crate) seconds: f64,
+}
+
 /// What a one-way agent keeps beside the recovery that it has in common with others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneWayAgent {
@@ -155,25 +173,40 @@ pub(crate) struct OneWayAgent {
     pub(crate) one_more: bool,
     /// The next new segment is sent twice: by Vegas' look at a segment that was not sent yet, and by the window.
     pub(crate) sends_twice: bool,
+    /// The time in doubles of the input under way, where time is kept so.
+    pub(crate) double_now: Option<f64>,
 }
 
 impl OneWayAgent {
     pub(crate) fn new(clock: TickClock, mss: Bytes, vegas: bool) -> OneWayAgent {
-        OneWayAgent { clock, ring: vegas.then(|| SendRing::new(mss)), one_more: false, sends_twice: false }
+        OneWayAgent {
+            clock,
+            ring: vegas.then(|| SendRing::new(mss)),
+            one_more: false,
+            sends_twice: false,
+            double_now: None,
+        }
+    }
+
+    /// The time in seconds.
+    pub(crate) fn now_s(&self, now: Time) -> f64 {
+        self.double_now.unwrap_or(now.as_nanos() as f64 / 1e9)
     }
 
     /// A segment was sent, for the first time or again.
     pub(crate) fn on_sent(&mut self, seq: SeqNo, now: Time) {
         self.one_more = false;
+        let now_s = self.now_s(now);
         if let Some(ring) = &mut self.ring {
-            ring.on_sent(seq, now);
+            ring.on_sent(seq, now, now_s);
         }
     }
 
     /// `snd_una` has moved. Vegas' sample.
-    pub(crate) fn on_advance(&mut self, from: SeqNo, to: SeqNo, now: Time) -> Option<Span> {
+    pub(crate) fn on_advance(&mut self, from: SeqNo, to: SeqNo, now: Time) -> Option<AgentRtt> {
         self.clock.on_advance(to, now);
-        self.ring.as_mut().and_then(|ring| ring.on_advance(from, to, now))
+        let now_s = self.now_s(now);
+        self.ring.as_mut().and_then(|ring| ring.on_advance(from, to, now, now_s))
     }
 
     /// Vegas' oldest segment.
@@ -227,13 +260,14 @@ mod tests {
         let mut ring = SendRing::new(mss);
         let at = |index: u64| SeqNo::FIRST_DATA + mss * index;
         let ms = |count: u64| Time::from_nanos(count * 1_000_000);
-        (0..22).for_each(|index| ring.on_sent(at(index), ms(index)));
-        assert_eq!(ring.on_advance(at(18), at(20), ms(30)), Some(Span::from_millis(11)));
+        (0..22).for_each(|index| ring.on_sent(at(index), ms(index), 0.0));
+        let rtt = ring.on_advance(at(18), at(20), ms(30), 0.0).map(|sample| sample.rtt);
+        assert_eq!(rtt, Some(Span::from_millis(11)));
         assert_eq!(ring.head(at(38)).transmissions, 0);
-        assert_eq!(ring.on_advance(at(20), at(22), ms(30)), None, "places 0 and 1 were used before");
+        assert_eq!(ring.on_advance(at(20), at(22), ms(30), 0.0), None, "places 0 and 1 were used before");
         let mut ring = SendRing::new(mss);
-        (0..22).for_each(|index| ring.on_sent(at(index), ms(index)));
-        ring.on_advance(at(19), at(22), ms(30));
+        (0..22).for_each(|index| ring.on_sent(at(index), ms(index), 0.0));
+        ring.on_advance(at(19), at(22), ms(30), 0.0);
         assert_eq!(ring.head(at(39)).transmissions, 1);
     }
 }

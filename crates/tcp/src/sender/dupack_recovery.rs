@@ -102,7 +102,12 @@ impl DupAckRecovery {
                 timers.arm(Timer::Rto, ack.now + core.rtt.rto());
             }
             core.state = self.begin(core.snd_una, core.snd_nxt, core.cc.window().cwnd, &mut core.board);
-        } else if core.state == State::Open {
+            return;
+        }
+        if head_expired && self.agent.is_some() {
+            self.report_expired_head(core, ack.now);
+        }
+        if core.state == State::Open {
             core.state = State::Disorder;
         }
     }

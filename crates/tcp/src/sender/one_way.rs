@@ -22,7 +22,8 @@ impl DupAckRecovery {
         let agent = self.agent.as_mut().filter(|_| ack.advances)?;
         let sample = agent.on_advance(ack.prior.snd_una, core.snd_una, ack.now);
         core.rtt.impose(agent.clock.rto());
-        let rtt = sample.map(|rtt| RttSample { latest: rtt, oldest: rtt });
+        core.cc.on_seconds(agent.now_s(ack.now), sample.map(|sample| sample.seconds));
+        let rtt = sample.map(|sample| RttSample { latest: sample.rtt, oldest: sample.rtt });
         self.is_vegas().then_some(AckContext { rtt, ..*ack })
     }
 
@@ -35,6 +36,13 @@ impl DupAckRecovery {
         }
         agent.clock.abandon();
         core.rtt.impose(agent.clock.rto());
+    }
+
+    /// A duplicate ACK found the head too old, and go-back-N is under way.
+    pub(super) fn report_expired_head(&self, core: &mut SenderCore, now: Time) {
+        if let Some(head) = self.head(core.snd_una, &core.board) {
+            core.cc.on_expired_head(now.since(head.sent_at));
+        }
     }
 
     /// Vegas looks at the oldest segment again and finds it too old: it is sent whatever the window says, also if it is new.

@@ -68,6 +68,10 @@ pub(in crate::cc) struct Native {
     /// The ACK under way has reported a loss.
     reacted: bool,
     backlog: f64,
+    /// The ACK under way and its RTT in seconds, and the beginning of the round, by a clock of doubles if there is one.
+    now_s: Option<f64>,
+    rtt_s: Option<f64>,
+    round_began_s: f64,
     /// The agent's own first RTT starts the estimator and is no sample.
     starts_unsampled: bool,
 }
@@ -113,6 +117,9 @@ impl Native {
             changed_at: None,
             reacted: false,
             backlog: 0.0,
+            now_s: None,
+            rtt_s: None,
+            round_began_s: setup.now.as_nanos() as f64 / 1e9,
             starts_unsampled: setup.one_way_agent && setup.without_handshake,
         };
         if let Some(rtt) = setup.handshake_rtt {
@@ -176,7 +183,7 @@ impl Native {
             self.ssthresh = MIN_WINDOW;
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
-            self.base = rtt.latest.as_secs_f64();
+            self.base = self.rtt_s.unwrap_or(rtt.latest.as_secs_f64());
         }
         if view.snd_una <= self.round_from || view.state.in_cwnd_reduction() {
             return None;
@@ -185,7 +192,11 @@ impl Native {
     }
 
     fn end_round(&mut self, view: &View) -> Option<RoundEnd> {
-        let since = view.now.since(self.round_began).as_secs_f64();
+        let since = match self.now_s {
+            Some(now) => now - self.round_began_s,
+            None => view.now.since(self.round_began).as_secs_f64(),
+        };
+        self.round_began_s = self.now_s.unwrap_or(0.0);
         let sampled = self.samples > 0;
         let rtt = if sampled { self.sum / f64::from(self.samples) } else { since };
         (self.sum, self.samples) = (0.0, 0);
@@ -247,7 +258,7 @@ impl Native {
             self.w = (self.w + self.increment).min(MAX_WINDOW);
         }
         if let Some(rtt) = ack.rtt {
-            let rtt = rtt.latest.as_secs_f64();
+            let rtt = self.rtt_s.take().unwrap_or(rtt.latest.as_secs_f64());
             if std::mem::take(&mut self.starts_unsampled) {
                 (self.rtt, self.mean8, self.deviation4) = (rtt, 8.0 * rtt, rtt);
                 self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0;
@@ -335,6 +346,15 @@ impl CongestionControl for Native {
         if view.slow_start_after_idle && idle > view.rto {
             self.w = self.w.min(self.initial_window);
         }
+    }
+
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        (self.now_s, self.rtt_s) = (Some(now), rtt);
+    }
+
+    fn on_expired_head(&mut self, _age: Span) {
+        // Such a duplicate does not inflate the window.
+        self.reacted = true;
     }
 
     fn head_timeout(&self) -> Option<Span> {
