@@ -324,6 +324,9 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }
+    if config.one_way_agent && config.recovery.uses_sack() {
+        return fail("one_way_agent", "is for recovery by duplicate ACKs: tahoe, reno, newreno or vegas".into());
+    }
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());
     }

@@ -146,7 +146,7 @@ impl Ewphcc {
             delay_probability: 0.0,
             loss_probability: 0.0,
             losses: 0.0,
-            loss_target: vegas.initial_window,
+            loss_target: if setup.one_way_agent { vegas.initial_window } else { vegas.w },
             delay_target: vegas.w,
             sent: 0.0,
             phase: ControlPhase::default(),

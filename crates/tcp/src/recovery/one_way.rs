@@ -135,7 +135,7 @@ impl SendRing {
     /// The RTT of the newest segment that an ACK of everything from `from` to `to` acknowledges, if its place says that it was sent
     /// once.
     fn on_advance(&mut self, from: SeqNo, to: SeqNo, now: Time, now_s: f64) -> Option<AgentRtt> {
-        let (first, last) = (self.place(from), self.place(SeqNo(to.0 - self.mss.0)));
+        let (first, last) = (self.place(from), self.place(SeqNo(to.0.saturating_sub(self.mss.0))));
         let sample =
             self.sent_at[last].map(|at| AgentRtt { rtt: now.since(at), seconds: now_s - self.sent_at_s[last] });
         let once = self.transmissions[last] == 1;

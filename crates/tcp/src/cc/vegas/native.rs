@@ -68,6 +68,8 @@ pub(in crate::cc) struct Native {
     /// The ACK under way has reported a loss.
     reacted: bool,
     backlog: f64,
+    /// One of ns-2's one-way agents.
+    agent: bool,
     /// The ACK under way and its RTT in seconds, and the beginning of the round, by a clock of doubles if there is one.
     now_s: Option<f64>,
     rtt_s: Option<f64>,
@@ -117,6 +119,7 @@ impl Native {
             changed_at: None,
             reacted: false,
             backlog: 0.0,
+            agent: setup.one_way_agent,
             now_s: None,
             rtt_s: None,
             round_began_s: setup.now.as_nanos() as f64 / 1e9,
@@ -170,7 +173,9 @@ impl Native {
             if ack.duplicate > DUPLICATES && !reacted {
                 self.w = (self.w + 1.0).min(MAX_WINDOW);
             }
-            self.duplicates = if ack.duplicate > 0 { ack.duplicate } else { self.duplicates };
+            // A retransmission sets an agent's count back.
+            let least = if self.agent && ack.duplicate > 0 { 0 } else { self.duplicates };
+            self.duplicates = ack.duplicate.max(least);
             return None;
         }
         if self.delayed > 0 {
@@ -308,8 +313,8 @@ impl CongestionControl for Native {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        // Before the algorithm sees the same ACK. A look at the head follows its ACK, a time-out has none.
-        self.reacted = event.first && matches!(event.cause, Cause::DupAck | Cause::HeadTimeout);
+        // Before the algorithm sees the same ACK: an agent's look at the head follows its ACK, a time-out has none.
+        self.reacted = !self.agent || (event.first && matches!(event.cause, Cause::DupAck | Cause::HeadTimeout));
         let half = self.usable(view) / 2.0;
         match event.cause {
             Cause::Timeout => {
