@@ -4,11 +4,12 @@ import csv
 import json
 import pickle
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from tonopah._core import ScenarioError, check, run, trace
-from tonopah.authors import draws, metrics_ns2, metrics_ns3, worlds_000, worlds_ns3
+from tonopah.authors import draws, metrics_ns2, metrics_ns3, numbers, ticks, worlds_000, worlds_ns3
 from tonopah.authors.networks import NETWORKS, network
 from tonopah.authors.observe import columns, observe
 from tonopah.authors.packets import Packet, as_in_ns2, packets
@@ -185,3 +186,55 @@ def test_an_error_comes_whole_out_of_another_process():
     for error in (unknown.value, InputError("network.flows", "is wrong", "1 to 9", "world.toml")):
         found = pickle.loads(pickle.dumps(error))
         assert (type(found), str(found), vars(found)) == (type(error), str(error), vars(error))
+
+
+def test_tcl_lists_an_array_by_its_hash_table():
+    """As printed by ns-2's Tcl."""
+    assert ticks.array_names(10) == [8, 4, 0, 9, 5, 1, 6, 2, 7, 3]
+    assert ticks.array_names(20) == [17, 0, 18, 1, 19, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+
+
+def test_first_numbers_of_ns2s_generator():
+    """As printed by ns-2's `$defaultRNG uniform 0 1`, which gives them to 31 bits."""
+    generator = ticks.mrg32k3a()
+    printed = (0.0003395769746692744, 0.55588071586372367, 0.014204660437165137)
+    assert [next(generator) for _ in printed] == pytest.approx(printed, abs=2**-31)
+
+
+@pytest.mark.parametrize("algorithm", ["tahoe", "vegas"])
+def test_a_crowded_pair_has_the_packets_of_ns2(algorithm):
+    """Six flows on one link of the wired network, 40 nodes and flows: sendings and losses of stock ns-2.35 at their times.
+
+    There are time-outs, fast retransmits, ACKs past the end of Vegas' ring, segments sent twice, and events on one instant.
+    """
+    text = (Path(__file__).parent / "vectors" / "ns2_agents.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["algorithm"] == algorithm]
+    scenario = worlds_000.wired_000(algorithm, 40, 40, 200) | {"duration": f"{float(rows[-1]['time_s']) + 0.001}s"}
+    first = 1 if algorithm == "tahoe" else 0  # the SYN is a segment
+    found = {}
+    for line in lines_of(scenario):
+        if line.is_data and line.event != "delivered" and scenario["flow"][line.flow]["from"] == "n8":
+            segment = 0 if line.syn else line.seq // 1000 + first
+            lost = "-" if line.event == "dropped" else ""
+            found.setdefault(f"{line.time_s:.6f}", []).append(f"{lost}{line.flow}:{segment}")
+    expected = {row["time_s"]: row["packets"].split() for row in rows}
+    assert {at: sorted(packets) for at, packets in found.items()} == {at: sorted(one) for at, one in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "message"),
+    [
+        (("metric", "metrik"), "line 1", "'metrik' is unknown"),
+        (("3248.0", "many"), "line 2: number", "'many' is not a number"),
+        (("stock,", "mine,"), "line 2: origin", "'mine' is unknown"),
+        ((",a,b", ",a,b,c"), "line 2", "more than 11 columns"),
+        ((",number", ""), "line 1", "'number' is missing"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_where(change, place, message):
+    text = f"{','.join(numbers.COLUMNS)}\nstock,000,wired,tahoe,flows,10,sent,packets,3248.0,a,b\n"
+    assert [row["number"] for row in numbers.checked(text)] == ["3248.0"]
+    with pytest.raises(InputError) as refused:
+        list(numbers.checked(text.replace(*change)))
+    assert refused.value.path == place
+    assert message in str(refused.value)

@@ -79,6 +79,7 @@ impl Algorithm {
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: Some(Span::from_millis(100)),
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         };

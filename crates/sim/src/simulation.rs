@@ -104,8 +104,8 @@ impl Simulation {
         let watches_flows = world.series.samples_flow_changes() || !world.workloads.all.is_empty();
         let next_check = invariants::interval(&world);
         let mut simulation = Simulation { world, next_check, watches_flows, recorded: BTreeMap::new() };
-        let World { network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
-        if mode == EventMode::Coalesced && constellation.is_none() {
+        let World { ctx, network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
+        if mode == EventMode::Coalesced && constellation.is_none() && !ctx.keeps_doubles() {
             let link_of = |change: &Change| match change {
                 Change::Link { link, .. } => Some(*link),
                 Change::Path { .. } => None,

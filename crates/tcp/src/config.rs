@@ -86,6 +86,10 @@ pub struct TcpConfig {
     pub headers: Headers,
     /// Every write is filled up to whole segments, as ns-2 counts what its applications write.
     pub whole_segments: bool,
+    /// The sender is one of ns-2.35's one-way agents in what docs/models.md lists; with recovery by duplicate ACKs.
+    pub one_way_agent: bool,
+    /// How far into a tick of `rto.granularity` the clock of such an agent began.
+    pub tick_phase: Span,
     /// Length of TIME-WAIT (RFC 9293: 2 MSL).
     pub time_wait: Span,
     /// Loss detection and repair.
@@ -157,6 +161,8 @@ impl TcpConfig {
             handshake: true,
             headers: Headers::Options,
             whole_segments: false,
+            one_way_agent: false,
+            tick_phase: Span::ZERO,
             time_wait: ms(60_000),
             recovery,
             cwnd_reduction: CwndReductionKind::Prr,

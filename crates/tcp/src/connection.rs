@@ -210,6 +210,13 @@ impl Connection {
         accepted
     }
 
+    /// What a clock of doubles says, in seconds, of the time of the input that follows; one of ns-2's agents measures by it.
+    pub fn set_seconds(&mut self, now: f64) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_seconds(now);
+        }
+    }
+
     /// Free space of the send buffer.
     pub fn send_space(&self) -> Bytes {
         let buffered = self.sender.as_deref().map_or(Bytes(self.written_early), Sender::buffered);

@@ -20,6 +20,8 @@ pub(crate) struct RttEstimator {
     kind: RttAlgorithm,
     /// Nobody has taken the newest sample yet.
     is_fresh: bool,
+    /// The time-out is kept elsewhere.
+    imposed: bool,
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     bounds: RtoBounds,
@@ -96,8 +98,9 @@ impl RttEstimator {
 
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (Sampled::NONE, Span::ZERO, Sampled::NONE, LinuxVariance::default());
-        let (latest, is_fresh, rto) = (Sampled::NONE, false, Span::ZERO);
-        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto };
+        let (latest, is_fresh, imposed, rto) = (Sampled::NONE, false, false, Span::ZERO);
+        let mut rtt =
+            RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, imposed, backoff: 0, linux, rto };
         rtt.set_rto();
         rtt
     }
@@ -162,7 +165,15 @@ impl RttEstimator {
         self.rto
     }
 
+    /// From now on the time-out is what is said here.
+    pub(crate) fn impose(&mut self, rto: Span) {
+        (self.imposed, self.rto) = (true, rto);
+    }
+
     fn set_rto(&mut self) {
+        if self.imposed {
+            return;
+        }
         let base = match (self.srtt.get(), self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum

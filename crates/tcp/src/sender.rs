@@ -11,6 +11,7 @@ mod core;
 mod cwnd_usage;
 mod dupack_recovery;
 mod loss_recovery;
+mod one_way;
 mod pacer;
 mod rto;
 mod sack_recovery;
@@ -106,8 +107,11 @@ impl Sender {
         rwnd: Bytes,
     ) -> Sender {
         let mut core = SenderCore::new(config, seed, agreed, now, handshake, rwnd);
-        let recovery = LossRecovery::new(config, agreed);
+        let mut recovery = LossRecovery::new(config, agreed);
         core.tso_psh &= matches!(recovery, LossRecovery::Sack(_));
+        if let Some(recovery) = recovery.one_way_agent() {
+            recovery.start_agent(&mut core, handshake, now);
+        }
         Sender { core, recovery }
     }
 
@@ -125,6 +129,7 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
         self.core.end += Bytes(bytes);
+        self.recovery.on_burst_end();
         self.core.begin_write();
         self.core.written_end = self.core.end;
         self.core.more = false;
@@ -157,6 +162,13 @@ impl Sender {
     pub(crate) fn set_cork(&mut self, cork: bool) {
         self.core.cork = cork;
         self.core.more = false;
+    }
+
+    /// What a clock of doubles says of the input that follows; for ns-2's agents.
+    pub(crate) fn set_seconds(&mut self, now: f64) {
+        if let Some(agent) = self.recovery.one_way_agent().and_then(|recovery| recovery.agent.as_mut()) {
+            agent.double_now = Some(now);
+        }
     }
 
     /// No more data follows.

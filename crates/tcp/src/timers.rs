@@ -82,6 +82,11 @@ impl Timers {
         self.0[timer as usize] = at;
     }
 
+    /// A deadline; [`Timers::NEVER`] if it is not set.
+    pub(crate) fn deadline(&self, timer: Timer) -> Time {
+        self.0[timer as usize]
+    }
+
     /// Clears a deadline.
     pub(crate) fn stop(&mut self, timer: Timer) {
         self.0[timer as usize] = Timers::NEVER;

@@ -87,6 +87,7 @@ impl World {
             handshake_rtt,
             paced,
             without_handshake: false,
+            one_way_agent: false,
             seed,
         };
         let cc = cc_config(&mut rng, algorithm, profile).build(&setup);

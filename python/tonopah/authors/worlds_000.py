@@ -10,6 +10,7 @@ from typing import Any
 
 from tonopah.authors.draws import SRAND, drawn, uniform
 from tonopah.authors.packets import SILENCE, Scenario
+from tonopah.authors.ticks import phases_s
 
 SEGMENT_BYTES = 1000
 WRITE_BYTES = 200
@@ -29,13 +30,20 @@ class Agent:
 
     def tcp(self, header: bool = False) -> dict[str, Any]:
         """Return its settings; with `header` its packets have one in any case."""
-        common = {"profile": "ns2", "cc": dict(self.cc), "whole_segments": True, "syn_retries": NEVER, "headers": "plain"}
+        common = {
+            "profile": "ns2",
+            "cc": dict(self.cc),
+            "whole_segments": True,
+            "syn_retries": NEVER,
+            "headers": "plain",
+            "one_way_agent": True,
+        }
         own = {"handshake": False, "headers": "plain" if header else "acks"}
         return common | (own if self.one_way else {})
 
 
 AGENTS = {
-    "tahoe": Agent({"name": "tahoe"}, False),
+    "tahoe": Agent({"name": "tahoe", "profile": "ns2", "real_window": True}, False),
     "vegas": Agent({"name": "vegas", "profile": "ns2"}, True),
     "ewphcc": Agent({"name": "ewphcc"}, True),
 }
@@ -51,6 +59,15 @@ def writes(per_s: float, seconds: float, write_bytes: int = WRITE_BYTES) -> dict
     on = {"kind": "constant", "length": f"{seconds}s"}
     rate = f"{per_s * (1 + 2.5e-8):.12g}pps"
     return {"kind": "on_off", "rate": rate, "size": f"{write_bytes}B", "on": on, "off": SILENCE}
+
+
+def writes_until(per_s: float, start_s: float, stop_s: float) -> dict[str, Any]:
+    """Return the application of `writes` in a run that keeps time in doubles: as many as ns-2's sums leave before the stop."""
+    at_s, count = start_s, 0
+    while at_s < stop_s:
+        at_s, count = at_s + 1 / per_s, count + 1
+    on = {"kind": "constant", "length": f"{(count - 0.5) / per_s}s"}
+    return {"kind": "on_off", "rate": f"{per_s:.12g}pps", "size": f"{WRITE_BYTES}B", "on": on, "off": SILENCE}
 
 
 def drop_tail(ns2_limit: int) -> str:
@@ -79,13 +96,16 @@ def wired_000(algorithm: str, nodes: int, flows: int, packets_per_s: int, header
         for i in range(half)
     ]  # fmt: skip
     # `rate_` is 200 N in bit/s, `packetSize_` 200 B.
-    app = writes(packets_per_s / 8, 18.5)
+    app = writes_until(packets_per_s / 8, 1.0, 19.5)
+    pairs = wired_pairs(nodes, flows, seed)
+    phases = phases_s(nodes, [first for first, _ in pairs], 2 if AGENTS[algorithm].one_way else 1)
     listed = [
-        {"from": f"n{a}", "to": f"n{b}", "app": app, "start": "1s", "start_jitter": "0s"}
-        for a, b in wired_pairs(nodes, flows, seed)
+        {"from": f"n{a}", "to": f"n{b}", "app": app, "start": "1s", "start_jitter": "0s", "tcp": {"tick_phase": f"{phase}s"}}
+        for (a, b), phase in zip(pairs, phases, strict=True)
     ]
     return {
-        "duration": "20s", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)], "link": links,
+        "duration": "20s", "clock": "double", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)],
+        "link": links,
         "tcp": AGENTS[algorithm].tcp(header), "flow": listed,
     }  # fmt: skip
 

@@ -35,8 +35,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario, ScenarioError,
-    ServiceDef,
+    ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
+    ScenarioError, ServiceDef,
 };
 use crate::series::Series;
 use crate::world::{Change, ListedFlow, World};
@@ -64,6 +64,9 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
+    if graph.clock == ClockDef::Double {
+        ctx.keep_doubles();
+    }
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.

@@ -19,6 +19,8 @@ pub(crate) struct Context {
     pub(crate) now: Time,
     /// Time and rank of the event being handled.
     key: EventKey,
+    /// The time of the event being handled as a sum of doubles, if events of one nanosecond are in the order of these.
+    double: Option<f64>,
     /// No sample, end of the warm-up or end of the run is due before this time.
     pub(crate) next_observation: Time,
     event_list: EventList<Event>,
@@ -58,6 +60,7 @@ impl Context {
         Context {
             now: Time::ZERO,
             key: EventKey::default(),
+            double: None,
             next_observation: Time::ZERO,
             event_list: EventList::default(),
             packets: PacketStore::default(),
@@ -98,6 +101,9 @@ impl Context {
     /// Schedules `event` for `at`, which is not before now.
     pub(crate) fn schedule(&mut self, at: Time, event: Event) {
         debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
+        if let Some(now) = self.double {
+            return self.schedule_double(now, at, event);
+        }
         let tie_break = TieBreak { pushed: self.key.to_bits(), tie: event.tie() };
         self.event_list.push(EventKey::new(at, event.rank()).to_bits(), tie_break, event);
     }
@@ -110,9 +116,39 @@ impl Context {
         self.event_list.push(EventKey::new(at, Event::ARRIVE).to_bits(), tie_break, Event::Arrive { link, packet });
     }
 
+    /// From now on, and before anything is scheduled, time is kept in doubles too ([`crate::scenario::ClockDef::Double`]).
+    pub(crate) fn keep_doubles(&mut self) {
+        self.double = Some(0.0);
+    }
+
+    /// The time in doubles, in seconds, if it is kept.
+    #[inline]
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.double
+    }
+
+    /// True if time is kept in doubles too. The order of what a transmission leads to is then that of its start.
+    #[inline]
+    pub(crate) fn keeps_doubles(&self) -> bool {
+        self.double.is_some()
+    }
+
+    /// Of equal sums the event that was scheduled first comes first. Positive doubles sort as their bits do.
+    #[cold]
+    #[inline(never)]
+    fn schedule_double(&mut self, now: f64, at: Time, event: Event) {
+        let sum = now + at.since(self.now).as_nanos() as f64 / 1e9;
+        let last = event.rank() == Event::OBSERVATION;
+        let key = EventKey::new(at, if last { Event::OBSERVATION } else { 0 });
+        self.event_list.push(key.to_bits(), TieBreak { pushed: sum.to_bits(), tie: 0 }, event);
+    }
+
     /// Advances the clock to the next event.
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let (key, event) = self.event_list.pop()?;
+        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
+        if self.double.is_some() {
+            self.double = Some(f64::from_bits(tie_break.pushed));
+        }
         self.key = EventKey::from_bits(key);
         self.now = self.key.time();
         self.events += 1;

@@ -135,6 +135,9 @@ impl Event {
     /// Rank of a transmitter that becomes free.
     pub(crate) const LINK_READY: u64 = 1;
 
+    /// Rank of what looks at a run, or ends it.
+    pub(crate) const OBSERVATION: u64 = 3;
+
     /// Order among events of one key that were scheduled at one key: arrivals by link.
     #[inline]
     pub(crate) fn tie(self) -> u32 {
@@ -156,7 +159,7 @@ impl Event {
             | Event::WirelessRefresh { .. }
             | Event::Constellation
             | Event::WarmupEnds => 2,
-            Event::Sample | Event::Stop => 3,
+            Event::Sample | Event::Stop => Event::OBSERVATION,
         }
     }
 }

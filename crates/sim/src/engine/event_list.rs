@@ -145,10 +145,16 @@ impl<T: Copy> EventList<T> {
     /// the one pushed first.
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, T)> {
+        self.pop_with_tie_break().map(|(key, _, item)| (key, item))
+    }
+
+    /// The same, with its [`TieBreak`].
+    #[inline]
+    pub fn pop_with_tie_break(&mut self) -> Option<(u64, TieBreak, T)> {
         loop {
-            if let Some(Entry { key, item, .. }) = self.run.pop() {
-                self.last = key;
-                return Some((key, item));
+            if let Some(entry) = self.run.pop() {
+                self.last = entry.key;
+                return Some((entry.key, entry.tie_break(), entry.item));
             }
             self.refill()?;
         }

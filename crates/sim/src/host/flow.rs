@@ -53,6 +53,15 @@ pub(crate) struct Side {
 }
 
 impl Side {
+    /// The connection, which is told the time in doubles where that is kept.
+    #[inline]
+    pub(crate) fn at(&mut self, seconds: Option<f64>) -> &mut Connection {
+        if let Some(seconds) = seconds {
+            self.connection.set_seconds(seconds);
+        }
+        &mut self.connection
+    }
+
     fn is_closed(&self) -> bool {
         self.connection.state() == ConnectionState::Closed
     }

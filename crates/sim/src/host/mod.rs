@@ -77,7 +77,7 @@ impl Hosts {
         }
         side.wake_at = None;
         let before = side.connection.timeouts();
-        side.connection.on_timeout(now);
+        side.at(ctx.seconds()).on_timeout(now);
         if side.connection.timeouts() != before {
             ctx.rehashes.add(ctx.by_serial(endpoint.peer()), now);
         }
@@ -103,7 +103,7 @@ impl Hosts {
             }
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(to) {
-                    side.connection.on_segment(ctx.now, segment);
+                    side.at(ctx.seconds()).on_segment(ctx.now, segment);
                     if to.is_source()
                         && let Some(rtt) = side.connection.take_rtt_sample()
                     {
@@ -148,7 +148,7 @@ impl Hosts {
         let Flow { transport, highest_sent, highest_answered, cwnd_integral, headers, .. } = flow;
         let Transport::Tcp(sides) = transport else { return };
         let side = &mut sides[usize::from(!endpoint.is_source())];
-        while let Some(segment) = side.connection.poll_segment(ctx.now) {
+        while let Some(segment) = side.at(ctx.seconds()).poll_segment(ctx.now) {
             let retransmission = if endpoint.is_source() {
                 was_sent_before(highest_sent, &segment)
             } else {
@@ -165,7 +165,7 @@ impl Hosts {
             cwnd_integral.update(ctx.now, window.cwnd);
         }
         if let Some(timeout) = side.connection.next_timeout()
-            && side.wake_at.is_none_or(|pending| timeout < pending)
+            && side.wake_at.is_none_or(|pending| timeout < pending || (ctx.keeps_doubles() && timeout > pending))
         {
             side.wake_at = Some(timeout);
             ctx.schedule(timeout, Event::Wake { endpoint });

@@ -333,7 +333,7 @@ impl Link {
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
         ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
-        if self.queue.packets() > 0 {
+        if self.queue.packets() > 0 || ctx.keeps_doubles() {
             self.await_transmitter(ctx);
         }
     }

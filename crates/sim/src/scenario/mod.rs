@@ -137,6 +137,9 @@ pub struct Scenario {
     /// Time at the end: flows of a workload that arrive in it do not count, since the longest of them could not end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cooldown: Span,
+    /// What decides between events of one nanosecond.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    pub clock: ClockDef,
     /// Nodes and links.
     pub network: Network,
     /// Settings of every TCP flow that has none of its own.
@@ -196,6 +199,22 @@ impl Scenario {
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Scenario).to_value()
     }
+}
+
+/// The order of events that fall on one nanosecond.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockDef {
+    /// Ends of transmissions and receptions come first, then decisions to transmit, then timers and applications.
+    #[default]
+    Exact,
+    /// As in ns-2, whose clock is a double: each event has the sum of all the delays that led to it, each sum rounded to 53 bits;
+    /// the smaller sum comes first, and of equal ones what was scheduled first. Slower.
+    Double,
+}
+
+fn is_exact(clock: &ClockDef) -> bool {
+    *clock == ClockDef::Exact
 }
 
 fn is_zero(span: &Span) -> bool {

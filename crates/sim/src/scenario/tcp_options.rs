@@ -187,6 +187,11 @@ options! {
     headers: Headers => headers,
     /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
     whole_segments: bool => whole_segments,
+    /// The sender keeps time, counts duplicate ACKs and answers time-outs as ns-2.35's one-way agents do (models.md); with recovery
+    /// `tahoe`, `reno`, `newreno` or `vegas`.
+    one_way_agent: bool => one_way_agent,
+    /// How far into a tick of 10 ms the clock of such an agent began; ns-2 draws it at random.
+    tick_phase: Span => tick_phase,
     /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }
@@ -318,6 +323,9 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     check_misbehaviour(config, path)?;
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
+    }
+    if config.one_way_agent && config.recovery.uses_sack() {
+        return fail("one_way_agent", "is for recovery by duplicate ACKs: tahoe, reno, newreno or vegas".into());
     }
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());

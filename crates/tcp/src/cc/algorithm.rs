@@ -62,6 +62,8 @@ pub struct Setup {
     pub handshake_rtt: Option<Span>,
     /// There was no handshake: the first segment stands for the SYN.
     pub without_handshake: bool,
+    /// The sender is one of ns-2's one-way agents.
+    pub one_way_agent: bool,
     /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
     /// Seed of the algorithm's random numbers; each connection has its own.

@@ -151,6 +151,7 @@ mod tests {
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         };

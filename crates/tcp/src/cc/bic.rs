@@ -247,6 +247,7 @@ mod tests {
             initial_ssthresh: MSS * 2,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         };

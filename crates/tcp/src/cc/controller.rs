@@ -47,6 +47,12 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// The same, of ns-2's agents: a duplicate ACK found the oldest segment `age` old, but a time-out has sent it again already.
+    fn on_expired_head(&mut self, _age: Span) {}
+
+    /// The same: the time of the ACK that follows and its RTT in seconds, as a clock of doubles has them.
+    fn on_seconds(&mut self, _now: f64, _rtt: Option<f64>) {}
+
     /// True if the algorithm itself detects congestion and requests a reduction as after an ECN echo; queried after each
     /// ACK. [`CongestionControl::on_congestion`] follows immediately unless an episode is in progress. CDG.
     fn wants_reduction(&self) -> bool {

@@ -31,6 +31,7 @@ impl Driver {
             initial_ssthresh: ssthresh.map_or(Bytes::MAX, |segments| MSS * segments),
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         });

@@ -140,12 +140,13 @@ impl Ewphcc {
             relative_delay: values.flag("relative_delay"),
             loss_per_packet: values.flag("loss_per_packet"),
             only_if_used: values.flag("only_if_used"),
-            ghost_losses: values.flag("ghost_losses"),
+            // An agent looks at such a segment itself.
+            ghost_losses: values.flag("ghost_losses") && !setup.one_way_agent,
             prev_rtt: 0.0,
             delay_probability: 0.0,
             loss_probability: 0.0,
             losses: 0.0,
-            loss_target: vegas.w,
+            loss_target: if setup.one_way_agent { vegas.initial_window } else { vegas.w },
             delay_target: vegas.w,
             sent: 0.0,
             phase: ControlPhase::default(),
@@ -276,6 +277,15 @@ impl CongestionControl for Ewphcc {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         self.vegas.on_idle(idle, view);
+    }
+
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        self.vegas.on_seconds(now, rtt);
+    }
+
+    fn on_expired_head(&mut self, age: Span) {
+        self.on_expiry(age.as_secs_f64());
+        self.vegas.on_expired_head(age);
     }
 
     fn head_timeout(&self) -> Option<Span> {

@@ -250,6 +250,7 @@ mod tests {
                 initial_ssthresh: Bytes::MAX,
                 handshake_rtt: Some(Span::from_millis(rtt_ms)),
                 without_handshake: false,
+                one_way_agent: false,
                 paced: false,
                 seed: 1,
             });

@@ -76,6 +76,9 @@ const PARAMS: &[Param] = &[
     Param::flag("per_ack", false)
         .doc("an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges")
         .source("RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno"),
+    Param::flag("real_window", false)
+        .doc("with per_ack: the window is a real number of segments; without it bytes are rounded down")
+        .source("ns-2.35"),
     Param::flag("careful_exit", false)
         .doc("leave recovery with at most one segment more than the flight, against bursts")
         .source("RFC 6582 section 3.2 step 3, option 1"),
@@ -88,6 +91,8 @@ struct Reno {
     half_of_cwnd: bool,
     half_of_rwnd: bool,
     per_ack: bool,
+    /// What the window has beyond whole bytes, in bytes; for `real_window`.
+    fraction: Option<f64>,
     careful_exit: bool,
     dup_ack_collapses: bool,
 }
@@ -101,6 +106,7 @@ impl Reno {
             half_of_cwnd,
             half_of_rwnd: values.flag("half_of_rwnd"),
             per_ack: values.flag("per_ack"),
+            fraction: values.flag("real_window").then_some(0.0),
             careful_exit: values.flag("careful_exit"),
             dup_ack_collapses: false,
         }
@@ -110,6 +116,13 @@ impl Reno {
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if !view.may_grow || ack.acked == Bytes::ZERO {
+            return;
+        }
+        if let Some(fraction) = self.fraction.as_mut().filter(|_| self.per_ack) {
+            let (mss, cwnd) = (view.mss.as_f64(), self.reno.window.cwnd.as_f64() + *fraction);
+            let grown = cwnd + if self.reno.window.in_slow_start() { mss } else { mss * mss / cwnd };
+            self.reno.window.cwnd = Bytes(grown as u64);
+            *fraction = grown - self.reno.window.cwnd.as_f64();
             return;
         }
         if self.per_ack {
@@ -125,6 +138,7 @@ impl CongestionControl for Reno {
             (true, false) => self.reno.window.cwnd,
             (false, _) => event.flight,
         };
+        self.fraction = self.fraction.map(|_| 0.0);
         // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
         let mut ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
         if self.half_of_cwnd {

@@ -1,12 +1,13 @@
 //! Recovery by duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042), and
 //! ns-2's Vegas, where the age of the oldest segment counts too. What they mean; `sender/dupack_recovery.rs` acts on it.
 
-use crate::cc::State;
+use super::one_way::{OneWayAgent, TickClock};
+use crate::cc::{Head, State};
 use crate::config::TcpConfig;
 use crate::scoreboard::Scoreboard;
 use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// What an advance of `snd_una` means for the episode under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub(crate) struct DupAckRecovery {
     vegas_checks_left: u32,
     /// Vegas: the pipe at the first duplicate ACKs, which release no data.
     withheld_pipe: Option<Bytes>,
+    /// What one of ns-2's one-way agents has of its own.
+    pub(crate) agent: Option<Box<OneWayAgent>>,
 }
 
 /// ACKs after a retransmission on which Vegas checks again.
@@ -83,6 +86,25 @@ impl DupAckRecovery {
             force_retransmit: false,
             vegas_checks_left: 0,
             withheld_pipe: None,
+            agent: config.one_way_agent.then(|| {
+                let clock = TickClock::new(config.rto, config.tick_phase);
+                Box::new(OneWayAgent::new(clock, mss, kind == RecoveryKind::Vegas))
+            }),
+        }
+    }
+
+    /// The oldest segment: as an agent's ring has it, or the scoreboard.
+    pub(crate) fn head(&self, snd_una: SeqNo, board: &Scoreboard) -> Option<Head> {
+        self.agent.as_ref().and_then(|agent| agent.head(snd_una)).or_else(|| board.head())
+    }
+
+    /// A burst is over, or the application has written: what a duplicate ACK has allowed or withheld no longer holds. Only
+    /// ns-2's agents forget it.
+    #[inline]
+    pub(crate) fn on_burst_end(&mut self) {
+        if let Some(agent) = &mut self.agent {
+            agent.one_more = false;
+            self.withheld_pipe = None;
         }
     }
 
@@ -106,8 +128,19 @@ impl DupAckRecovery {
         self.force_retransmit
     }
 
-    pub(crate) fn on_retransmission(&mut self) {
+    pub(crate) fn on_retransmission(&mut self, seq: SeqNo, now: Time) {
         self.force_retransmit = false;
+        if let Some(agent) = &mut self.agent {
+            agent.on_sent(seq, now);
+        }
+    }
+
+    /// A new segment is about to be sent.
+    pub(crate) fn on_agent_new_data(&mut self, seq: SeqNo, end: SeqNo, now: Time) {
+        if let Some(agent) = &mut self.agent {
+            agent.on_sent(seq, now);
+            agent.clock.on_new_data(end, now);
+        }
     }
 
     /// Data that limited transmit added to the flight: "MUST NOT be included" in FlightSize (RFC 5681 §3.2 step 2).
@@ -124,7 +157,12 @@ impl DupAckRecovery {
 
     /// By how much limited transmit may exceed cwnd now.
     fn limited_transmit_allowance(&self, state: State) -> Bytes {
-        let on = self.limited_transmit && !self.is_vegas() && matches!(state, State::Open | State::Disorder);
+        let on = match &self.agent {
+            // Also during go-back-N.
+            Some(agent) => agent.one_more,
+            None => matches!(state, State::Open | State::Disorder),
+        };
+        let on = on && self.limited_transmit && !self.is_vegas();
         // RFC 3042: one segment on each of the first two duplicate ACKs.
         if on { self.mss * u64::from(self.duplicates.min(2)) } else { Bytes::ZERO }
     }
@@ -143,6 +181,9 @@ impl DupAckRecovery {
     pub(crate) fn on_duplicate(&mut self, duplicate: &Duplicate) -> bool {
         self.duplicates += 1;
         self.withheld_pipe = (self.is_vegas() && self.duplicates < self.threshold).then_some(duplicate.pipe);
+        if let Some(agent) = &mut self.agent {
+            agent.one_more = self.duplicates < self.threshold;
+        }
         let beyond_guard = duplicate.snd_una > self.fast_retransmit_guard;
         if let Some(fast_recovery) = &mut self.fast_recovery {
             // RFC 5681 §3.2 step 4: another segment has left the network.
@@ -164,6 +205,12 @@ impl DupAckRecovery {
         }
     }
 
+    /// As if the third duplicate ACK had been the last (ns-2's Vegas).
+    pub(crate) fn expect_no_more_duplicates(&mut self) {
+        self.duplicates = self.threshold;
+        self.withheld_pipe = None;
+    }
+
     /// Duplicate ACKs that mean a loss.
     pub(crate) fn threshold(&self) -> u32 {
         self.threshold
@@ -182,18 +229,22 @@ impl DupAckRecovery {
     }
 
     /// Begins fast recovery, or Tahoe's slow start. `cwnd` is the algorithm's after its reduction.
-    pub(crate) fn begin(&mut self, snd_nxt: SeqNo, cwnd: Bytes, board: &mut Scoreboard) -> State {
+    pub(crate) fn begin(&mut self, snd_una: SeqNo, snd_nxt: SeqNo, cwnd: Bytes, board: &mut Scoreboard) -> State {
         self.recover = snd_nxt;
         self.limited = Bytes::ZERO;
         if self.is_vegas() {
-            self.vegas_checks_left = VEGAS_CHECKS;
-            let transmissions = board.head().map_or(0, |head| head.transmissions);
+            self.vegas_checks_left = match &self.agent {
+                Some(_) => VEGAS_CHECKS.min(board.pipe().segments(self.mss) as u32 + 1),
+                None => VEGAS_CHECKS,
+            };
+            let transmissions = self.head(snd_una, board).map_or(0, |head| head.transmissions);
             self.retransmit_head(transmissions, board);
             return State::Recovery;
         }
         self.force_retransmit = true;
         if self.kind == RecoveryKind::Tahoe {
             self.fast_retransmit_guard = snd_nxt;
+            self.force_retransmit &= !board.is_empty();
             board.mark_all_lost();
             return State::Loss;
         }
@@ -216,7 +267,9 @@ impl DupAckRecovery {
 
     /// Begins the episode of a time-out: everything is to be sent again (RFC 5681 §3.1, RFC 6582 §4).
     pub(crate) fn on_timeout(&mut self, snd_nxt: SeqNo, board: &mut Scoreboard) {
-        self.duplicates = 0;
+        if self.agent.is_none() || self.is_vegas() {
+            self.duplicates = 0;
+        }
         self.withheld_pipe = None;
         self.limited = Bytes::ZERO;
         self.recover = snd_nxt;

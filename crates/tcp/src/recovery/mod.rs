@@ -3,6 +3,7 @@
 
 mod cwnd_reduction;
 mod dupack;
+mod one_way;
 mod rack;
 mod undo;
 

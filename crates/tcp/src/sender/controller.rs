@@ -40,6 +40,14 @@ impl Controller {
         self.algorithm.head_timeout()
     }
 
+    pub(super) fn on_expired_head(&mut self, age: Span) {
+        self.algorithm.on_expired_head(age);
+    }
+
+    pub(super) fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        self.algorithm.on_seconds(now, rtt);
+    }
+
     pub(super) fn send_quantum(&self) -> Option<Bytes> {
         self.algorithm.send_quantum()
     }

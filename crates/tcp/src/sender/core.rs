@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::tso::TsoPacket;
 use std::collections::VecDeque;
 
-use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
+use crate::cc::{Ack, Cause, Congestion, Head, Lost, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -57,6 +57,8 @@ pub(super) struct CongestionSign {
     pub(super) limited_transmit: Bytes,
     /// The window that a time-out restarts from.
     pub(super) loss_window: Bytes,
+    /// What the recovery knows better of the oldest segment than the scoreboard.
+    pub(super) head: Option<Head>,
 }
 
 /// The sender but for its loss recovery.
@@ -156,6 +158,7 @@ impl SenderCore {
             initial_ssthresh: config.initial_ssthresh,
             handshake_rtt: handshake.rtt,
             without_handshake: !config.handshake,
+            one_way_agent: config.one_way_agent,
             paced: config.pacing,
             seed,
         };
@@ -270,8 +273,8 @@ impl SenderCore {
             flight = flight.min(self.episode_flight);
         }
         self.report_losses(now);
-        let CongestionSign { cause, first, loss_window, .. } = *sign;
-        let head = self.board.head();
+        let CongestionSign { cause, first, loss_window, head, .. } = *sign;
+        let head = head.or_else(|| self.board.head());
         let event = Congestion { cause, state_before: self.state, flight, first, loss_window, head };
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);

@@ -12,6 +12,8 @@ impl DupAckRecovery {
     pub(super) fn on_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
         let before = core.state;
         let mut verdict = AckVerdict::default();
+        let sample = self.on_agent_ack(core, ack);
+        let ack = sample.as_ref().unwrap_or(ack);
         if ack.advances {
             self.on_new_ack(core, ack, &mut verdict, timers);
         } else if ack.duplicate {
@@ -42,17 +44,20 @@ impl DupAckRecovery {
 
     /// True if the oldest segment is older than the algorithm lets it become; only Vegas asks.
     fn head_expired(&self, core: &SenderCore, now: Time) -> bool {
-        let (head, limit) = (core.board.head(), core.cc.head_timeout());
+        let (head, limit) = (self.head(core.snd_una, &core.board), core.cc.head_timeout());
         self.is_vegas() && head.zip(limit).is_some_and(|(head, limit)| now.since(head.sent_at) >= limit)
     }
 
     /// As in ns-2's Vegas: after a retransmission more may be missing. The window has been reduced for that already.
     fn check_head_again(&mut self, core: &mut SenderCore, now: Time) {
-        let Some(head) = core.board.head().filter(|_| self.head_expired(core, now)) else {
+        let Some(head) = self.head(core.snd_una, &core.board).filter(|_| self.head_expired(core, now)) else {
             self.end_vegas_checks();
             return;
         };
         self.report_congestion(core, now, Cause::HeadTimeout, false);
+        if self.agent.is_some() {
+            return self.retransmit_agent_head(core);
+        }
         self.retransmit_head(head.transmissions, &mut core.board);
         if core.state != State::Loss {
             core.state = State::Recovery;
@@ -74,7 +79,7 @@ impl DupAckRecovery {
             core.report_recovery_end(ack.now, ack.round_start);
         }
         // RFC 6298 §5.2, §5.3; RFC 6582 §3.2: of several partial ACKs only the first restarts the timer.
-        if core.board.is_empty() {
+        if core.board.is_empty() && self.agent.is_none() {
             timers.stop(Timer::Rto);
         } else if progress != (Progress::Partial { restart_timer: false }) {
             timers.arm(Timer::Rto, ack.now + core.rtt.rto());
@@ -91,19 +96,26 @@ impl DupAckRecovery {
                 let cause = if head_expired { Cause::HeadTimeout } else { Cause::DupAck };
                 self.report_congestion(core, ack.now, cause, true);
             }
-            if self.is_vegas() {
+            self.on_agent_loss(core);
+            if self.is_vegas() || self.agent.is_some() {
                 // ns-2's Vegas: the retransmission restarts the timer.
                 timers.arm(Timer::Rto, ack.now + core.rtt.rto());
             }
-            core.state = self.begin(core.snd_nxt, core.cc.window().cwnd, &mut core.board);
-        } else if core.state == State::Open {
+            core.state = self.begin(core.snd_una, core.snd_nxt, core.cc.window().cwnd, &mut core.board);
+            return;
+        }
+        if head_expired && self.agent.is_some() {
+            self.report_expired_head(core, ack.now);
+        }
+        if core.state == State::Open {
             core.state = State::Disorder;
         }
     }
 
-    fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause, first: bool) {
+    pub(super) fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause, first: bool) {
         let (limited_transmit, loss_window) = (self.limited_transmit_sent(), core.mss);
-        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window });
+        let head = self.agent.as_ref().and_then(|agent| agent.head(core.snd_una));
+        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window, head });
     }
 
     /// The window is reduced although nothing was lost.

@@ -64,11 +64,12 @@ impl LossRecovery {
 
     /// New data is about to be sent.
     #[inline]
-    pub(super) fn on_new_data(&mut self, core: &SenderCore, chunk: Chunk) {
+    pub(super) fn on_new_data(&mut self, core: &SenderCore, now: Time, chunk: Chunk) {
         match self {
             LossRecovery::DupAck(recovery) => {
                 let bytes = Bytes(u64::from(chunk.len));
                 recovery.on_new_data(core.state, bytes, core.board.pipe() + bytes, core.cc.window().cwnd);
+                recovery.on_agent_new_data(chunk.seq, chunk.seq + bytes, now);
             }
             LossRecovery::Sack(recovery) => recovery.on_new_data(core.state, chunk),
         }
@@ -78,7 +79,7 @@ impl LossRecovery {
     #[inline]
     pub(super) fn on_retransmission(&mut self, now: Time, chunk: Chunk) {
         match self {
-            LossRecovery::DupAck(recovery) => recovery.on_retransmission(),
+            LossRecovery::DupAck(recovery) => recovery.on_retransmission(chunk.seq, now),
             LossRecovery::Sack(recovery) => recovery.on_retransmission(now, chunk),
         }
     }
@@ -123,6 +124,22 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.threshold().into(),
             LossRecovery::Sack(recovery) => recovery.reordering(),
+        }
+    }
+
+    /// The send loop ran dry, or the application has written.
+    #[inline]
+    pub(super) fn on_burst_end(&mut self) {
+        if let LossRecovery::DupAck(recovery) = self {
+            recovery.on_burst_end();
+        }
+    }
+
+    /// The recovery of one of ns-2's one-way agents.
+    pub(super) fn one_way_agent(&mut self) -> Option<&mut DupAckRecovery> {
+        match self {
+            LossRecovery::DupAck(recovery) if recovery.agent.is_some() => Some(recovery),
+            _ => None,
         }
     }
 

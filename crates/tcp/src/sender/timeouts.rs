@@ -39,6 +39,9 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
     fn on_rto(&mut self, now: Time, timers: &mut Timers) {
         let core = &mut self.core;
+        if let Some(recovery) = self.recovery.one_way_agent() {
+            return recovery.on_agent_rto(core, now, timers);
+        }
         if core.board.is_empty() {
             return;
         }

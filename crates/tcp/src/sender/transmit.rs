@@ -86,6 +86,9 @@ impl Sender {
             timers.arm_alone(Timer::Rto, now + core.rtt.rto());
         }
         self.recovery.on_retransmission(now, lost);
+        if let Some(recovery) = self.recovery.one_way_agent() {
+            recovery.send_twice(core);
+        }
         Some(core.retransmit(now, lost))
     }
 
@@ -98,8 +101,12 @@ impl Sender {
             return None;
         }
         let push = if core.tso_psh { core.join_tso_packet(now, &new, window)? } else { false };
-        self.recovery.on_new_data(core, new.chunk);
+        self.recovery.on_new_data(core, now, new.chunk);
+        let rto_at = timers.deadline(Timer::Rto);
         let out = core.send_new(now, &new, timers);
+        if let Some(recovery) = self.recovery.one_way_agent() {
+            recovery.after_new_data(core, rto_at, timers);
+        }
         Some(Outgoing { push: push || out.push, ..out })
     }
 
@@ -109,6 +116,7 @@ impl Sender {
             self.update_pure_receiver();
         }
         let window = self.send_window();
+        self.recovery.on_burst_end();
         let core = &mut self.core;
         if let Some(rate) = core.pacing_rate() {
             core.pacer.complete(now, rate);

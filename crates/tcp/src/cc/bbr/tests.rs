@@ -23,6 +23,7 @@ fn fresh(mss: u64, seed: u64) -> Bbr {
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed,
         },

@@ -23,6 +23,7 @@ fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
         initial_ssthresh: Bytes::MAX,
         handshake_rtt,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

@@ -34,6 +34,7 @@ fn vectors_of_algorithms_8_11() {
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

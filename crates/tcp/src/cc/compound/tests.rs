@@ -40,6 +40,7 @@ fn vectors_of_algorithms_8_13() {
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

@@ -39,6 +39,7 @@ fn a_velocity_of_four_moves_four_times_as_far() {
         initial_ssthresh: mss,
         handshake_rtt: None,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

@@ -31,6 +31,7 @@ fn ewphcc(profile: &str) -> Ewphcc {
         initial_ssthresh: MSS * 2,
         handshake_rtt: Some(Span::from_millis(100)),
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

@@ -19,6 +19,7 @@ fn fr(profile: &str, changed: &[(&str, Value)]) -> Fr {
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         },

@@ -38,6 +38,7 @@ fn a_gentle_cut_goes_with_a_gentle_increase() {
         initial_ssthresh,
         handshake_rtt: None,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

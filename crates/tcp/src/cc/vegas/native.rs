@@ -38,7 +38,7 @@ pub(in crate::cc) struct Native {
     pub(in crate::cc) w: f64,
     pub(in crate::cc) ssthresh: f64,
     mss: Bytes,
-    initial_window: f64,
+    pub(in crate::cc) initial_window: f64,
     /// ACKs of new data until the initial window holds: without a handshake the window is one segment until the first is
     /// acknowledged, and the next ACK sets it (delay_growth_).
     delayed: u32,
@@ -68,6 +68,14 @@ pub(in crate::cc) struct Native {
     /// The ACK under way has reported a loss.
     reacted: bool,
     backlog: f64,
+    /// One of ns-2's one-way agents.
+    agent: bool,
+    /// The ACK under way and its RTT in seconds, and the beginning of the round, by a clock of doubles if there is one.
+    now_s: Option<f64>,
+    rtt_s: Option<f64>,
+    round_began_s: f64,
+    /// The agent's own first RTT starts the estimator and is no sample.
+    starts_unsampled: bool,
 }
 
 /// What a round has shown.
@@ -111,6 +119,11 @@ impl Native {
             changed_at: None,
             reacted: false,
             backlog: 0.0,
+            agent: setup.one_way_agent,
+            now_s: None,
+            rtt_s: None,
+            round_began_s: setup.now.as_nanos() as f64 / 1e9,
+            starts_unsampled: setup.one_way_agent && setup.without_handshake,
         };
         if let Some(rtt) = setup.handshake_rtt {
             vegas.start_timer(rtt.as_secs_f64());
@@ -160,7 +173,9 @@ impl Native {
             if ack.duplicate > DUPLICATES && !reacted {
                 self.w = (self.w + 1.0).min(MAX_WINDOW);
             }
-            self.duplicates = self.duplicates.max(ack.duplicate);
+            // A retransmission sets an agent's count back.
+            let least = if self.agent && ack.duplicate > 0 { 0 } else { self.duplicates };
+            self.duplicates = ack.duplicate.max(least);
             return None;
         }
         if self.delayed > 0 {
@@ -173,7 +188,7 @@ impl Native {
             self.ssthresh = MIN_WINDOW;
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
-            self.base = rtt.latest.as_secs_f64();
+            self.base = self.rtt_s.unwrap_or(rtt.latest.as_secs_f64());
         }
         if view.snd_una <= self.round_from || view.state.in_cwnd_reduction() {
             return None;
@@ -182,7 +197,11 @@ impl Native {
     }
 
     fn end_round(&mut self, view: &View) -> Option<RoundEnd> {
-        let since = view.now.since(self.round_began).as_secs_f64();
+        let since = match self.now_s {
+            Some(now) => now - self.round_began_s,
+            None => view.now.since(self.round_began).as_secs_f64(),
+        };
+        self.round_began_s = self.now_s.unwrap_or(0.0);
         let sampled = self.samples > 0;
         let rtt = if sampled { self.sum / f64::from(self.samples) } else { since };
         (self.sum, self.samples) = (0.0, 0);
@@ -244,7 +263,13 @@ impl Native {
             self.w = (self.w + self.increment).min(MAX_WINDOW);
         }
         if let Some(rtt) = ack.rtt {
-            self.sample(rtt.latest.as_secs_f64());
+            let rtt = self.rtt_s.take().unwrap_or(rtt.latest.as_secs_f64());
+            if std::mem::take(&mut self.starts_unsampled) {
+                (self.rtt, self.mean8, self.deviation4) = (rtt, 8.0 * rtt, rtt);
+                self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0;
+                return;
+            }
+            self.sample(rtt);
         }
     }
 
@@ -288,7 +313,8 @@ impl CongestionControl for Native {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.reacted = true;
+        // Before the algorithm sees the same ACK: an agent's look at the head follows its ACK, a time-out has none.
+        self.reacted = !self.agent || (event.first && matches!(event.cause, Cause::DupAck | Cause::HeadTimeout));
         let half = self.usable(view) / 2.0;
         match event.cause {
             Cause::Timeout => {
@@ -325,6 +351,15 @@ impl CongestionControl for Native {
         if view.slow_start_after_idle && idle > view.rto {
             self.w = self.w.min(self.initial_window);
         }
+    }
+
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        (self.now_s, self.rtt_s) = (Some(now), rtt);
+    }
+
+    fn on_expired_head(&mut self, _age: Span) {
+        // Such a duplicate does not inflate the window.
+        self.reacted = true;
     }
 
     fn head_timeout(&self) -> Option<Span> {

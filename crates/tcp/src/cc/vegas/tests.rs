@@ -75,6 +75,7 @@ fn setup(handshake_ms: Option<u64>) -> Setup {
         initial_ssthresh: MSS * 20,
         handshake_rtt: handshake_ms.map(Span::from_millis),
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     }

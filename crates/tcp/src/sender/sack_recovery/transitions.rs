@@ -186,7 +186,7 @@ impl SackRecovery {
     pub(super) fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause, first: bool) {
         let loss_window = core.board.pipe() + self.mss;
         let limited_transmit = self.limited_transmit;
-        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window });
+        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window, head: None });
     }
 
     /// The reduction goes on: `delivered_data` has left the network.

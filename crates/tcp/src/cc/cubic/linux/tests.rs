@@ -23,6 +23,7 @@ fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> LinuxCubic {
             initial_ssthresh,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         },

@@ -15,6 +15,7 @@ fn cubic(segments: u64) -> Linux26Cubic {
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
         without_handshake: false,
+        one_way_agent: false,
         paced: false,
         seed: 1,
     };

@@ -24,6 +24,7 @@ fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Rfc {
             initial_ssthresh,
             handshake_rtt: None,
             without_handshake: false,
+            one_way_agent: false,
             paced: false,
             seed: 1,
         },
