@@ -11,12 +11,14 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::simulation::Simulation;
 use crate::world::World;
 
-/// A flow with both its endpoints, and its part of the summary.
-const FLOW_BYTES: u64 = 7_500;
+/// A flow with both its endpoints before they have a sender, and its part of the summary.
+const FLOW_BYTES: u64 = 4_300;
+/// The sender of an endpoint, which it has from the handshake on.
+const SENDER_BYTES: u64 = 1_600;
 /// The summary of a flow of a workload that is over.
 const SUMMARY_BYTES: u64 = 1_500;
 /// What a flow takes besides if the scenario lists it.
-const LISTED_FLOW_BYTES: u64 = 1_800;
+const LISTED_FLOW_BYTES: u64 = 2_200;
 /// A node with its place in the summary.
 const NODE_BYTES: u64 = 800;
 /// Both directions of a link, with their place in the summary.
@@ -63,14 +65,14 @@ impl Simulation {
         bytes(&Extent::of(graph), resolved.flow.len())
     }
 
-    /// Memory that grows during a run: packets, future events, series, lists of listeners, and the scoreboards of senders.
+    /// Memory that grows during a run: packets, future events, series, lists of listeners, and senders with their scoreboards.
     pub fn held_bytes(&self) -> u64 {
         let World { ctx, network, hosts, series, workloads, .. } = &self.world;
-        let scoreboard = |s: Snapshot| s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES;
-        let scoreboards: u64 = hosts.flows.iter().flat_map(Flow::snapshots).map(scoreboard).sum();
+        let sender = |s: Snapshot| SENDER_BYTES + s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES;
+        let senders: u64 = hosts.flows.iter().flat_map(Flow::snapshots).map(sender).sum();
         let channels: u64 = network.channels.iter().map(|channel| channel.mac.held_bytes()).sum();
         let records: u64 = hosts.sessions.iter().map(|session| session.held_bytes()).sum();
         let transfers = workloads.slots.len() as u64 * FLOW_BYTES + self.recorded.len() as u64 * SUMMARY_BYTES;
-        transfers + ctx.held_bytes() + series.held_bytes() + channels + records + scoreboards
+        transfers + ctx.held_bytes() + series.held_bytes() + channels + records + senders
     }
 }
