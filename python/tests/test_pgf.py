@@ -14,7 +14,8 @@ from tonopah.plot.look import Look
 from tonopah.plot.picture import picture
 
 PGF = {
-    "color", "definecolor", "pgfpathclose", "pgfpathcurveto", "pgfpathlineto", "pgfpathmoveto", "pgfpathrectangle",
+    "color", "definecolor", "pgfpathclose", "pgfpathcurveto", "pgfpathlineto", "pgfpathmoveto", "pgfpathquadraticcurveto",
+    "pgfpathrectangle", "pgfsetroundcap",
     "pgfpointorigin", "pgfqpoint", "pgfsetbuttcap", "pgfsetdash", "pgfsetfillcolor", "pgfsetfillopacity", "pgfsetlinewidth",
     "pgfsetmiterjoin", "pgfsetrectcap", "pgfsetroundjoin", "pgfsetstrokecolor", "pgfsetstrokeopacity", "pgfsys@defobject",
     "pgfsys@transformshift", "pgfsys@useobject", "pgftext", "pgfusepath",

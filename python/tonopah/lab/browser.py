@@ -122,10 +122,19 @@ class Browser:
     def until(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
         ends = time.monotonic() + PATIENCE_S
-        while not self.js(f"Boolean({condition})"):
+        while not self.holds(condition):
             if time.monotonic() > ends:
                 raise AssertionError(f"never true: {condition}")
             time.sleep(0.05)
+
+    def holds(self, condition: str) -> bool:
+        """Tell whether a condition holds in the page; it does not while another page takes its place."""
+        try:
+            return bool(self.js(f"Boolean({condition})"))
+        except RuntimeError as error:
+            if "Inspected target navigated" in str(error):
+                return False
+            raise
 
     def open(self, path: Path | str, width: int = 1400, height: int = 900, features: dict[str, str] | None = None) -> None:
         """Open a file or an address in a window of a size, with features of the medium such as prefers-color-scheme."""
