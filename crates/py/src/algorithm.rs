@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::Value as Json;
 use sim::scenario::Further;
 use tcp::cc::{self, Param, ParamKind, ParamValues, Profile, Requirements, Value};
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Bytes, Span};
 
 use crate::class::{Class, leak};
 use crate::object::Object;
@@ -72,17 +72,8 @@ impl Algorithm {
 
     /// Creates an object with default parameters and queries its window; raises what is wrong.
     fn probe(&self, py: Python<'_>) -> PyResult<()> {
-        let setup = cc::Setup {
-            now: Time::ZERO,
-            mss: Bytes(1000),
-            initial_window: Bytes(10_000),
-            initial_ssthresh: Bytes::MAX,
-            handshake_rtt: Some(Span::from_millis(100)),
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        };
+        let setup =
+            cc::Setup { handshake_rtt: Some(Span::from_millis(100)), ..cc::Setup::plain(Bytes(1000), Bytes(10_000)) };
         crate::guarded(|| {
             let config =
                 cc::CcConfig::of(self.algorithm, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;

@@ -79,17 +79,7 @@ impl World {
         let initial_ssthresh = if rng.chance(0.5) { Bytes::MAX } else { mss * spread(&mut rng, 2, 1 << 20) };
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
         let (paced, seed) = (rng.chance(0.5), rng.next_u64());
-        let setup = Setup {
-            now: Time::ZERO,
-            mss,
-            initial_window,
-            initial_ssthresh,
-            handshake_rtt,
-            paced,
-            without_handshake: false,
-            one_way_agent: false,
-            seed,
-        };
+        let setup = Setup { initial_ssthresh, handshake_rtt, paced, seed, ..Setup::plain(mss, initial_window) };
         let cc = cc_config(&mut rng, algorithm, profile).build(&setup);
         let view = View {
             mss,

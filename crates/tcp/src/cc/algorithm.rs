@@ -70,6 +70,23 @@ pub struct Setup {
     pub seed: u64,
 }
 
+impl Setup {
+    /// A connection whose handshake took no time and measured no RTT, which has no ssthresh and does not pace.
+    pub fn plain(mss: Bytes, initial_window: Bytes) -> Setup {
+        Setup {
+            now: Time::ZERO,
+            mss,
+            initial_window,
+            initial_ssthresh: Bytes::MAX,
+            handshake_rtt: None,
+            without_handshake: false,
+            one_way_agent: false,
+            paced: false,
+            seed: 1,
+        }
+    }
+}
+
 /// Algorithms are equal if their names are.
 impl PartialEq for Algorithm {
     fn eq(&self, other: &Algorithm) -> bool {

@@ -144,17 +144,7 @@ mod tests {
 
     fn asran(profile: &str, changed: &[(&str, Value)]) -> Asran {
         let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let setup = Setup {
-            now: crate::units::Time::ZERO,
-            mss: MSS,
-            initial_window: MSS * 10,
-            initial_ssthresh: Bytes::MAX,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        };
+        let setup = Setup::plain(MSS, MSS * 10);
         Asran::new(&CcConfig::by_name("asran", Some(profile), &changed).unwrap().values, &setup)
     }
 

@@ -240,17 +240,7 @@ mod tests {
 
     /// `cnt` after one ACK at window `w` with a maximum of `last_max`, without the ratio of delayed ACKs.
     fn cnt(w: u64, last_max: u64) -> f64 {
-        let setup = Setup {
-            now: crate::units::Time::ZERO,
-            mss: MSS,
-            initial_window: MSS * w,
-            initial_ssthresh: MSS * 2,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        };
+        let setup = Setup { initial_ssthresh: MSS * 2, ..Setup::plain(MSS, MSS * w) };
         let set = [("ack_ratio".to_owned(), Value::Flag(false))];
         let config = crate::cc::config::CcConfig::by_name("bic", Some("linux"), &set).expect("a registered profile");
         let mut bic = Bic::new(&config.values, &setup);

@@ -26,14 +26,8 @@ impl Driver {
         let now = Time::ZERO + Span::from_millis(1000);
         let cc = config.build(&Setup {
             now,
-            mss: MSS,
-            initial_window: MSS * cwnd,
             initial_ssthresh: ssthresh.map_or(Bytes::MAX, |segments| MSS * segments),
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
+            ..Setup::plain(MSS, MSS * cwnd)
         });
         let view = View {
             now,

@@ -243,17 +243,9 @@ mod tests {
     fn the_initial_window_is_rho() {
         for (rtt_ms, segments) in [(10, 1), (40, 1), (100, 4), (600, 24)] {
             let mss = Bytes(1000);
-            let cc = CcConfig::by_name("hybla", Some("linux"), &[]).expect("a registered profile").build(&Setup {
-                now: crate::units::Time::ZERO,
-                mss,
-                initial_window: mss * 10,
-                initial_ssthresh: Bytes::MAX,
-                handshake_rtt: Some(Span::from_millis(rtt_ms)),
-                without_handshake: false,
-                one_way_agent: false,
-                paced: false,
-                seed: 1,
-            });
+            let cc = CcConfig::by_name("hybla", Some("linux"), &[])
+                .expect("a registered profile")
+                .build(&Setup { handshake_rtt: Some(Span::from_millis(rtt_ms)), ..Setup::plain(mss, mss * 10) });
             assert_eq!(cc.window().cwnd, mss * segments, "{rtt_ms} ms");
         }
     }

@@ -14,20 +14,7 @@ const PROBE_RTT: f64 = 3.0;
 fn fresh(mss: u64, seed: u64) -> Bbr {
     let config = CcConfig::by_name("bbr", None, &[]).expect("the default");
     let mss = Bytes(mss);
-    Bbr::new(
-        &config.values,
-        &Setup {
-            now: Time::ZERO,
-            mss,
-            initial_window: mss * 10,
-            initial_ssthresh: Bytes::MAX,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed,
-        },
-    )
+    Bbr::new(&config.values, &Setup { seed, ..Setup::plain(mss, mss * 10) })
 }
 
 /// A round in which `segments` arrived within 40 ms, at its first ACK.

@@ -16,17 +16,7 @@ const PROBE_RTT: f64 = 6.0;
 
 fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
     let config = CcConfig::by_name("bbr3", None, &[]).expect("the default");
-    let setup = Setup {
-        now: Time::ZERO,
-        mss: MSS,
-        initial_window: MSS * 10,
-        initial_ssthresh: Bytes::MAX,
-        handshake_rtt,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup { handshake_rtt, ..Setup::plain(MSS, MSS * 10) };
     Bbr3::new(&config.values, &setup)
 }
 

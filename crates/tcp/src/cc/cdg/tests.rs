@@ -27,17 +27,7 @@ fn round(cdg: &mut Driver, rtts: &[f64]) -> bool {
 
 #[test]
 fn vectors_of_algorithms_8_11() {
-    let setup = Setup {
-        now: Time::ZERO,
-        mss: MSS,
-        initial_window: MSS * 10,
-        initial_ssthresh: Bytes::MAX,
-        handshake_rtt: None,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup::plain(MSS, MSS * 10);
     let cdg = Cdg::new(&CcConfig::by_name("cdg", None, &[]).unwrap().values, &setup);
     // The specification prints seven digits.
     for (sum, probability) in [(1_000, 0.041_130_2), (4_000, 0.154_646_2)] {

@@ -33,17 +33,7 @@ fn dwnd(compound: &Driver) -> f64 {
 #[test]
 fn vectors_of_algorithms_8_13() {
     let config = crate::cc::config::CcConfig::by_name("compound", None, &[]).unwrap();
-    let setup = Setup {
-        now: crate::units::Time::ZERO,
-        mss: MSS,
-        initial_window: MSS,
-        initial_ssthresh: Bytes::MAX,
-        handshake_rtt: None,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup::plain(MSS, MSS);
     let settings = Compound::new(&config.values, &setup).settings;
     // The specification prints four digits.
     for (w, gain) in [(41.0, 1.0253), (100.0, 2.9528), (1000.0, 21.2285)] {

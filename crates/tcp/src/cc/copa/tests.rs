@@ -32,17 +32,7 @@ fn a_velocity_of_four_moves_four_times_as_far() {
     let values = crate::cc::CcConfig::by_name("copa", None, &[]).unwrap().values;
     let now = Time::ZERO + Span::from_millis(1000);
     let (mss, initial_window) = (MSS, MSS * 20);
-    let setup = Setup {
-        now,
-        mss,
-        initial_window,
-        initial_ssthresh: mss,
-        handshake_rtt: None,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup { now, initial_ssthresh: mss, ..Setup::plain(mss, initial_window) };
     let mut copa = Copa::new(&values, &setup);
     (copa.velocity.v, copa.velocity.direction) = (4.0, Some(true));
     copa.step(1.0, true, now);

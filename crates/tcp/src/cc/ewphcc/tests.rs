@@ -24,17 +24,8 @@ const V2: Round = Round { losses: 1.0, loss_probability: 2.0 / 3.0, ..V1 };
 
 fn ewphcc(profile: &str) -> Ewphcc {
     let config = CcConfig::by_name("ewphcc", Some(profile), &[]).unwrap();
-    let setup = Setup {
-        now: Time::ZERO,
-        mss: MSS,
-        initial_window: MSS * 2,
-        initial_ssthresh: MSS * 2,
-        handshake_rtt: Some(Span::from_millis(100)),
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup =
+        Setup { initial_ssthresh: MSS * 2, handshake_rtt: Some(Span::from_millis(100)), ..Setup::plain(MSS, MSS * 2) };
     Ewphcc::new(&config.values, &setup)
 }
 

@@ -10,20 +10,7 @@ const MSS: Bytes = Bytes(1460);
 fn fr(profile: &str, changed: &[(&str, Value)]) -> Fr {
     let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let values = crate::cc::CcConfig::by_name("fr", Some(profile), &changed).unwrap().values;
-    Fr::new(
-        &values,
-        &Setup {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_window: MSS * 10,
-            initial_ssthresh: Bytes::MAX,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        },
-    )
+    Fr::new(&values, &Setup::plain(MSS, MSS * 10))
 }
 
 /// A sender that has measured 8 Mb/s and 100 ms.

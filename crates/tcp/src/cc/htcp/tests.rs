@@ -31,17 +31,7 @@ fn a_gentle_cut_goes_with_a_gentle_increase() {
     let now = Time::ZERO;
     let mss = Bytes(1000);
     let (initial_window, initial_ssthresh) = (mss * 1000, mss * 2);
-    let setup = Setup {
-        now,
-        mss,
-        initial_window,
-        initial_ssthresh,
-        handshake_rtt: None,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup { now, initial_ssthresh, ..Setup::plain(mss, initial_window) };
     let mut real = Real::new(&config.values, &setup);
     real.beta = 0.8;
     assert!(near(real.alpha(now + Span::from_millis(3000)), 8.8));

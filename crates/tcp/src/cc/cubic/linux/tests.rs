@@ -14,20 +14,7 @@ fn cubic(segments: u64) -> LinuxCubic {
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> LinuxCubic {
     let values = CcConfig::by_name("cubic", Some("linux"), overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    LinuxCubic::new(
-        &values,
-        &Setup {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_window,
-            initial_ssthresh,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        },
-    )
+    LinuxCubic::new(&values, &Setup { initial_ssthresh, ..Setup::plain(MSS, initial_window) })
 }
 
 fn at(millis: u64) -> View {

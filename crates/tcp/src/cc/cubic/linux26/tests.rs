@@ -8,17 +8,7 @@ use crate::units::Time;
 
 fn cubic(segments: u64) -> Linux26Cubic {
     let values = CcConfig::by_name("cubic", Some("linux26"), &[]).unwrap().values;
-    let setup = Setup {
-        now: Time::ZERO,
-        mss: MSS,
-        initial_window: MSS * segments,
-        initial_ssthresh: Bytes::MAX,
-        handshake_rtt: None,
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
-    };
+    let setup = Setup::plain(MSS, MSS * segments);
     Linux26Cubic::new(&values, &setup)
 }
 

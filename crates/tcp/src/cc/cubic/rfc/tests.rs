@@ -15,20 +15,7 @@ fn cubic(segments: u64) -> Rfc {
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Rfc {
     let values = CcConfig::by_name("cubic", None, overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    Rfc::new(
-        &values,
-        &Setup {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_window,
-            initial_ssthresh,
-            handshake_rtt: None,
-            without_handshake: false,
-            one_way_agent: false,
-            paced: false,
-            seed: 1,
-        },
-    )
+    Rfc::new(&values, &Setup { initial_ssthresh, ..Setup::plain(MSS, initial_window) })
 }
 
 fn at(secs: f64) -> View {
