@@ -313,8 +313,12 @@ impl CongestionControl for Native {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        // Before the algorithm sees the same ACK: an agent's look at the head follows its ACK, a time-out has none.
-        self.reacted = !self.agent || (event.first && matches!(event.cause, Cause::DupAck | Cause::HeadTimeout));
+        // Before the algorithm sees the same ACK: a time-out has none, and an agent's look at the head follows its ACK.
+        self.reacted = match event.cause {
+            Cause::Timeout => false,
+            Cause::DupAck | Cause::HeadTimeout => event.first || !self.agent,
+            _ => !self.agent,
+        };
         let half = self.usable(view) / 2.0;
         match event.cause {
             Cause::Timeout => {

@@ -70,14 +70,9 @@ fn native_fine_timeout() {
 fn setup(handshake_ms: Option<u64>) -> Setup {
     Setup {
         now: Time::ZERO + Span::from_millis(1000),
-        mss: MSS,
-        initial_window: MSS * 2,
         initial_ssthresh: MSS * 20,
         handshake_rtt: handshake_ms.map(Span::from_millis),
-        without_handshake: false,
-        one_way_agent: false,
-        paced: false,
-        seed: 1,
+        ..Setup::plain(MSS, MSS * 2)
     }
 }
 
@@ -168,6 +163,15 @@ fn native_time_out_and_second_look() {
     assert_eq!(driver.cwnd(), 15.0);
     driver.congestion(Cause::Timeout);
     assert_eq!((driver.cwnd(), driver.ssthresh()), (2.0, 7.0));
+}
+
+/// A time-out comes without an ACK: a duplicate after it inflates the window as any other.
+#[test]
+fn native_duplicates_after_a_time_out_inflate() {
+    let mut driver = Driver::new("vegas", "ns2", &[], 15, Some(20));
+    driver.congestion(Cause::Timeout);
+    duplicate(&mut driver, 4);
+    assert_eq!(driver.cwnd(), 3.0);
 }
 
 /// A sender whose base RTT is 100 ms and whose last round of 20 segments is one ACK from its end, having shown `rtt_ms`; as the
