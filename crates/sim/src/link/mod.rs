@@ -345,8 +345,9 @@ impl Link {
         if self.in_flight > 0 {
             self.schedule_next_arrival(ctx);
         }
-        if self.lost_in_flight > 0 || self.effects.is_some() || self.lossy.is_some() {
-            return self.may_lose(ctx, id);
+        let is_special = self.lost_in_flight > 0 || self.effects.is_some() || self.lossy.is_some();
+        if is_special && self.loses(ctx, id) {
+            return false;
         }
         self.metrics.delivered += 1;
         true

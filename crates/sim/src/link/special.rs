@@ -15,30 +15,29 @@ use crate::packet::DropReason;
 use crate::qdisc::{QueueContext, QueuedPacket};
 
 impl Link {
-    /// A packet reaches the far end of a link that may lose it; false if it does.
+    /// A packet reaches the far end of a link that may lose it; true if it does.
     #[inline(never)]
-    pub(super) fn may_lose(&mut self, ctx: &mut Context, id: PacketId) -> bool {
+    pub(super) fn loses(&mut self, ctx: &mut Context, id: PacketId) -> bool {
+        let reason = self.reason_to_lose(ctx, id);
+        if let Some(reason) = reason {
+            self.drop(ctx, id, reason);
+        }
+        reason.is_some()
+    }
+
+    #[inline]
+    fn reason_to_lose(&mut self, ctx: &mut Context, id: PacketId) -> Option<DropReason> {
         if self.lost_in_flight > 0 {
             self.lost_in_flight -= 1;
-            self.drop(ctx, id, DropReason::LinkDown);
-            return false;
+            return Some(DropReason::LinkDown);
         }
-        if self.effects.is_some() {
-            let size = self.on_link(ctx.packets.forwarding_header(id).size);
-            if let Some(reason) = self.land(ctx, id, size) {
-                self.drop(ctx, id, reason);
-                return false;
-            }
+        let size = self.on_link(ctx.packets.forwarding_header(id).size);
+        let lost_by_effect = self.land(ctx, id, size);
+        if lost_by_effect.is_some() {
+            return lost_by_effect;
         }
-        if self.lossy.is_some() {
-            let size = self.on_link(ctx.packets.forwarding_header(id).size);
-            if self.lossy.as_mut().is_some_and(|lossy| lossy.loss.at_receiver(size, &mut lossy.rng)) {
-                self.drop(ctx, id, DropReason::Loss);
-                return false;
-            }
-        }
-        self.metrics.delivered += 1;
-        true
+        let lossy = self.lossy.as_mut()?;
+        lossy.loss.at_receiver(size, &mut lossy.rng).then_some(DropReason::Loss)
     }
 
     /// A packet enters: ACKs may be held back, others copied.
@@ -192,7 +191,7 @@ impl Link {
     /// A packet reaches the far end of a link with effects; the reason if it is lost there.
     #[cold]
     #[inline(never)]
-    pub(super) fn land(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) -> Option<DropReason> {
+    fn land(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) -> Option<DropReason> {
         let effects = self.effects.as_mut()?;
         match effects.in_flight.remove(id) {
             End::LinkDown => Some(DropReason::LinkDown),
