@@ -136,16 +136,8 @@ impl Histogram {
     }
 
     pub(super) fn merge(&mut self, other: &Histogram) {
-        match other {
-            Histogram::Few(few) => {
-                let counted = few.iter().filter(|(_, count)| *count > 0);
-                counted.for_each(|(bucket, count)| self.add_to(usize::from(*bucket), *count));
-            }
-            Histogram::Range { first, counts } => {
-                let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                counted.for_each(|(index, count)| self.add_to(first + index, *count));
-            }
-        }
+        let counted = other.buckets().filter(|(_, count)| *count > 0);
+        counted.for_each(|(bucket, count)| self.add_to(bucket, count));
     }
 
     /// Forgets all values; few buckets keep their memory.
