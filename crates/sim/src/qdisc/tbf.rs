@@ -69,30 +69,13 @@ impl Tbf {
 
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
-        if self.debt {
-            return self.dequeue_on_credit(ctx);
-        }
         let answer = self.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
         for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
-            let paid = bucket.take(ctx.now(), head.size);
-            debug_assert!(paid, "the bucket was looked at");
+            bucket.overdraw(ctx.now(), head.size);
         }
         let next = self.inner.dequeue(ctx);
         debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");
-        next
-    }
-
-    fn dequeue_on_credit(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
-        if self.overdrawn_until(ctx.now()).is_some() {
-            return self.peek(ctx);
-        }
-        let next = self.inner.dequeue(ctx);
-        if let Dequeued::Ready(sent) = &next {
-            for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
-                bucket.overdraw(ctx.now(), sent.size);
-            }
-        }
         next
     }
 }
