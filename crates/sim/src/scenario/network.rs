@@ -188,9 +188,7 @@ impl Network {
             | Network::Constellation(_) => None,
         }
     }
-}
 
-impl Network {
     /// Its kinds of links, each with its place in the scenario; those of a graph stand beside it, in `link`.
     pub fn links(&self) -> Vec<(String, &LinkOptions)> {
         let mut links: Vec<(String, &LinkOptions)> = Vec::new();
