@@ -71,14 +71,18 @@ class RunFailedError(RuntimeError):
 
 def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suffix: str = "") -> InputError:
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
-    path = ".".join(part for part in (prefix, error.path) if part)
-    return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+    return InputError(below(prefix, error.path), f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
 
 
 def warning_texts(found: Iterable[Mapping[str, str]], source: str | None = None, prefix: str = "") -> list[str]:
     """Return the engine's warnings with their places, as `relay` gives those of errors."""
-    places = (".".join(part for part in (prefix, warning["path"]) if part) for warning in found)
-    return [": ".join([*([source] if source else []), place, one["message"]]) for place, one in zip(places, found, strict=True)]
+    of_file = [source] if source else []
+    return [": ".join([*of_file, below(prefix, one["path"]), one["message"]]) for one in found]
+
+
+def below(prefix: str, path: str) -> str:
+    """Return a path below another; either may be empty, the whole."""
+    return ".".join(part for part in (prefix, path) if part)
 
 
 MAX_COMPARED = 60

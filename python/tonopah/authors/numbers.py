@@ -8,6 +8,7 @@ from importlib.resources import files
 from tonopah.errors import InputError
 
 DATA = "data/authors"
+NUMBERS = f"{DATA}/numbers.csv"
 By = dict[str, dict[str, list[float]]]
 """By origin, `author` or `stock`, and metric: the stored numbers, one for each run."""
 
@@ -18,28 +19,26 @@ ORIGINS = ("author", "stock")
 
 def rows() -> Iterator[dict[str, str]]:
     """Yield the rows of the file. Raises InputError, which names the line."""
-    yield from checked((files("tonopah") / DATA / "numbers.csv").read_text(encoding="utf-8"))
+    yield from checked((files("tonopah") / NUMBERS).read_text(encoding="utf-8"))
 
 
 def checked(text: str) -> Iterator[dict[str, str]]:
     """Yield the rows of such a file. Raises InputError, which names the line."""
     reader = csv.DictReader(text.splitlines(), restkey="further", restval="")
     if unknown := [name for name in reader.fieldnames or () if name not in COLUMNS]:
-        raise InputError("line 1", f"column {unknown[0]!r} is unknown", f"allowed: {', '.join(COLUMNS)}", f"{DATA}/numbers.csv")
+        raise InputError("line 1", f"column {unknown[0]!r} is unknown", f"allowed: {', '.join(COLUMNS)}", NUMBERS)
     if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
-        raise InputError("line 1", f"column {missing[0]!r} is missing", None, f"{DATA}/numbers.csv")
+        raise InputError("line 1", f"column {missing[0]!r} is missing", None, NUMBERS)
     for row in reader:
         place = f"line {reader.line_num}"
         if "further" in row:
-            raise InputError(place, f"has more than {len(COLUMNS)} columns", None, f"{DATA}/numbers.csv")
+            raise InputError(place, f"has more than {len(COLUMNS)} columns", None, NUMBERS)
         if row["origin"] not in ORIGINS:
-            raise InputError(
-                f"{place}: origin", f"{row['origin']!r} is unknown", f"allowed: {', '.join(ORIGINS)}", f"{DATA}/numbers.csv"
-            )
+            raise InputError(f"{place}: origin", f"{row['origin']!r} is unknown", f"allowed: {', '.join(ORIGINS)}", NUMBERS)
         try:
             float(row["number"])
         except ValueError:
-            raise InputError(f"{place}: number", f"{row['number']!r} is not a number", None, f"{DATA}/numbers.csv") from None
+            raise InputError(f"{place}: number", f"{row['number']!r} is not a number", None, NUMBERS) from None
         yield row
 
 
