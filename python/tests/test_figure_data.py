@@ -100,6 +100,14 @@ def test_a_scatter_figure_has_a_point_with_both_intervals_for_each_algorithm():
     assert made.title == f"Goodput against {lower(metric('delay_s').label)}: 1"
 
 
+@pytest.mark.parametrize(("least", "logarithmic"), [(0.1, True), (0.0, False)])
+def test_the_horizontal_axis_of_a_scatter_figure_is_logarithmic_where_all_is_positive(least, logarithmic):
+    table = rows({("a", 1): [1e6] * 4, ("b", 1): [2e6] * 4})
+    table["delay_s"] = [least] * 4 + [0.2] * 4
+    asked, over = (Request("", table, metric(name), ["a", "b"], "a", Method(), log="xy") for name in ("goodput_bps", "delay_s"))
+    assert scatter(asked, over).x.log is logarithmic
+
+
 def test_all_panels_of_a_metric_have_one_scale(finished):
     found = figures_of(finished)
     lines = [found["line--network-flows--goodput_bps"], found["line--traffic-app-rate--goodput_bps"]]

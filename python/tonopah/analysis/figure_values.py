@@ -166,7 +166,9 @@ def scatter(request: Request, against: Request, axis: SweptAxis | None = None, v
         one = estimated(algorithm, i, [over.value], [up], [[]])
         wide = estimated(algorithm, i, [over.value], [over], [[]])
         series.append(replace(one, x_low=wide.low, x_high=wide.high))
-    horizontal = FigureAxis(against.name, against.metric.label, against.metric.unit, log="x" in request.log)
+    places = [place for one in series for place in (*one.x, *one.x_low) if place is not None]
+    logarithmic = "x" in request.log and all(place > 0 for place in places)
+    horizontal = FigureAxis(against.name, against.metric.label, against.metric.unit, log=logarithmic)
     at = f"at {lower(axis.label)} {value}" if axis else "at the nominal point"
     title = f"{request.metric.label} against {lower(against.metric.label)}"
     caption = f"{title}, {at}; {band(request.method, series)}, of both metrics."

@@ -97,8 +97,11 @@ class Chart:
             self.heatmap()
             return
         axes = self.figure.subplots()
-        kinds = {"line": self.line, "difference": self.difference, "bar": self.bar, "scatter": self.scatter}
-        (kinds | {"ecdf": self.ecdf, "series": self.series})[self.data.kind](axes)
+        draw = {
+            "line": self.line, "difference": self.difference, "bar": self.bar, "scatter": self.scatter, "ecdf": self.ecdf,
+            "series": self.series,
+        }  # fmt: skip
+        draw[self.data.kind](axes)
         for i, mark in enumerate(self.data.marks):
             label = "" if i else self.text(mark.label)
             axes.axvline(mark.x, color=MARK, linewidth=0.8, linestyle=":", label=label, zorder=1)

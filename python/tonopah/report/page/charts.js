@@ -216,7 +216,8 @@ function drawScatter(figure, shown, width, options) {
     .filter((row) => known(row.x) && known(row.y))
     .sort((a, b) => b.y - a.y);
   const [xs, ys] = [rows.flatMap((row) => [row.x, row.xLow, row.xHigh]).filter(known), verticalDomain(figure, shown, rows, options.common)];
-  const [top, bottom, side] = [12, 38, 20 + 6.3 * Math.max(1, ...rows.map((row) => row.label.length))];
+  const [top, bottom] = [12, 38];
+  const right = Math.min(20 + 6.3 * Math.max(1, ...rows.map((row) => row.label.length)), width * 0.4);
   const inner = Math.max(200, width * 0.5, 13 * rows.length);
   const scale = (v) => (figure.y.log ? Math.log(v) : v);
   const share = (v) => (scale(ys[1]) - scale(v)) / (scale(ys[1]) - scale(ys[0]) || 1);
@@ -228,14 +229,14 @@ function drawScatter(figure, shown, width, options) {
     Plot.text([row], { text: "label", frameAnchor: "top-right", dx: 10, dy: places[i], lineAnchor: "middle", textAnchor: "start", fill: "currentColor" }),
   );
   return Plot.plot({
-    width, height: Math.round(top + inner + bottom), marginLeft: 52, marginRight: Math.min(side, width * 0.4), marginTop: top, marginBottom: bottom,
+    width, height: Math.round(top + inner + bottom), marginLeft: 52, marginRight: right, marginTop: top, marginBottom: bottom,
     style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: figure.title,
     x: { type: figure.x.log ? "log" : "linear", domain: xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1], label: withUnit(figure.x), labelAnchor: "center", labelArrow: "none", inset: 8, ticks: 5, tickFormat: (v) => show(v, 6), grid: true },
     y: { type: figure.y.log ? "log" : "linear", domain: ys, inset: 8, grid: true, label: null, ticks: 5, tickFormat: (v) => show(v, 6) },
     marks: [
       Plot.ruleX(rows.filter((row) => known(row.low)), { x: "x", y1: "low", y2: "high", stroke }),
       Plot.ruleY(rows.filter((row) => known(row.xLow)), { y: "y", x1: "xLow", x2: "xHigh", stroke }),
-      (_, scales) => leaders(rows, places, scales, width - Math.min(side, width * 0.4), top),
+      (_, scales) => leaders(rows, places, scales, width - right, top),
       ...rows.map((row) => Plot.dot([row], { x: "x", y: "y", stroke: colour(row.style), fill: "var(--paper)", strokeWidth: 1.6, r: 4, symbol: symbol(row.style) })),
       ...names,
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: text, maxRadius: 60, fontSize: 11.5 })),
