@@ -105,6 +105,16 @@ def test_a_wrong_value_is_told_at_its_field_in_the_words_of_the_engine(bench):
     assert bench.text("#toml-mistake") == ""
 
 
+def test_what_a_scenario_seldom_means_is_told_beside_its_run(bench):
+    assert bench.js("document.querySelectorAll('.warning').length") == 0
+    run_toml(bench, TOML.replace('"20p"', '{ kind = "cake", rate = "20Mbps" }'))
+    assert bench.text(".warning") == (
+        "Warning: network.bottleneck.queue.rate: 20Mbps is above the rate of the link (4Mbps): the shaper never holds a full packet back"
+    )
+    run_toml(bench, TOML)
+    assert bench.js("document.querySelectorAll('.warning').length") == 0
+
+
 def test_what_is_no_toml_is_told_below_it(bench):
     bench.set("#toml", TOML.replace('"2s"', "2s"))
     bench.until("document.querySelector('#toml-mistake').textContent.includes('TOML')")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tonopah._core import Stepwise
 from tonopah._core import check as engine_check
-from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay
+from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay, warning_texts
 from tonopah.lab.security import confine
 from tonopah.lab.tracks import Shown, Tracks
 from tonopah.scenario.document import parse, prepare
@@ -94,6 +94,7 @@ class Session:
         self.bound = engine_form(scenario, source)
         checked = json.loads(engine_check(self.bound.text, self.seed, self.bound.algorithms))
         self.resolved, self.graph, self.random = checked["resolved"], checked["graph"], checked["random"]
+        self.warnings = warning_texts(checked["warnings"])
         self.tracks, self.lock = Tracks(), threading.Lock()
         self.state, self.now_s, self.summary, self.error = "waiting", 0.0, None, None
         self.pace: float | None = None
@@ -198,7 +199,10 @@ class Session:
     def started(self) -> dict[str, Any]:
         """Return what the page needs to know of the run besides its series."""
         graph = self.graph if len(self.graph.get("node", ())) <= MOST_NODES else None
-        return {"run": self.id, "resolved": self.resolved, "graph": graph, "random": self.random, "document": self.document}
+        return {
+            "run": self.id, "resolved": self.resolved, "graph": graph, "random": self.random, "warnings": self.warnings,
+            "document": self.document,
+        }  # fmt: skip
 
 
 def read_document(toml: str | None, scenario: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -39,7 +39,7 @@ export function useRun(columns) {
         if (message.kind === "started") {
           me.over = false;
           me.duration = inSeconds(message.resolved.duration) || 1;
-          change({ id: message.run, graph: message.graph, links: linksOf(message.graph), resolved: message.resolved, random: message.random, document: message.document, duration: me.duration, phase: "running", now: 0, error: null, summary: null, seen: false });
+          change({ id: message.run, graph: message.graph, links: linksOf(message.graph), resolved: message.resolved, random: message.random, warnings: message.warnings, document: message.document, duration: me.duration, phase: "running", now: 0, error: null, summary: null, seen: false });
           me.ask();
         } else if (message.kind === "series") {
           if (message.run !== run.id) return;
@@ -57,7 +57,7 @@ export function useRun(columns) {
           me.ask();
         } else if (message.kind === "refused") {
           me.over = true;
-          change({ error: message.error, phase: "refused" });
+          change({ error: message.error, warnings: [], phase: "refused" });
         }
       },
       start(document, seed, pace) {
@@ -140,6 +140,7 @@ export function Watch({ state, run, facts, pace, setPace, again, other, children
   const seen = Math.min(Math.max(time, state.shown.from_s), state.shown.until_s), orbits = state.resolved?.network?.kind === "constellation";
   return html`<div class="watch"><${Controls} state=${state} run=${run} pace=${pace} setPace=${setPace} again=${again} />
     ${state.error && html`<p class="mistake" role="alert" id="run-error">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}${state.error.hint ? ` (${state.error.hint})` : ""}</p>`}
+    ${state.warnings?.map((text) => html`<p class="warning" role="status" key=${text}>Warning: ${text}</p>`)}
     <${FlowSwitches} flows=${flows} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
     ${state.tracks.length > 0 && html`<${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} />`}
     <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.summary} links=${state.links} other=${other} />
