@@ -29,7 +29,12 @@ export function slidersOf(document) {
     if (flow.start === undefined) chosen.push({ path: `flow[${i}].start`, label: `start, flow ${i}`, value: "0s", kind: "start" });
   }
   if (lossy) chosen.push({ path: `${lossy}.loss`, label: "loss", value: 0, kind: "none" });
-  return chosen.slice(0, MOST);
+  return chosen.slice(0, MOST).map((one, _, all) => ({ ...one, label: all.some((other) => other !== one && other.label === one.label) ? belowTable(one) : one.label }));
+}
+
+// A label that another slider has too, after the table that it stands in: "queue rate".
+function belowTable({ path, label }) {
+  return [path.split(".").at(-2)?.replaceAll("_", " "), label].filter(Boolean).join(" ");
 }
 
 // Of a graph the links with the least rate share one set of sliders: the first of them.
