@@ -4,6 +4,7 @@
 use tcp::Segment;
 use tcp::units::{Bytes, Time};
 
+use crate::engine::crossing::{Crossing, EventPlace, Outbox};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::rehashes::Rehashes;
@@ -32,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) order: Option<Box<OrderMetrics>>,
     pub(crate) rehashes: Rehashes,
     pub(crate) sink: Option<Box<dyn Sink>>,
+    /// Packets that leave the part of the world that is simulated here, if that is a part.
+    pub(crate) outbox: Option<Box<Outbox>>,
     /// Events handled.
     pub(crate) events: u64,
 }
@@ -69,6 +72,7 @@ impl Context {
             order: None,
             rehashes: Rehashes::default(),
             sink,
+            outbox: None,
             events: 0,
         }
     }
@@ -153,6 +157,37 @@ impl Context {
         self.now = self.key.time();
         self.events += 1;
         Some(event)
+    }
+
+    /// Time of the next event.
+    pub(crate) fn next_time(&mut self) -> Option<Time> {
+        self.event_list.next_key().map(|key| EventKey::from_bits(key).time())
+    }
+
+    /// Advances the clock to the next event before `until`, and notes its place for the packets that leave by it.
+    pub(crate) fn next_before(&mut self, until: Time) -> Option<Event> {
+        if self.next_time()? >= until {
+            return None;
+        }
+        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
+        self.key = EventKey::from_bits(key);
+        self.now = self.key.time();
+        self.events += 1;
+        if let Some(outbox) = &mut self.outbox {
+            outbox.place = EventPlace { key: self.key, tie_break };
+            outbox.next_observation = self.next_observation;
+        }
+        Some(event)
+    }
+
+    /// Hands a packet to the part of the world at the far end of `link`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, link: LinkId, starts: EventKey, arrives: Time, id: PacketId) {
+        let packet = self.packets.take(id);
+        let outbox = self.outbox.as_mut().expect("only a part of a world has links that leave it");
+        let Outbox { place, next_observation, .. } = **outbox;
+        outbox.packets.push(Crossing { link, starts, arrives, packet, place, next_observation });
     }
 
     /// Time and rank of the event being handled.

@@ -1,0 +1,137 @@
+//! A run in several parts gives the bits of one: the same text of the summary, whatever the network, its queues and its losses.
+
+mod common;
+
+use common::scenario;
+use common::worlds::world;
+use serde_json::{Value, json};
+use sim::parallel::{Division, Part, Undivided};
+use sim::{Simulation, Summary};
+use tcp::rng::Rng;
+use tcp::units::Time;
+
+/// Runs in parts, one after the other in each window.
+fn run_in_parts(world: &Value, seed: u64, parts: usize) -> Result<(Summary, Division), Undivided> {
+    let made = || Simulation::new(&scenario(world), seed).unwrap();
+    let division = made().divide(parts)?;
+    let mut parts: Vec<Part> = (0..division.parts()).map(|index| Part::new(made(), &division, index)).collect();
+    let mut next = Some(Time::ZERO);
+    while let Some(from) = next {
+        next = parts.iter_mut().filter_map(|part| part.advance(from + division.lookahead())).min();
+        for from in 0..parts.len() {
+            for to in 0..parts.len() {
+                let mail = parts[from].take_mail(to);
+                parts[to].receive(mail);
+            }
+        }
+    }
+    Ok((Part::finish(parts).summary, division))
+}
+
+fn text(summary: &Summary) -> String {
+    serde_json::to_string(summary).unwrap()
+}
+
+/// Compares two and three parts with one; returns how many parts the last had.
+fn the_same_in_parts(world: &Value, seed: u64) -> Result<usize, Undivided> {
+    let plain = text(&Simulation::new(&scenario(world), seed).unwrap().run().summary);
+    let mut parts = 0;
+    for wanted in [2, 3] {
+        let (summary, division) = run_in_parts(world, seed, wanted)?;
+        let found = text(&summary);
+        if found != plain {
+            let at = plain.bytes().zip(found.bytes()).position(|(one, other)| one != other).unwrap_or(0).saturating_sub(120);
+            let near = |text: &str| text[at..(at + 300).min(text.len())].to_owned();
+            panic!("{wanted} parts, seed {seed}\n{}\n{}\n{world}", near(&plain), near(&found));
+        }
+        parts = division.parts();
+    }
+    Ok(parts)
+}
+
+/// A random network: a ring with chords, random delays, rates, queues, losses and changes, flows of every kind.
+fn random_network(seed: u64) -> Value {
+    let mut rng = Rng::stream(seed, "network");
+    let mut pick = |from: &[Value]| from[rng.below(from.len() as u64) as usize].clone();
+    let numbers = |from: std::ops::Range<u64>| from.map(|n| json!(n)).collect::<Vec<_>>();
+    let count = pick(&numbers(5..14)).as_u64().unwrap();
+    let queue = [
+        json!("12p"), json!("40p"), json!("25kB"), json!({"kind": "drop_tail", "limit": "30kB", "mark_threshold": 3}),
+        json!({"kind": "red", "limit": "20p", "ecn": true}), json!({"kind": "codel", "ecn": true}),
+        json!({"kind": "fq_codel", "limit": "20p", "queues": 4}), json!({"kind": "pie", "ecn": true}),
+        json!({"kind": "sfq", "limit": "20p", "depth": 8, "queues": 3, "perturb": "700ms"}),
+    ];
+    let loss = [
+        json!({"kind": "none"}), json!({"kind": "none"}), json!({"kind": "packet", "p": 0.01}), json!({"kind": "bit", "ber": 1e-6}),
+        json!({"kind": "nth", "data_packets": [5, 6, 7, 30]}),
+    ];
+    let changes = [
+        json!([]), json!([]), json!([{"at": "700ms", "rate": "900kbps"}, {"at": "1500ms", "delay": "2ms"}]),
+        json!([{"at": "1s", "up": false}, {"at": "1700ms", "up": true}]),
+    ];
+    let rates = [json!("1Mbps"), json!("2Mbps"), json!("5Mbps"), json!("20Mbps"), json!("100Mbps")];
+    let delays = [json!("1ms"), json!("2ms"), json!("5ms"), json!("5ms"), json!("17ms"), json!("0ms")];
+    let app = [
+        json!({"kind": "bulk"}), json!({"kind": "bulk"}), json!({"kind": "bulk", "bytes": "100kB"}),
+        json!({"kind": "cbr", "rate": "200pps", "size": "512B"}),
+        json!({"kind": "cbr", "rate": "1Mbps", "size": "700B", "on_full": "drop"}),
+        json!({"kind": "cbr", "rate": "100pps", "size": "400B", "transport": "udp"}),
+        json!({"kind": "on_off", "rate": "200pps", "size": "1000B"}),
+        json!({"kind": "request_response", "request": "1kB", "response": "20kB", "think": "50ms"}),
+    ];
+    let cc = [json!("reno"), json!("newreno"), json!("cubic"), json!({"name": "cubic", "profile": "linux"}), json!("bbr")];
+    let mut links = Vec::new();
+    for node in 0..count {
+        let mut chosen = vec![(node, (node + 1) % count)];
+        if pick(&numbers(0..4)) == json!(0) {
+            chosen.push((node, (node + count / 2) % count));
+        }
+        for (from, to) in chosen.into_iter().filter(|(from, to)| from != to) {
+            links.push(json!({
+                "from": format!("n{from}"), "to": format!("n{to}"), "rate": pick(&rates), "delay": pick(&delays),
+                "queue": pick(&queue[..if seed % 3 == 0 { 3 } else { 9 }]), "loss": pick(&loss),
+                "changes": if seed % 4 == 3 { pick(&changes) } else { json!([]) },
+            }));
+        }
+    }
+    let mut flows = Vec::new();
+    for _ in 0..pick(&numbers(3..12)).as_u64().unwrap() {
+        let from = pick(&numbers(0..count)).as_u64().unwrap();
+        let to = (from + pick(&numbers(1..count)).as_u64().unwrap()) % count;
+        let start = pick(&numbers(0..900)).as_u64().unwrap();
+        let mut flow = json!({"from": format!("n{from}"), "to": format!("n{to}"), "cc": pick(&cc),
+            "app": pick(&app), "start": format!("{start}ms")});
+        if flow["app"]["transport"] == json!("udp") {
+            flow.as_object_mut().unwrap().remove("cc");
+        }
+        if start % 7 == 0 {
+            flow["stop"] = json!("2s");
+        }
+        flows.push(flow);
+    }
+    json!({
+        "duration": "3s", "warmup": if seed % 2 == 0 { "0s" } else { "1100ms" },
+        "network": {"kind": "graph"},
+        "node": (0..count).map(|node| json!({"name": format!("n{node}")})).collect::<Vec<_>>(),
+        "link": links, "flow": flows,
+        "tcp": {"mss": "1000B", "timestamps": seed % 2 == 0, "send_buffer": "64kB"},
+    })
+}
+
+#[test]
+fn random_networks() {
+    let (mut divided, mut three) = (0, 0);
+    for seed in 0..160 {
+        match the_same_in_parts(&random_network(seed), seed) {
+            Ok(parts) => (divided, three) = (divided + 1, three + u32::from(parts == 3)),
+            Err(reason) => println!("{seed}: {reason}"),
+        }
+    }
+    assert!(divided >= 120 && three >= 60, "only {divided} networks were divided, {three} into three parts");
+}
+
+#[test]
+fn random_dumbbells() {
+    let divided = (0..60).filter(|seed| the_same_in_parts(&world(*seed), *seed).is_ok()).count();
+    assert!(divided >= 30, "{divided}");
+}
