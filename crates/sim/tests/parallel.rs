@@ -5,7 +5,7 @@ mod common;
 use common::scenario;
 use common::worlds::world;
 use serde_json::{Value, json};
-use sim::parallel::{Division, Part, Undivided};
+use sim::parallel::{Division, Mail, Part, Undivided};
 use sim::{Simulation, Summary};
 use tcp::rng::Rng;
 use tcp::units::Time;
@@ -20,8 +20,9 @@ fn run_in_parts(world: &Value, seed: u64, parts: usize) -> Result<(Summary, Divi
         next = parts.iter_mut().filter_map(|part| part.advance(from + division.lookahead())).min();
         for from in 0..parts.len() {
             for to in 0..parts.len() {
-                let mail = parts[from].take_mail(to);
-                parts[to].receive(mail);
+                let mut mail = Mail::default();
+                parts[from].send(to, &mut mail);
+                parts[to].receive(&mut mail);
             }
         }
     }

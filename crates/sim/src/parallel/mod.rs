@@ -21,7 +21,7 @@ mod plan;
 pub use part::{Mail, Part};
 pub use plan::Division;
 
-/// Why a run is not divided.
+/// Why a run is not divided: the end of a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Undivided(pub String);
 

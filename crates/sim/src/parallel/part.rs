@@ -136,25 +136,26 @@ impl Part {
         let ctx = &self.simulation.world.ctx;
         let (to, at) = (ctx.by_serial(endpoint.peer()), ctx.now);
         if ctx.rehashes.has_changed(to, at) {
-            self.outgoing.iter_mut().for_each(|mail| mail.news.push(News::Rehash { to, at }));
+            let others = self.outgoing.iter_mut().enumerate().filter(|(part, _)| *part != self.index);
+            others.for_each(|(_, mail)| mail.news.push(News::Rehash { to, at }));
         }
     }
 
-    /// Takes what is to be sent to another part.
-    pub fn take_mail(&mut self, to: usize) -> Mail {
-        std::mem::take(&mut self.outgoing[to])
+    /// Puts what is to be sent to another part into `mail`, which is empty.
+    pub fn send(&mut self, to: usize, mail: &mut Mail) {
+        std::mem::swap(&mut self.outgoing[to], mail);
     }
 
-    /// Receives what another part has sent.
-    pub fn receive(&mut self, mail: Mail) {
+    /// Receives what another part has sent, and leaves `mail` empty.
+    pub fn receive(&mut self, mail: &mut Mail) {
         let Mail { packets, news } = mail;
         let world = &mut self.simulation.world;
-        for item in news {
+        for item in news.drain(..) {
             match item {
                 News::Rehash { to, at } => world.ctx.rehashes.add(to, at),
                 News::Message { flow, end, at } => world.hosts.flows[flow.index()].messages.push_back((end, at)),
             }
         }
-        packets.into_iter().for_each(|crossing| world.network.enter(&mut world.ctx, crossing));
+        packets.drain(..).for_each(|crossing| world.network.enter(&mut world.ctx, crossing));
     }
 }
