@@ -60,7 +60,12 @@ pub(crate) fn run(
     failures.sort_by_key(|failure| matches!(failure, Failure::GivenUp));
     match failures.into_iter().next() {
         Some(failure) => Err(failure),
-        None => Ok((Part::finish(ended.into_iter().filter_map(Result::ok).collect()), None)),
+        None => match Part::finish(ended.into_iter().filter_map(Result::ok).collect()) {
+            Ok(outcome) => Ok((outcome, None)),
+            Err(Undivided(reason)) => {
+                Ok((running::run(Simulation::new(scenario, seed)?, limits, stopper)?, Some(reason)))
+            }
+        },
     }
 }
 

@@ -328,7 +328,10 @@ impl Simulation {
     #[inline(never)]
     fn after_change(&mut self, id: FlowId) {
         let World { ctx, hosts, series, workloads, .. } = &mut self.world;
-        if workloads.is_listed(id) {
+        if let Some(outbox) = &mut ctx.outbox {
+            // What has become of a flow with its ends in two parts is found out when the run is over.
+            outbox.inputs.push(id);
+        } else if workloads.is_listed(id) {
             if series.samples_flow_changes() {
                 series.on_change(ctx.now, id, &hosts.flows[id.index()]);
             }

@@ -26,7 +26,7 @@ fn run_in_parts(world: &Value, seed: u64, parts: usize) -> Result<(Summary, Divi
             }
         }
     }
-    Ok((Part::finish(parts).summary, division))
+    Ok((Part::finish(parts)?.summary, division))
 }
 
 fn text(summary: &Summary) -> String {
@@ -135,4 +135,48 @@ fn random_networks() {
 fn random_dumbbells() {
     let divided = (0..60).filter(|seed| the_same_in_parts(&world(*seed), *seed).is_ok()).count();
     assert!(divided >= 30, "{divided}");
+}
+
+/// Flows that come and go among the hosts of a fat tree, of a network of switches, over a dumbbell.
+fn random_workload(seed: u64) -> Value {
+    let mut rng = Rng::stream(seed, "workload");
+    let mut below = |n: u64| rng.below(n);
+    let queue = [json!("30p"), json!({"kind": "drop_tail", "limit": "60p", "mark_threshold": 20}), json!("8p"), json!({"kind": "codel"})]
+        [below(4) as usize]
+        .clone();
+    let link = json!({"rate": "100Mbps", "delay": format!("{}us", 20 + below(400)), "queue": queue});
+    let (network, from, to) = match below(3) {
+        0 => (json!({"kind": "fat_tree", "k": 4, "link": link}), "h*", "h*"),
+        1 => (json!({"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts": 3, "link": link}), "h*", "h*"),
+        _ => (
+            json!({"kind": "dumbbell", "pairs": 6, "access": {"rate": "1Gbps", "delay": "1ms"},
+                   "bottleneck": {"rate": "50Mbps", "delay": "5ms", "queue": link["queue"],
+                                  "loss": {"kind": "packet", "p": 0.002 * below(3) as f64}}}),
+            "left*",
+            "right*",
+        ),
+    };
+    let size = [json!({"kind": "constant", "bytes": "12kB"}), json!({"kind": "web_search"}),
+                json!({"kind": "exponential", "mean": "40kB"})][below(3) as usize].clone();
+    let workload = json!({
+        "name": "w", "from": [from], "to": [to], "size": size, "classes": ["10kB", "100kB"],
+        "arrivals": {"kind": "poisson", "rate": format!("{}/s", 50 + below(400))},
+    });
+    json!({
+        "duration": "1500ms", "warmup": if below(2) == 0 { "0s" } else { "300ms" }, "network": network,
+        "tcp": {"cc": if below(2) == 0 { "dctcp" } else { "cubic" }, "rto_min": "10ms", "time_wait": format!("{}ms", below(3) * 20)},
+        "workload": [workload],
+    })
+}
+
+#[test]
+fn flows_that_come_and_go() {
+    let mut divided = 0;
+    for seed in 0..40 {
+        match the_same_in_parts(&random_workload(seed), seed) {
+            Ok(_) => divided += 1,
+            Err(reason) => println!("{seed}: {reason}"),
+        }
+    }
+    assert!(divided >= 32, "only {divided} were divided");
 }

@@ -279,6 +279,9 @@ impl Context {
     pub(crate) fn drop_at(&mut self, at: Time, id: PacketId, reason: DropReason, link: Option<LinkId>) {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
+        if let Some(outbox) = &mut self.outbox {
+            outbox.drops.push((packet.to.flow(), outbox.place));
+        }
         self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
     }
 

@@ -4,7 +4,7 @@ use tcp::units::Time;
 
 use crate::engine::event::EventKey;
 use crate::engine::event_list::TieBreak;
-use crate::ids::LinkId;
+use crate::ids::{FlowId, LinkId};
 use crate::packet::MovedPacket;
 
 /// The place of an event in the order of all events of a run, but for those that only the order of insertion tells apart.
@@ -34,4 +34,7 @@ pub(crate) struct Outbox {
     pub(crate) place: EventPlace,
     pub(crate) next_observation: Time,
     pub(crate) packets: Vec<Crossing>,
+    /// Flows that had an input, and flows of which a packet was dropped, with the event; taken after each event.
+    pub(crate) inputs: Vec<FlowId>,
+    pub(crate) drops: Vec<(FlowId, EventPlace)>,
 }

@@ -60,6 +60,18 @@ pub(crate) struct MovedPacket {
     rare: Option<Box<RareOptions>>,
 }
 
+impl MovedPacket {
+    /// The endpoint that the packet is for.
+    pub(crate) fn receiver(&self) -> EndpointId {
+        self.packed.to
+    }
+
+    /// The endpoint that the packet is for has another number.
+    pub(crate) fn rename_receiver(&mut self, to: EndpointId) {
+        self.packed.to = to;
+    }
+}
+
 /// The part of the header that forwarding needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForwardingHeader {

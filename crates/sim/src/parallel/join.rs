@@ -2,30 +2,53 @@
 
 use std::mem::swap;
 
+use super::Undivided;
+use super::flow_log::WorkloadLog;
 use super::part::Part;
 use super::plan::Division;
+use super::replay::{Replayed, replay};
 use crate::host::flow::{Flow, Transport};
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
+use crate::packet::MovedPacket;
 use crate::simulation::{Outcome, Simulation};
 use crate::world::World;
 
 impl Part {
     /// Ends the run: its results, from all parts in order.
     ///
+    /// # Errors
+    ///
+    /// If it was only in one part that these results can be had.
+    ///
     /// # Panics
     ///
     /// If an invariant is violated: that is a bug of the engine, never the user's fault.
-    pub fn finish(mut parts: Vec<Part>) -> Outcome {
+    pub fn finish(mut parts: Vec<Part>) -> Result<Outcome, Undivided> {
+        if parts[0].simulation.exceeded().is_some() {
+            return Err(Undivided("more flows of a workload came than expected".into()));
+        }
         let events = parts.iter().map(Part::events).sum();
         parts.iter_mut().for_each(|part| part.simulation.settle());
-        let Part { simulation: mut first, division, .. } = parts.remove(0);
-        let others = parts.into_iter().map(|part| part.simulation).collect();
+        let Part { simulation: mut first, division, log, .. } = parts.remove(0);
+        let mut logs = vec![log];
+        let mut others = Vec::with_capacity(parts.len());
+        for Part { simulation, log, .. } in parts {
+            logs.push(log);
+            others.push(simulation);
+        }
         let mut joined = Joined { division, whole: &mut first.world, others };
         joined.join_links();
         joined.join_flows();
-        joined.join_packets();
+        let log = joined.join_logs(logs);
+        let packets = joined.take_packets();
+        let Some(Replayed { recorded, numbers }) = replay(&mut first.world, &log) else {
+            let reason = "a flow of a workload ended in a way of which only one part can tell when";
+            return Err(Undivided(reason.into()));
+        };
+        put_packets(&mut first.world, packets, &numbers);
+        first.recorded = recorded;
         first.world.ctx.events = events;
-        first.summarize()
+        Ok(first.summarize())
     }
 }
 
@@ -92,13 +115,37 @@ impl Joined<'_> {
         }
     }
 
-    /// All packets exist in one store. Queues and links know how many they hold, and nobody asks them any more which.
-    fn join_packets(&mut self) {
-        for other in &mut self.others {
-            for packet in other.world.ctx.packets.take_all() {
-                self.whole.ctx.packets.put_back(packet);
+    /// What is known of each flow of a workload: its ends where they are, the last packet wherever it was.
+    fn join_logs(&self, logs: Vec<WorkloadLog>) -> WorkloadLog {
+        let listed = self.whole.workloads.listed();
+        let mut joined = logs[0].clone();
+        for (index, flow) in self.whole.hosts.flows.iter().skip(listed).enumerate() {
+            for (part, log) in logs.iter().enumerate() {
+                let ends = [flow.source, flow.sink].map(|node| self.division.part_of(node) == part);
+                joined.flows[index].join(&log.flows[index], ends);
             }
         }
+        joined
+    }
+
+    /// The packets of all parts.
+    fn take_packets(&mut self) -> Vec<MovedPacket> {
+        let mut packets = self.whole.ctx.packets.take_all();
+        for other in &mut self.others {
+            packets.extend(other.world.ctx.packets.take_all());
+        }
+        packets
+    }
+}
+
+/// All packets exist in one store, for flows with these numbers. Queues and links know how many they hold, and nobody asks them any
+/// more which.
+fn put_packets(world: &mut World, packets: Vec<MovedPacket>, numbers: &[Option<FlowId>]) {
+    for mut packet in packets {
+        let to = packet.receiver();
+        let flow = numbers[to.flow().index()].expect("a flow that is over has no packets");
+        packet.rename_receiver(if to.is_source() { flow.source() } else { flow.sink() });
+        world.ctx.packets.put_back(packet);
     }
 }
 

@@ -13,10 +13,12 @@
 //!
 //! No thread is here: the caller has one for each [`Part`], and a barrier.
 
+mod flow_log;
 mod groups;
 mod join;
 mod part;
 mod plan;
+mod replay;
 
 pub use part::{Mail, Part};
 pub use plan::Division;

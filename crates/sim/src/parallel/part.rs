@@ -2,11 +2,13 @@
 
 use tcp::units::Time;
 
+use super::flow_log::{EndLog, FlowLog, WorkloadLog};
 use super::plan::Division;
-use crate::engine::crossing::{Crossing, Outbox};
+use crate::engine::crossing::{Crossing, EventPlace, Outbox};
 use crate::engine::event::Event;
-use crate::ids::{EndpointId, FlowId, LinkId};
+use crate::ids::{EndpointId, FlowId, LinkId, NodeId};
 use crate::simulation::Simulation;
+use crate::world::World;
 
 /// What one part sends to another after a window.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub struct Part {
     index: usize,
     /// By part: what it is sent next.
     outgoing: Vec<Mail>,
+    /// What becomes of the flows of workloads.
+    pub(super) log: WorkloadLog,
     /// Events that another part counts as well.
     repeated: u64,
     is_over: bool,
@@ -52,8 +56,13 @@ impl Part {
             // The source has started when its first packet comes, and nothing comes before.
             flow.started |= division.part_of(flow.sink) == index && division.part_of(flow.source) != index;
         }
+        if !world.workloads.all.is_empty() {
+            let nodes = (0..world.network.nodes.len()).map(|node| NodeId(node as u32));
+            world.workloads.elsewhere = nodes.map(|node| division.part_of(node) != index).collect();
+        }
         let outgoing = (0..division.parts()).map(|_| Mail::default()).collect();
-        Part { simulation, division: division.clone(), index, outgoing, repeated: 0, is_over: false }
+        let (division, log) = (division.clone(), WorkloadLog::default());
+        Part { simulation, division, index, outgoing, log, repeated: 0, is_over: false }
     }
 
     /// The earliest instant at which something may happen because of what this part holds, or has sent in the last window; nothing
@@ -72,6 +81,7 @@ impl Part {
             && let Some(event) = self.simulation.world.ctx.next_before(until)
         {
             self.handle(event);
+            self.note_inputs(matches!(event, Event::Arrive { .. }));
         }
         let outbox = self.simulation.world.ctx.outbox.as_mut().expect("a part has an outbox");
         for crossing in outbox.packets.drain(..) {
@@ -109,9 +119,63 @@ impl Part {
                 self.tell_rehash(endpoint);
             }
             Event::Arrive { .. } | Event::LinkReady { .. } => self.simulation.handle(event),
+            Event::Arrival { .. } => {
+                self.repeated += u64::from(self.index > 0);
+                self.on_arrival(event);
+            }
             _ => {
+                if event == Event::WarmupEnds {
+                    self.log.warmup_ended = Some(self.place());
+                }
                 self.repeated += u64::from(self.index > 0);
                 self.simulation.handle(event);
+            }
+        }
+    }
+
+    /// The event being handled.
+    fn place(&self) -> EventPlace {
+        self.simulation.world.ctx.outbox.as_ref().expect("a part has an outbox").place
+    }
+
+    /// A flow of a workload arrives, in every part.
+    fn on_arrival(&mut self, event: Event) {
+        self.simulation.handle(event);
+        let World { hosts, workloads, .. } = &self.simulation.world;
+        if self.log.flows.len() == workloads.slots.len() {
+            return;
+        }
+        self.log.arrivals.push(self.place());
+        self.log.flows.push(FlowLog::default());
+        let id = FlowId((workloads.listed() + workloads.slots.len() - 1) as u32);
+        let flow = &hosts.flows[id.index()];
+        if self.division.part_of(flow.source) == self.index {
+            // Not an input, but the state that the next one is compared with.
+            let [is_closed, waits] = flow.end_state(id.source());
+            let end = EndLog { is_closed, waits, ..EndLog::default() };
+            self.log.flows.iter_mut().last().expect("one was added").ends[0] = end;
+        }
+    }
+
+    /// Notes what the last event has changed of flows of workloads.
+    fn note_inputs(&mut self, delivers: bool) {
+        let World { ctx, hosts, workloads, .. } = &mut self.simulation.world;
+        let (listed, outbox) = (workloads.listed(), ctx.outbox.as_mut().expect("a part has an outbox"));
+        for id in outbox.inputs.drain(..) {
+            let Some(log) = self.log.flow(id, listed) else { continue };
+            let flow = &hosts.flows[id.index()];
+            for (node, endpoint) in [(flow.source, id.source()), (flow.sink, id.sink())] {
+                if self.division.part_of(node) == self.index {
+                    log.on_input(outbox.place, flow, endpoint);
+                }
+            }
+            if delivers {
+                log.delivered = outbox.place;
+            }
+        }
+        for (id, place) in outbox.drops.drain(..) {
+            if let Some(log) = self.log.flow(id, listed) {
+                log.dropped = log.dropped.max(place);
             }
         }
     }

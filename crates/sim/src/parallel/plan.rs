@@ -8,6 +8,8 @@ use crate::host::app::App;
 use crate::ids::{FlowId, NodeId};
 use crate::link::{Link, LinkChange};
 use crate::simulation::Simulation;
+use crate::workload::Workload;
+use crate::workload::arrivals::Arrivals;
 use crate::world::{Change, World};
 
 /// What a packet costs at each node that it leaves, and at its source and its sink; what it costs to hand one to another part. In a
@@ -15,6 +17,9 @@ use crate::world::{Change, World};
 const HOP: u64 = 2;
 const END: u64 = 8;
 const CROSSING: u64 = 1;
+
+/// Flows of workloads that parts keep.
+const MOST_FLOWS: f64 = 50_000.0;
 
 /// Delays that are tried as lookahead.
 const DELAYS: usize = 12;
@@ -93,13 +98,33 @@ fn obstacle(world: &World) -> Option<&'static str> {
     let obstacles = [
         (!network.channels.is_empty(), "stations of a radio channel hear each other at once"),
         (constellation.is_some(), "the links of a constellation change all together"),
-        (!workloads.all.is_empty(), "flows of a workload take the places of others all over the network"),
+        (workloads.all.iter().any(is_answered), "users and answers of a workload wait for its flows"),
+        (expected_flows(world) > MOST_FLOWS, "so many flows of workloads would not fit: each part keeps them to the end"),
         (series.next_sample().is_some() || series.samples_flow_changes(), "series are sampled in one part"),
         (ctx.order.is_some(), "the order of packets is measured where links change it"),
         (ctx.keeps_doubles(), "time is kept in doubles"),
         (ctx.sink.is_some(), "its packets are watched in their order"),
     ];
     obstacles.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+}
+
+/// True if arrivals wait for flows that have ended, or the sinks of flows answer.
+fn is_answered(workload: &Workload) -> bool {
+    matches!(workload.arrivals, Arrivals::Closed { .. }) || !workload.def.app.is_plain()
+}
+
+/// Flows of workloads that will arrive, about.
+fn expected_flows(world: &World) -> f64 {
+    let expected = |workload: &Workload| {
+        let duration = world.resolved.duration;
+        let open = workload.def.stop.unwrap_or(duration).min(duration).saturating_sub(workload.def.start);
+        let arriving = match &workload.arrivals {
+            Arrivals::Listed { rows, .. } => rows.len() as f64,
+            _ => workload.rate.unwrap_or_default() * open.as_secs_f64(),
+        };
+        workload.def.count.map_or(arriving, |count| arriving.min(count as f64))
+    };
+    world.workloads.all.iter().map(expected).sum()
 }
 
 /// By link: the least delay that it ever has, if it may join two parts.
@@ -130,19 +155,28 @@ impl Load {
         let mut load = Load { nodes: vec![1; world.network.nodes.len()], links: vec![0; world.network.links.len()] };
         for (index, flow) in world.hosts.flows.iter().enumerate() {
             let id = FlowId(index as u32);
-            load.nodes[flow.source.index()] += END;
-            load.nodes[flow.sink.index()] += END;
-            for (from, to, receiver) in [(flow.source, flow.sink, id.sink()), (flow.sink, flow.source, id.source())] {
-                let mut here = from;
-                for _ in 0..world.network.nodes.len() {
-                    let Some(link) = world.network.next_link(here, to, receiver).filter(|_| here != to) else { break };
-                    load.nodes[here.index()] += HOP;
-                    load.links[link.index()] += CROSSING;
-                    here = world.network.links[link.index()].to.unwrap_or(to);
-                }
-            }
+            load.add(world, [flow.source, flow.sink], id);
+        }
+        // A flow between each pair of nodes, as if each were as likely.
+        let pairs = world.workloads.all_ends(Vec::new()).unwrap_or_default();
+        for (index, (source, sink)) in pairs.into_iter().enumerate() {
+            load.add(world, [source, sink], FlowId((world.hosts.flows.len() + index) as u32));
         }
         load
+    }
+
+    fn add(&mut self, world: &World, [source, sink]: [NodeId; 2], id: FlowId) {
+        self.nodes[source.index()] += END;
+        self.nodes[sink.index()] += END;
+        for (from, to, receiver) in [(source, sink, id.sink()), (sink, source, id.source())] {
+            let mut here = from;
+            for _ in 0..world.network.nodes.len() {
+                let Some(link) = world.network.next_link(here, to, receiver).filter(|_| here != to) else { break };
+                self.nodes[here.index()] += HOP;
+                self.links[link.index()] += CROSSING;
+                here = world.network.links[link.index()].to.unwrap_or(to);
+            }
+        }
     }
 
     fn total(&self) -> u64 {
