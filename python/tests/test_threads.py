@@ -40,12 +40,15 @@ def test_a_run_that_cannot_be_divided_has_one_thread_and_says_why(parking_lot, w
     assert (result.undivided, result.summary) == (ONE_THREAD, tp.run(wireless).summary)
 
 
-def test_an_algorithm_in_python_has_one_thread(parking_lot, tmp_path):
+def test_an_algorithm_in_python_has_one_thread(parking_lot):
     class Fixed(tp.CongestionControl):
         """Always ten segments."""
 
-        def on_ack(self, view, ack):
-            self.cwnd = 10 * view.mss
+        def on_ack(self, ack, view):
+            self.cwnd_bytes = 14_600
+
+        def on_congestion(self, event, view):
+            pass
 
     result = tp.run(parking_lot | {"duration": "100ms"}, cc=Fixed, threads=2)
     assert "algorithm in Python" in str(result.undivided)
@@ -61,7 +64,7 @@ def test_limits_hold_for_all_threads_together(parking_lot):
     with pytest.raises(LimitError, match="20000 events are its limit"):
         run_on_threads(to_json(parking_lot | {"duration": "100s"}), 1, 2, max_events=20_000)
     # The world of each part counts.
-    _, _, undivided = run_on_threads(to_json(parking_lot), 1, 2, max_memory=500_000)
+    _, _, undivided = run_on_threads(to_json(parking_lot | {"duration": "10ms"}), 1, 2, max_memory=170_000)
     assert "every part has the whole world" in str(undivided)
 
 

@@ -133,12 +133,7 @@ impl Meeting {
     }
 
     /// Simulates a part to the end of the run; `watch` is called now and then.
-    fn simulate(
-        &self,
-        mut part: Part,
-        index: usize,
-        watch: impl Fn() -> Result<(), Failure>,
-    ) -> Result<Part, Failure> {
+    fn simulate(&self, mut part: Part, index: usize, watch: impl Fn() -> Result<(), Failure>) -> Result<Part, Failure> {
         let (mut until, mut told) = (Time::ZERO + self.lookahead, 0);
         for round in 0_usize.. {
             let desk = &self.desks[round % 2];

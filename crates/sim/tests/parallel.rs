@@ -41,7 +41,8 @@ fn the_same_in_parts(world: &Value, seed: u64) -> Result<usize, Undivided> {
         let (summary, division) = run_in_parts(world, seed, wanted)?;
         let found = text(&summary);
         if found != plain {
-            let at = plain.bytes().zip(found.bytes()).position(|(one, other)| one != other).unwrap_or(0).saturating_sub(120);
+            let at =
+                plain.bytes().zip(found.bytes()).position(|(one, other)| one != other).unwrap_or(0).saturating_sub(120);
             let near = |text: &str| text[at..(at + 300).min(text.len())].to_owned();
             panic!("{wanted} parts, seed {seed}\n{}\n{}\n{world}", near(&plain), near(&found));
         }
@@ -57,30 +58,43 @@ fn random_network(seed: u64) -> Value {
     let numbers = |from: std::ops::Range<u64>| from.map(|n| json!(n)).collect::<Vec<_>>();
     let count = pick(&numbers(5..14)).as_u64().unwrap();
     let queue = [
-        json!("12p"), json!("40p"), json!("25kB"), json!({"kind": "drop_tail", "limit": "30kB", "mark_threshold": 3}),
-        json!({"kind": "red", "limit": "20p", "ecn": true}), json!({"kind": "codel", "ecn": true}),
-        json!({"kind": "fq_codel", "limit": "20p", "queues": 4}), json!({"kind": "pie", "ecn": true}),
+        json!("12p"),
+        json!("40p"),
+        json!("25kB"),
+        json!({"kind": "drop_tail", "limit": "30kB", "mark_threshold": 3}),
+        json!({"kind": "red", "limit": "20p", "ecn": true}),
+        json!({"kind": "codel", "ecn": true}),
+        json!({"kind": "fq_codel", "limit": "20p", "queues": 4}),
+        json!({"kind": "pie", "ecn": true}),
         json!({"kind": "sfq", "limit": "20p", "depth": 8, "queues": 3, "perturb": "700ms"}),
     ];
     let loss = [
-        json!({"kind": "none"}), json!({"kind": "none"}), json!({"kind": "packet", "p": 0.01}), json!({"kind": "bit", "ber": 1e-6}),
+        json!({"kind": "none"}),
+        json!({"kind": "none"}),
+        json!({"kind": "packet", "p": 0.01}),
+        json!({"kind": "bit", "ber": 1e-6}),
         json!({"kind": "nth", "data_packets": [5, 6, 7, 30]}),
     ];
     let changes = [
-        json!([]), json!([]), json!([{"at": "700ms", "rate": "900kbps"}, {"at": "1500ms", "delay": "2ms"}]),
+        json!([]),
+        json!([]),
+        json!([{"at": "700ms", "rate": "900kbps"}, {"at": "1500ms", "delay": "2ms"}]),
         json!([{"at": "1s", "up": false}, {"at": "1700ms", "up": true}]),
     ];
     let rates = [json!("1Mbps"), json!("2Mbps"), json!("5Mbps"), json!("20Mbps"), json!("100Mbps")];
     let delays = [json!("1ms"), json!("2ms"), json!("5ms"), json!("5ms"), json!("17ms"), json!("0ms")];
     let app = [
-        json!({"kind": "bulk"}), json!({"kind": "bulk"}), json!({"kind": "bulk", "bytes": "100kB"}),
+        json!({"kind": "bulk"}),
+        json!({"kind": "bulk"}),
+        json!({"kind": "bulk", "bytes": "100kB"}),
         json!({"kind": "cbr", "rate": "200pps", "size": "512B"}),
         json!({"kind": "cbr", "rate": "1Mbps", "size": "700B", "on_full": "drop"}),
         json!({"kind": "cbr", "rate": "100pps", "size": "400B", "transport": "udp"}),
         json!({"kind": "on_off", "rate": "200pps", "size": "1000B"}),
         json!({"kind": "request_response", "request": "1kB", "response": "20kB", "think": "50ms"}),
     ];
-    let cc = [json!("reno"), json!("newreno"), json!("cubic"), json!({"name": "cubic", "profile": "linux"}), json!("bbr")];
+    let cc =
+        [json!("reno"), json!("newreno"), json!("cubic"), json!({"name": "cubic", "profile": "linux"}), json!("bbr")];
     let mut links = Vec::new();
     for node in 0..count {
         let mut chosen = vec![(node, (node + 1) % count)];
@@ -141,13 +155,21 @@ fn random_dumbbells() {
 fn random_workload(seed: u64) -> Value {
     let mut rng = Rng::stream(seed, "workload");
     let mut below = |n: u64| rng.below(n);
-    let queue = [json!("30p"), json!({"kind": "drop_tail", "limit": "60p", "mark_threshold": 20}), json!("8p"), json!({"kind": "codel"})]
-        [below(4) as usize]
+    let queue = [
+        json!("30p"),
+        json!({"kind": "drop_tail", "limit": "60p", "mark_threshold": 20}),
+        json!("8p"),
+        json!({"kind": "codel"}),
+    ][below(4) as usize]
         .clone();
     let link = json!({"rate": "100Mbps", "delay": format!("{}us", 20 + below(400)), "queue": queue});
     let (network, from, to) = match below(3) {
         0 => (json!({"kind": "fat_tree", "k": 4, "link": link}), "h*", "h*"),
-        1 => (json!({"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts": 3, "link": link}), "h*", "h*"),
+        1 => (
+            json!({"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts": 3, "host_link": link, "fabric": link}),
+            "h*",
+            "h*",
+        ),
         _ => (
             json!({"kind": "dumbbell", "pairs": 6, "access": {"rate": "1Gbps", "delay": "1ms"},
                    "bottleneck": {"rate": "50Mbps", "delay": "5ms", "queue": link["queue"],
@@ -156,8 +178,12 @@ fn random_workload(seed: u64) -> Value {
             "right*",
         ),
     };
-    let size = [json!({"kind": "constant", "bytes": "12kB"}), json!({"kind": "web_search"}),
-                json!({"kind": "exponential", "mean": "40kB"})][below(3) as usize].clone();
+    let size = [
+        json!({"kind": "constant", "bytes": "12kB"}),
+        json!({"kind": "web_search"}),
+        json!({"kind": "exponential", "mean": "40kB"}),
+    ][below(3) as usize]
+        .clone();
     let workload = json!({
         "name": "w", "from": [from], "to": [to], "size": size, "classes": ["10kB", "100kB"],
         "arrivals": {"kind": "poisson", "rate": format!("{}/s", 50 + below(400))},
@@ -179,4 +205,33 @@ fn flows_that_come_and_go() {
         }
     }
     assert!(divided >= 32, "only {divided} were divided");
+}
+
+#[test]
+fn constellations() {
+    let places = [
+        (50.0, 10.0),
+        (-33.0, 151.0),
+        (40.0, -74.0),
+        (1.0, 103.0),
+        (-23.0, -46.0),
+        (35.0, 139.0),
+        (0.0, 37.0),
+        (19.0, -99.0),
+    ];
+    let terminals: Vec<Value> = (places.iter().enumerate())
+        .map(|(i, (latitude, longitude))| json!({"name": format!("t{i}"), "lat_deg": latitude, "lon_deg": longitude}))
+        .collect();
+    for (seed, own) in
+        [json!({}), json!({"shared_downlink": false}), json!({"handover_requeue": true})].into_iter().enumerate()
+    {
+        let mut network =
+            json!({"kind": "constellation", "preset": "iridium", "profile": "ns2", "terminals": terminals, "flows": 6});
+        network.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        let world = json!({
+            "duration": "700s", "network": network, "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
+            "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
+        });
+        assert_eq!(the_same_in_parts(&world, seed as u64), Ok(3));
+    }
 }

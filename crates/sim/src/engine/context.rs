@@ -180,6 +180,18 @@ impl Context {
         Some(event)
     }
 
+    /// True if a node is in another part of the world.
+    pub(crate) fn is_other_part(&self, node: NodeId) -> bool {
+        self.outbox.as_ref().is_some_and(|outbox| outbox.elsewhere[node.index()])
+    }
+
+    /// True if the far end of a link that leaves is in another part: `to`, or where the packet is for.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn is_elsewhere(&self, to: Option<NodeId>, id: PacketId) -> bool {
+        self.is_other_part(to.unwrap_or_else(|| self.packets.forwarding_header(id).destination))
+    }
+
     /// Hands a packet to the part of the world at the far end of `link`.
     #[cold]
     #[inline(never)]

@@ -34,6 +34,8 @@ pub(crate) struct Outbox {
     pub(crate) place: EventPlace,
     pub(crate) next_observation: Time,
     pub(crate) packets: Vec<Crossing>,
+    /// By node: true if it is in another part.
+    pub(crate) elsewhere: Vec<bool>,
     /// Flows that had an input, and flows of which a packet was dropped, with the event; taken after each event.
     pub(crate) inputs: Vec<FlowId>,
     pub(crate) drops: Vec<(FlowId, EventPlace)>,

@@ -1,27 +1,32 @@
-//! A link whose ends are in two parts of a world ([`crate::parallel`]). Each part has the link: that of its near end queues and
-//! transmits, that of its far end has the packets in flight and receives them.
+//! A link whose ends are in several parts of a world ([`crate::parallel`]). Each part has the link: that of its near end queues and
+//! transmits, those of its far ends have the packets in flight and receive them.
 
-use tcp::units::Span;
+use tcp::units::{Span, Time};
 
 use super::virtual_queue::Departure;
 use super::{Delay, Link};
 use crate::engine::context::Context;
-use crate::ids::PacketId;
+use crate::ids::{NodeId, PacketId};
 
 impl Link {
-    /// The propagation delay, if the link may join two parts: it is constant, and its far end needs nothing of its near one.
-    pub(crate) fn dividing_delay(&self) -> Option<Span> {
-        match self.delay {
-            Delay::Fixed(delay) if self.service.is_none() && self.effects.is_none() && self.to.is_some() => Some(delay),
-            _ => None,
+    /// A propagation delay that is never below up to `until`, if the link may join two parts: its far end needs nothing of its near one.
+    pub(crate) fn dividing_delay(&self, until: Time) -> Option<Span> {
+        (self.service.is_none() && self.effects.is_none()).then(|| self.delay.least(until))
+    }
+
+    /// The nodes to which it leads: one, or the terminals that share a downlink.
+    pub(crate) fn far_ends(&self) -> Vec<NodeId> {
+        match (&self.delay, self.to) {
+            (Delay::Shared(downlink), None) => downlink.terminals().collect(),
+            (_, to) => to.into_iter().collect(),
         }
     }
 
-    /// From now on the far end is in another part. One packet that does not exist counts as in flight, so that no arrival is an
-    /// event here.
+    /// From now on a far end is in another part. On a link with lookahead one packet that does not exist counts as in flight, so that
+    /// no arrival is an event here.
     pub(crate) fn set_leaving(&mut self) {
         (self.upstream.leaves, self.upstream.feeds_fast_links) = (true, false);
-        self.in_flight = 1;
+        self.in_flight = u32::from(self.has_fast_path());
     }
 
     #[cold]
@@ -40,9 +45,12 @@ impl Link {
         ctx.schedule_arrival(departure.starts, departure.arrives, self.id, id);
     }
 
-    /// The run is over: takes what the link has at its far end.
-    pub(crate) fn join(&mut self, far: &Link) {
-        self.in_flight = far.in_flight;
-        self.metrics.join(&far.metrics);
+    /// The run is over: takes what the link has in other parts, at its far ends.
+    pub(crate) fn join<'a>(&mut self, others: impl Iterator<Item = &'a Link>) {
+        self.in_flight -= u32::from(self.has_fast_path());
+        for far in others {
+            self.in_flight += far.in_flight;
+            self.metrics.join(&far.metrics);
+        }
     }
 }

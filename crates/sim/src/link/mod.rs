@@ -34,8 +34,8 @@ use effects::Effects;
 use entrance::Entrance;
 use in_order::InOrder;
 use service::Service;
-use virtual_queue::VirtualQueue;
 pub(crate) use virtual_queue::Departure;
+use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -336,7 +336,7 @@ impl Link {
             let packet = ctx.packets.get(next.packet);
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
-        if self.upstream.leaves {
+        if self.upstream.leaves && ctx.is_elsewhere(self.to, next.packet) {
             self.leave(ctx, Departure { starts: ctx.key(), arrives: self.last_arrival }, next.packet);
         } else {
             ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });

@@ -66,6 +66,11 @@ impl MovedPacket {
         self.packed.to
     }
 
+    /// The node of that endpoint.
+    pub(crate) fn destination(&self) -> NodeId {
+        self.packed.destination
+    }
+
     /// The endpoint that the packet is for has another number.
     pub(crate) fn rename_receiver(&mut self, to: EndpointId) {
         self.packed.to = to;

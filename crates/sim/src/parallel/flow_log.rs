@@ -87,15 +87,14 @@ impl FlowLog {
         }
         let closed = one.changed.max(other.changed);
         let at = closed.max(self.delivered).max(self.dropped);
-        let mut inputs = one.late_inputs.iter().chain(&other.late_inputs).copied().filter(|input| *input >= at);
-        if at > closed && at > self.delivered {
-            if !(one.is_closed && other.is_closed) {
-                return Err(());
-            }
-            return Ok(Some(Vanished { closed, at, noticed: inputs.min() }));
+        if at == closed || at == self.delivered {
+            return Ok(Some(Vanished { closed, at, noticed: Some(at) }));
         }
-        let _ = inputs.next();
-        Ok(Some(Vanished { closed, at, noticed: Some(at) }))
+        if !(one.is_closed && other.is_closed) {
+            return Err(());
+        }
+        let inputs = one.late_inputs.iter().chain(&other.late_inputs);
+        Ok(Some(Vanished { closed, at, noticed: inputs.copied().filter(|input| *input >= at).min() }))
     }
 }
 

@@ -39,7 +39,8 @@ impl Groups {
         for (node, weight) in self.weights.iter().enumerate() {
             weights[of[node]] += weight;
         }
-        let edges = self.near.iter().enumerate().flat_map(|(node, near)| near.iter().map(move |(to, w)| (node, *to, *w)));
+        let edges =
+            self.near.iter().enumerate().flat_map(|(node, near)| near.iter().map(move |(to, w)| (node, *to, *w)));
         let once = edges.filter(|(from, to, _)| from < to);
         Groups::new(weights, once.map(|(from, to, weight)| ([of[from], of[to]], weight)))
     }
@@ -72,7 +73,8 @@ impl Groups {
             let mine = self.weights[node];
             let joint = |other: usize| mine + if of[other] == ALONE { self.weights[other] } else { weights[of[other]] };
             let fits = self.near[node].iter().filter(|(other, _)| joint(**other) <= heaviest);
-            let best = fits.max_by_key(|(other, between)| (**between, std::cmp::Reverse(**other))).map(|(other, _)| *other);
+            let best =
+                fits.max_by_key(|(other, between)| (**between, std::cmp::Reverse(**other))).map(|(other, _)| *other);
             let group = match best {
                 Some(other) if of[other] != ALONE => of[other],
                 found => {
@@ -138,8 +140,11 @@ impl Groups {
                 let (from, weight) = (part_of[node], self.weights[node]);
                 let mut ties = vec![0_i64; parts];
                 self.near[node].iter().for_each(|(other, between)| ties[part_of[*other]] += *between as i64);
-                let fits = |to: &usize| *to != from && (weights[*to] + weight <= most || weights[*to] + weight < weights[from]);
-                let Some(to) = (0..parts).filter(fits).max_by_key(|to| (ties[*to], std::cmp::Reverse(weights[*to]))) else {
+                let fits = |to: &usize| {
+                    *to != from && (weights[*to] + weight <= most || weights[*to] + weight < weights[from])
+                };
+                let Some(to) = (0..parts).filter(fits).max_by_key(|to| (ties[*to], std::cmp::Reverse(weights[*to])))
+                else {
                     continue;
                 };
                 let relieves = weights[from] > most && ties[to] > 0;
@@ -179,7 +184,8 @@ mod tests {
     #[test]
     fn clusters_stay_whole() {
         // Eight clusters of six nodes, with much inside and little between.
-        let inside = (0..48).flat_map(|node| (node + 1..48).filter(move |other| other / 6 == node / 6).map(move |o| ([node, o], 20)));
+        let inside = (0..48)
+            .flat_map(|node| (node + 1..48).filter(move |other| other / 6 == node / 6).map(move |o| ([node, o], 20)));
         let between = (0..8).map(|cluster| ([cluster * 6, (cluster + 1) % 8 * 6], 1));
         let of = Groups::new(vec![1; 48], inside.chain(between)).split(2);
         assert!((0..48).all(|node| of[node] == of[node / 6 * 6]), "{of:?}");

@@ -65,17 +65,16 @@ fn place_of([owner, other]: [usize; 2]) -> usize {
 }
 
 impl Joined<'_> {
-    /// Each link is that of its near end, with what its far end has; each node that of its own part.
+    /// Each link is that of its near end, with what its far ends have; each node that of its own part.
     fn join_links(&mut self) {
         for index in 0..self.whole.network.links.len() {
-            let link = &self.whole.network.links[index];
-            let [near, far] = self.division.ends_of(link);
+            let near = self.division.part_of(self.whole.network.links[index].from);
             if near > 0 {
                 swap(&mut self.whole.network.links[index], &mut self.others[near - 1].world.network.links[index]);
             }
-            if near != far {
-                let far = &self.others[place_of([near, far])].world.network.links[index];
-                self.whole.network.links[index].join(far);
+            let link = &mut self.whole.network.links[index];
+            if link.upstream.leaves {
+                link.join(self.others.iter().map(|other| &other.world.network.links[index]));
             }
         }
         for index in 0..self.whole.network.nodes.len() {

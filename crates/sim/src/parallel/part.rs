@@ -46,19 +46,16 @@ impl Part {
     pub fn new(mut simulation: Simulation, division: &Division, index: usize) -> Part {
         let world = &mut simulation.world;
         world.forget_description();
-        world.ctx.outbox = Some(Box::<Outbox>::default());
-        let ends = world.network.links.iter().enumerate();
-        let leaves = |ends: [usize; 2]| ends[0] == index && ends[1] != index;
-        let leaving = ends.filter(|(_, link)| leaves(division.ends_of(link))).map(|(id, _)| LinkId(id as u32));
-        let leaving: Vec<LinkId> = leaving.collect();
+        let nodes = (0..world.network.nodes.len()).map(|node| NodeId(node as u32));
+        let elsewhere = nodes.map(|node| division.part_of(node) != index).collect();
+        world.ctx.outbox = Some(Box::new(Outbox { elsewhere, ..Outbox::default() }));
+        let links = world.network.links.iter().enumerate();
+        let leaving = links.filter(|(_, link)| division.part_of(link.from) == index && division.is_between(link));
+        let leaving: Vec<LinkId> = leaving.map(|(id, _)| LinkId(id as u32)).collect();
         world.network.become_part(leaving.into_iter());
         for flow in &mut world.hosts.flows {
             // The source has started when its first packet comes, and nothing comes before.
             flow.started |= division.part_of(flow.sink) == index && division.part_of(flow.source) != index;
-        }
-        if !world.workloads.all.is_empty() {
-            let nodes = (0..world.network.nodes.len()).map(|node| NodeId(node as u32));
-            world.workloads.elsewhere = nodes.map(|node| division.part_of(node) != index).collect();
         }
         let outgoing = (0..division.parts()).map(|_| Mail::default()).collect();
         let (division, log) = (division.clone(), WorkloadLog::default());
@@ -86,7 +83,7 @@ impl Part {
         let outbox = self.simulation.world.ctx.outbox.as_mut().expect("a part has an outbox");
         for crossing in outbox.packets.drain(..) {
             let to = self.simulation.world.network.links[crossing.link.index()].to;
-            let part = self.division.part_of(to.expect("a link between two parts has an end"));
+            let part = self.division.part_of(to.unwrap_or(crossing.packet.destination()));
             self.outgoing[part].packets.push(crossing);
         }
         self.next_time()

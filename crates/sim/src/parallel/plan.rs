@@ -1,6 +1,8 @@
 //! Which nodes a part has.
 
-use tcp::units::Span;
+use std::collections::BTreeMap;
+
+use tcp::units::{Span, Time};
 
 use super::Undivided;
 use super::groups::Groups;
@@ -48,9 +50,10 @@ impl Division {
         self.part_of[node.index()] as usize
     }
 
-    /// The parts of the two ends of a link.
-    pub(super) fn ends_of(&self, link: &Link) -> [usize; 2] {
-        [link.from, link.to.unwrap_or(link.from)].map(|node| self.part_of(node))
+    /// True if a link leads from one part to another.
+    pub(super) fn is_between(&self, link: &Link) -> bool {
+        let near = self.part_of(link.from);
+        link.far_ends().into_iter().any(|far| self.part_of(far) != near)
     }
 }
 
@@ -86,7 +89,9 @@ impl Simulation {
             }
         }
         let (_, division) = best.filter(|(cost, _)| *cost < load.total()).ok_or_else(|| {
-            Undivided("no links with a constant delay divide its nodes into parts that could work at the same time".into())
+            Undivided(
+                "no links with a constant delay divide its nodes into parts that could work at the same time".into(),
+            )
         })?;
         Ok(division)
     }
@@ -94,12 +99,14 @@ impl Simulation {
 
 /// What keeps a world in one part.
 fn obstacle(world: &World) -> Option<&'static str> {
-    let World { ctx, network, workloads, series, constellation, .. } = world;
+    let World { ctx, network, workloads, series, .. } = world;
     let obstacles = [
         (!network.channels.is_empty(), "stations of a radio channel hear each other at once"),
-        (constellation.is_some(), "the links of a constellation change all together"),
         (workloads.all.iter().any(is_answered), "users and answers of a workload wait for its flows"),
-        (expected_flows(world) > MOST_FLOWS, "so many flows of workloads would not fit: each part keeps them to the end"),
+        (
+            expected_flows(world) > MOST_FLOWS,
+            "so many flows of workloads would not fit: each part keeps them to the end",
+        ),
         (series.next_sample().is_some() || series.samples_flow_changes(), "series are sampled in one part"),
         (ctx.order.is_some(), "the order of packets is measured where links change it"),
         (ctx.keeps_doubles(), "time is kept in doubles"),
@@ -129,7 +136,8 @@ fn expected_flows(world: &World) -> f64 {
 
 /// By link: the least delay that it ever has, if it may join two parts.
 fn dividing_delays(world: &World) -> Vec<Option<Span>> {
-    let mut delays: Vec<Option<Span>> = world.network.links.iter().map(Link::dividing_delay).collect();
+    let end = Time::ZERO + world.resolved.duration;
+    let mut delays: Vec<Option<Span>> = world.network.links.iter().map(|link| link.dividing_delay(end)).collect();
     for change in &world.changes {
         if let Change::Link { link, change, .. } = change {
             let delay = &mut delays[link.index()];
@@ -147,12 +155,13 @@ fn dividing_delays(world: &World) -> Vec<Option<Span>> {
 /// How much there is to do at each node and over each link, if every flow does as much as any other.
 struct Load {
     nodes: Vec<u64>,
-    links: Vec<u64>,
+    /// By node and next node.
+    between: BTreeMap<[usize; 2], u64>,
 }
 
 impl Load {
     fn of(world: &World) -> Load {
-        let mut load = Load { nodes: vec![1; world.network.nodes.len()], links: vec![0; world.network.links.len()] };
+        let mut load = Load { nodes: vec![1; world.network.nodes.len()], between: BTreeMap::new() };
         for (index, flow) in world.hosts.flows.iter().enumerate() {
             let id = FlowId(index as u32);
             load.add(world, [flow.source, flow.sink], id);
@@ -173,8 +182,9 @@ impl Load {
             for _ in 0..world.network.nodes.len() {
                 let Some(link) = world.network.next_link(here, to, receiver).filter(|_| here != to) else { break };
                 self.nodes[here.index()] += HOP;
-                self.links[link.index()] += CROSSING;
-                here = world.network.links[link.index()].to.unwrap_or(to);
+                let next = world.network.links[link.index()].to.unwrap_or(to);
+                *self.between.entry([here.index(), next.index()]).or_default() += CROSSING;
+                here = next;
             }
         }
     }
@@ -187,17 +197,16 @@ impl Load {
     fn divided(&self, world: &World, delays: &[Option<Span>], least: Span, parts: usize) -> Option<(u64, Division)> {
         let mut together = Together::new(self.nodes.len());
         let links = &world.network.links;
-        let ends = |link: &Link| [link.from, link.to.unwrap_or(link.from)].map(NodeId::index);
         for (link, _) in links.iter().zip(delays).filter(|(_, delay)| delay.is_none_or(|delay| delay < least)) {
-            together.join(ends(link));
+            link.far_ends().into_iter().for_each(|far| together.join([link.from.index(), far.index()]));
         }
         for flow in world.hosts.flows.iter().filter(|flow| matches!(flow.app, App::Conversation(_))) {
             together.join([flow.source.index(), flow.sink.index()]);
             together.join([flow.source.index(), world.hosts.flows[flow.owner.index()].source.index()]);
         }
         let of = together.groups();
-        let edges = links.iter().zip(&self.links).map(|(link, load)| (ends(link), *load));
-        let groups = Groups::new(self.nodes.clone(), edges).joined(&of);
+        let between = self.between.iter().map(|(ends, load)| (*ends, *load));
+        let groups = Groups::new(self.nodes.clone(), between).joined(&of);
         let mut split = groups.split(parts);
         let count = number_in_order(&mut split);
         if count < 2 {
@@ -206,7 +215,7 @@ impl Load {
         let part_of: Vec<u32> = of.iter().map(|group| split[*group] as u32).collect();
         let cost = groups.cost(&split, count);
         let mut division = Division { part_of, parts: count, lookahead: Span::ZERO };
-        let between = links.iter().zip(delays).filter(|(link, _)| division.ends_of(link)[0] != division.ends_of(link)[1]);
+        let between = links.iter().zip(delays).filter(|(link, _)| division.is_between(link));
         division.lookahead = between.filter_map(|(_, delay)| *delay).min()?;
         Some((cost, division))
     }

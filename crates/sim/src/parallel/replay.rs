@@ -77,7 +77,8 @@ pub(super) fn replay(world: &mut World, log: &WorkloadLog) -> Option<Replayed> {
 /// What happened, in order.
 fn actions(world: &World, log: &WorkloadLog) -> Option<Vec<(EventPlace, Action)>> {
     let first = world.workloads.listed() as u32;
-    let mut actions: Vec<(EventPlace, Action)> = log.warmup_ended.map(|at| (at, Action::WarmupEnds)).into_iter().collect();
+    let mut actions: Vec<(EventPlace, Action)> =
+        log.warmup_ended.map(|at| (at, Action::WarmupEnds)).into_iter().collect();
     for (index, (flow, arrived)) in log.flows.iter().zip(&log.arrivals).enumerate() {
         let id = FlowId(first + index as u32);
         actions.push((*arrived, Action::Arrival(id)));
@@ -89,7 +90,9 @@ fn actions(world: &World, log: &WorkloadLog) -> Option<Vec<(EventPlace, Action)>
     }
     actions.sort_unstable();
     let leaves_open = |pair: &[(EventPlace, Action)]| {
-        let ([(one, before), (other, after)], true) = ([pair[0], pair[1]], pair[0].0 == pair[1].0) else { return false };
+        let ([(one, before), (other, after)], true) = ([pair[0], pair[1]], pair[0].0 == pair[1].0) else {
+            return false;
+        };
         // At an arrival slots become free, then it takes one.
         let at_arrival = log.arrivals.binary_search(&one).is_ok() && !matches!(before, Action::Over(_));
         one == other && before.flow() != after.flow() && after != Action::WarmupEnds && !at_arrival

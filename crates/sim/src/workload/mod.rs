@@ -120,8 +120,6 @@ pub(crate) struct Workloads {
     /// Flows that arrive from the first of these times to the other count.
     counted: [Time; 2],
     pub(crate) alive: Gauge,
-    /// By node, in a part of a world: true if it is in another part, which starts the flows that begin there.
-    pub(crate) elsewhere: Vec<bool>,
     /// Why the run cannot go on.
     pub(crate) exceeded: Option<String>,
 }
@@ -138,7 +136,6 @@ impl Workloads {
             recorder,
             counted,
             alive: Gauge::default(),
-            elsewhere: Vec::new(),
             exceeded: None,
         }
     }
@@ -249,7 +246,7 @@ impl Workloads {
         }
         workload.on_arrival(ctx.now, size, counts);
         self.alive.set(ctx.now, self.alive.value() + 1);
-        if self.elsewhere.get(source.index()) == Some(&true) {
+        if ctx.is_other_part(source) {
             hosts.flows[id.index()].started = true;
         } else {
             hosts.on_app(ctx, network, id);
