@@ -346,6 +346,14 @@ def run(
     Raises LimitError when it takes more than `max_events` events or holds more than about `max_memory` bytes.
     """
 
+def run_on_threads(
+    scenario_json: str, seed: int, threads: int, max_events: int | None = None, max_memory: int | None = None
+) -> tuple[RunSummary, Series, str | None]:
+    """Run like `run`, without algorithms in Python, on at most so many threads; the bits are the same.
+
+    The third value says why the run had one thread, if it was to have several.
+    """
+
 def run_many(
     jobs: Sequence[tuple[str, int]],
     threads: int,

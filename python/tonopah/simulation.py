@@ -11,6 +11,7 @@ from tonopah._core import RunSummary
 from tonopah._core import algorithms as engine_algorithms
 from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
+from tonopah._core import run_on_threads
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, ScenarioWarning, relay, warning_texts
@@ -47,6 +48,9 @@ OWNERS: dict[str, str] = {
 BINNED = ("sending_rate", "throughput", "goodput", "capacity", "queue_delay", "arrivals", "offered", "carried")
 """Series whose value is that of the time since the sample before; any other value holds until the next."""
 
+MOST_THREADS = 1024
+"""Threads that a run may have."""
+
 SHOWN = (
     "flow", "from", "to", "cc", "goodput_bps", "delay_s", "delay_p95_s", "rtt_s", "loss_ratio", "retransmitted_packets",
     "completion_s",
@@ -63,11 +67,16 @@ class Result:
         Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms.
     series : mapping
         Columns of each recorded series.
+    undivided : str, optional
+        Why the run had one thread, if it was to have several.
     """
 
-    def __init__(self, summary: dict[str, Any] | RunSummary, series: Mapping[str, Mapping[str, Any]]):
+    def __init__(
+        self, summary: dict[str, Any] | RunSummary, series: Mapping[str, Mapping[str, Any]], undivided: str | None = None
+    ):
         self._summary = summary
         self._series = series
+        self.undivided = undivided
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -95,7 +104,7 @@ class Result:
         return self._summary.flows if isinstance(self._summary, RunSummary) else len(self._summary.get("flows", ()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_summary": self.summary, "_series": self._series}
+        return {"_summary": self.summary, "_series": self._series, "undivided": self.undivided}
 
     @property
     def names(self) -> list[str]:
@@ -201,6 +210,7 @@ def run(
     seed: int = 1,
     set: Mapping[str, Any] | None = None,
     cc: str | Mapping[str, Any] | type | None = None,
+    threads: int = 1,
 ) -> Result:
     """Run one scenario; the same scenario and seed give the same result, bit for bit.
 
@@ -215,6 +225,9 @@ def run(
     cc : str, mapping or class, optional
         Congestion control of all flows, short for `set={"tcp.cc": cc}`. Here and in the scenario a class derived from
         CongestionControl may stand for a name.
+    threads : int
+        How many threads share the run at most; the result is the same. Where the network does not allow it, the run has one, and
+        `Result.undivided` says why (docs/performance.md).
 
     Returns
     -------
@@ -234,19 +247,25 @@ def run(
         The scenario says something that is seldom meant; it is run all the same.
     """
     scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
-    result = run_prepared(scenario, name, seed)
+    result = run_prepared(scenario, name, seed, checked_threads(threads))
     for text in warning_texts(result.warnings, name):
         warnings.warn(text, ScenarioWarning, stacklevel=2)
     return result
 
 
-def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Result:
+def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int, threads: int = 1) -> Result:
     """Run a scenario that was read from the file `name`, if from any."""
+    bound, undivided = engine_form(scenario, name), None
     try:
-        summary, series = engine_form(scenario, name).call(engine_run, checked_seed(seed))
+        if threads > 1 and not bound.found:
+            summary, series, undivided = run_on_threads(bound.text, checked_seed(seed), threads)
+            return Result(summary, series, undivided)
+        if threads > 1:
+            undivided = "an algorithm in Python or in a library takes part"
+        summary, series = bound.call(engine_run, checked_seed(seed))
     except ScenarioError as error:
         raise relay(error, name) from None
-    return Result(json.loads(summary) if isinstance(summary, str) else summary, series)
+    return Result(json.loads(summary) if isinstance(summary, str) else summary, series, undivided)
 
 
 class AlgorithmList(list[dict[str, Any]]):
@@ -309,6 +328,13 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
         return json.loads(engine_check(bound.text, checked_seed(seed), bound.algorithms))
     except ScenarioError as error:
         raise relay(error, name) from None
+
+
+def checked_threads(threads: int) -> int:
+    """Return `threads`, or raise InputError when it is no number of threads."""
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
+        raise InputError("threads", f"{threads!r} is not a number of threads", f"a whole number from 1 to {MOST_THREADS}")
+    return threads
 
 
 def checked_seed(seed: int) -> int:

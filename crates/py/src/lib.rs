@@ -15,6 +15,7 @@ mod segment;
 mod signals;
 mod stepwise;
 mod summary;
+mod threads;
 mod watching;
 
 use std::any::Any;
@@ -192,6 +193,30 @@ fn run(
     Ok((RunSummary(given.summary), to_dict(py, given.series)?.unbind()))
 }
 
+/// Runs a scenario (JSON text) like `run` without algorithms in Python, on at most so many `threads`: the bits are the same. Gives
+/// besides why it ran on one thread only, if it did and was to run on several.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, threads, max_events = None, max_memory = None))]
+fn run_on_threads(
+    py: Python<'_>,
+    scenario: &str,
+    seed: u64,
+    threads: usize,
+    max_events: Option<u64>,
+    max_memory: Option<u64>,
+) -> PyResult<(RunSummary, Py<PyDict>, Option<String>)> {
+    let limits = Limits { events: max_events, memory_bytes: max_memory };
+    let ran = py.detach(|| {
+        guarded(|| {
+            let scenario = Scenario::from_json(scenario)?;
+            limits.admit(&scenario, seed)?;
+            threads::run(&scenario, seed, threads.max(1), limits, Stopper::Signals)
+        })
+    });
+    let (Outcome { summary, series, .. }, undivided) = ran.map_err(|e| e.to_py(py))?;
+    Ok((RunSummary(summary), to_dict(py, named(series))?.unbind(), undivided))
+}
+
 /// Runs many (scenario, seed) on `threads` threads, each within the limits of `run`. `on_done(index, summary_or_error,
 /// series_or_none)` is called here as each ends, in any order; if it returns False, or an interrupt is pending, no further
 /// run is started; those under way end, or with a second interrupt are given up.
@@ -360,6 +385,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_on_threads, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     watching::add(module)?;

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pyo3::prelude::*;
 use sim::{Outcome, Scenario, Simulation};
 
+use tcp::units::Time;
+
 use crate::Failure;
 
 /// Number of events between two checks of limits and interrupts: some hundredths of a second.
-const STEP: u64 = 1 << 16;
+pub(crate) const STEP: u64 = 1 << 16;
 
 /// A check of memory goes over all flows: there are at least so many events for each of them between two.
 const EVENTS_PER_FLOW: u64 = 4;
@@ -35,12 +37,17 @@ impl Limits {
 
     /// The limit that a run has exceeded, if any.
     pub(crate) fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
-        let place = || format!("at {} of the simulated time, after {} events", run.now(), run.events());
-        if let Some(most) = self.events.filter(|most| run.events() >= *most) {
+        self.exceeded_at(run.now(), run.events(), || world_bytes + run.held_bytes())
+    }
+
+    /// The limit that a run has exceeded which has handled so many events up to now and holds so much memory, if any.
+    pub(crate) fn exceeded_at(self, now: Time, events: u64, held_bytes: impl FnOnce() -> u64) -> Option<String> {
+        let place = || format!("at {now} of the simulated time, after {events} events");
+        if let Some(most) = self.events.filter(|most| events >= *most) {
             return Some(format!("the run was stopped {}: {most} events are its limit", place()));
         }
         let most = self.memory_bytes?;
-        let held = world_bytes + run.held_bytes();
+        let held = held_bytes();
         (held > most).then(|| {
             let limit = size(most);
             format!("the run was stopped {}: it holds {}, its limit is {limit}", place(), size(held))
@@ -49,7 +56,7 @@ impl Limits {
 }
 
 /// Bytes in a unit that leaves a few digits.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     if bytes < 10_000_000 {
         format!("{} kB", bytes.div_ceil(1_000))
     } else {
@@ -67,7 +74,7 @@ pub(crate) enum Stopper<'a> {
 }
 
 impl Stopper<'_> {
-    fn check(self) -> Result<(), Failure> {
+    pub(crate) fn check(self) -> Result<(), Failure> {
         match self {
             Stopper::Signals => Python::attach(|py| py.check_signals()).map_err(Failure::Interrupted),
             Stopper::Flag(flag) if flag.load(Ordering::Relaxed) => Err(Failure::GivenUp),

@@ -23,6 +23,7 @@ mod mobility;
 mod network;
 mod orbit;
 mod packet;
+pub mod parallel;
 mod qdisc;
 mod radio;
 mod routing;

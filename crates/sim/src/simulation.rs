@@ -201,10 +201,21 @@ impl Simulation {
     /// # Panics
     ///
     /// As [`Simulation::run`].
-    pub fn finish(self) -> Outcome {
+    pub fn finish(mut self) -> Outcome {
+        self.settle();
+        self.summarize()
+    }
+
+    /// The run is over: what was counted in advance and did not happen is uncounted.
+    pub(crate) fn settle(&mut self) {
+        let World { ctx, network, .. } = &mut self.world;
+        network.advance_to(ctx.key());
+        network.links.iter_mut().for_each(|link| link.finalize(ctx.now));
+    }
+
+    /// The results of a run that is over.
+    pub(crate) fn summarize(self) -> Outcome {
         let mut world = self.world;
-        world.network.advance_to(world.ctx.key());
-        world.network.links.iter_mut().for_each(|link| link.finalize(world.ctx.now));
         invariants::check(&world);
         let summary = summary::of(&mut world, self.recorded);
         let trace = world.ctx.sink.take().map(Sink::finish);
@@ -317,7 +328,10 @@ impl Simulation {
     #[inline(never)]
     fn after_change(&mut self, id: FlowId) {
         let World { ctx, hosts, series, workloads, .. } = &mut self.world;
-        if workloads.is_listed(id) {
+        if let Some(outbox) = &mut ctx.outbox {
+            // What has become of a flow with its ends in two parts is found out when the run is over.
+            outbox.inputs.push(id);
+        } else if workloads.is_listed(id) {
             if series.samples_flow_changes() {
                 series.on_change(ctx.now, id, &hosts.flows[id.index()]);
             }

@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 16] = [
     &["world"],
     &["assemble", "summary", "invariants"],
     &["simulation"],
-    &["analysis", "memory"],
+    &["analysis", "memory", "parallel"],
     &["lib"],
 ];
 

@@ -11,19 +11,29 @@ from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, Result, check, engine_form, run_prepared
+from tonopah.simulation import SERIES, Result, check, checked_threads, engine_form, run_prepared
 from tonopah.terminal.grid import console
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
-EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
+EXAMPLES = ("tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno", "tonopah run parking_lot.toml --threads 4")
+WATCHED = "its packets are watched in their order"
+"""Why a run has one thread that is carried out for its packets."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
-    add_common(command, run_scenario, EXAMPLE)
+    add_common(command, run_scenario, *EXAMPLES)
     command.add_argument("scenario", help="scenario (TOML)")
     command.add_argument("--seed", type=seed, default=1, help="random seed, a number for each replicate (default: 1)")
     add_set(command)
+    command.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="let at most N threads share the run (default: 1): the same results, sooner on a large wired network; where it cannot be "
+        "divided the run has one thread, and a warning says why",
+    )
     command.add_argument(
         "--series",
         metavar="DIR",
@@ -55,6 +65,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run_scenario(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah run`."""
     made = changes(arguments)
+    checked_threads(arguments.threads)
     check_outputs(arguments)
     if arguments.events:
         return print_events(arguments, made)
@@ -69,6 +80,8 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
     if arguments.parquet:
         write_tables(result, Path(arguments.parquet))
+    if result.undivided:
+        warn([f"--threads: one thread: {result.undivided}"])
     if arguments.json:
         print(json.dumps(result.summary))
     else:
@@ -99,13 +112,17 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Re
     if arguments.pcap:
         point = arguments.pcap_at
         found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)
-    return found or run_prepared(*prepare(arguments.scenario, made), arguments.seed)
+    if found and arguments.threads > 1:
+        found.undivided = WATCHED
+    return found or run_prepared(*prepare(arguments.scenario, made), arguments.seed, arguments.threads)
 
 
 def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     """Print every packet event of a run."""
     warn(warning_texts(check(arguments.scenario, arguments.seed, made)["warnings"], arguments.scenario))
     scenario, name = prepare(arguments.scenario, made)
+    if arguments.threads > 1:
+        warn([f"--threads: one thread: {WATCHED}"])
     try:
         print(engine_form(scenario, name).call(trace, arguments.seed, json=arguments.json), end="")
     except ScenarioError as error:

@@ -4,6 +4,7 @@
 use tcp::Segment;
 use tcp::units::{Bytes, Time};
 
+use crate::engine::crossing::{Crossing, EventPlace, Outbox};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::rehashes::Rehashes;
@@ -32,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) order: Option<Box<OrderMetrics>>,
     pub(crate) rehashes: Rehashes,
     pub(crate) sink: Option<Box<dyn Sink>>,
+    /// Packets that leave the part of the world that is simulated here, if that is a part.
+    pub(crate) outbox: Option<Box<Outbox>>,
     /// Events handled.
     pub(crate) events: u64,
 }
@@ -69,6 +72,7 @@ impl Context {
             order: None,
             rehashes: Rehashes::default(),
             sink,
+            outbox: None,
             events: 0,
         }
     }
@@ -153,6 +157,49 @@ impl Context {
         self.now = self.key.time();
         self.events += 1;
         Some(event)
+    }
+
+    /// Time of the next event.
+    pub(crate) fn next_time(&mut self) -> Option<Time> {
+        self.event_list.next_key().map(|key| EventKey::from_bits(key).time())
+    }
+
+    /// Advances the clock to the next event before `until`, and notes its place for the packets that leave by it.
+    pub(crate) fn next_before(&mut self, until: Time) -> Option<Event> {
+        if self.next_time()? >= until {
+            return None;
+        }
+        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
+        self.key = EventKey::from_bits(key);
+        self.now = self.key.time();
+        self.events += 1;
+        if let Some(outbox) = &mut self.outbox {
+            outbox.place = EventPlace { key: self.key, tie_break };
+            outbox.next_observation = self.next_observation;
+        }
+        Some(event)
+    }
+
+    /// True if a node is in another part of the world.
+    pub(crate) fn is_other_part(&self, node: NodeId) -> bool {
+        self.outbox.as_ref().is_some_and(|outbox| outbox.elsewhere[node.index()])
+    }
+
+    /// True if the far end of a link that leaves is in another part: `to`, or where the packet is for.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn is_elsewhere(&self, to: Option<NodeId>, id: PacketId) -> bool {
+        self.is_other_part(to.unwrap_or_else(|| self.packets.forwarding_header(id).destination))
+    }
+
+    /// Hands a packet to the part of the world at the far end of `link`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, link: LinkId, starts: EventKey, arrives: Time, id: PacketId) {
+        let packet = self.packets.take(id);
+        let outbox = self.outbox.as_mut().expect("only a part of a world has links that leave it");
+        let Outbox { place, next_observation, .. } = **outbox;
+        outbox.packets.push(Crossing { link, starts, arrives, packet, place, next_observation });
     }
 
     /// Time and rank of the event being handled.
@@ -244,6 +291,9 @@ impl Context {
     pub(crate) fn drop_at(&mut self, at: Time, id: PacketId, reason: DropReason, link: Option<LinkId>) {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
+        if let Some(outbox) = &mut self.outbox {
+            outbox.drops.push((packet.to.flow(), outbox.place));
+        }
         self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
     }
 

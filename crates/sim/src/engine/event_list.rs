@@ -160,6 +160,14 @@ impl<T: Copy> EventList<T> {
         }
     }
 
+    /// The smallest key, if there is an entry.
+    pub fn next_key(&mut self) -> Option<u64> {
+        while self.run.is_empty() {
+            self.refill()?;
+        }
+        self.run.last().map(|entry| entry.key)
+    }
+
     /// Puts the run, which is in the order of pushes, into the order in which it is popped, from the end.
     fn sort_run(&mut self) {
         // One by one: entries are a few words, and `reverse` calls a function for each pair.
@@ -228,6 +236,9 @@ mod tests {
                 plain.push(Reverse((key, tie_break, number)));
             } else {
                 let expected = plain.pop().map(|Reverse((key, _, number))| (key, number));
+                if number % 3 == 0 {
+                    assert_eq!(list.next_key(), expected.map(|(key, _)| key));
+                }
                 assert_eq!(list.pop(), expected);
                 now = expected.map_or(now, |(key, _)| key);
             }

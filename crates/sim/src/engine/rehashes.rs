@@ -20,6 +20,11 @@ impl Rehashes {
         self.times.entry(to).or_default().push(now);
     }
 
+    /// True if what is sent to `to` has another hash since `now`, the time of the last change of all.
+    pub(crate) fn has_changed(&self, to: EndpointId, now: Time) -> bool {
+        self.times.get(&to).and_then(|times| times.last()) == Some(&now)
+    }
+
     /// How often the hash of a packet to `to` had changed when it was sent.
     pub(crate) fn before(&self, to: EndpointId, sent_at: Time) -> u64 {
         self.times.get(&to).map_or(0, |times| times.partition_point(|at| *at <= sent_at) as u64)

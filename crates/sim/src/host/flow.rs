@@ -229,6 +229,17 @@ impl Flow {
         }
     }
 
+    /// True if the end of the connection that `endpoint` names is closed, and true if it waits for a time.
+    pub(crate) fn end_state(&self, endpoint: EndpointId) -> [bool; 2] {
+        match &self.transport {
+            Transport::Tcp(sides) => {
+                let side = &sides[usize::from(!endpoint.is_source())];
+                [side.is_closed(), !side.is_closed() && side.connection.next_timeout().is_some()]
+            }
+            Transport::Udp => [false; 2],
+        }
+    }
+
     /// True if an end of the connection is closed.
     #[inline]
     pub(crate) fn has_closed_end(&self) -> bool {

@@ -18,6 +18,15 @@ pub(crate) enum Delay {
 }
 
 impl Delay {
+    /// A delay that is never below up to `until`, as long as the link is not changed.
+    pub(super) fn least(&self, until: Time) -> Span {
+        match self {
+            Delay::Fixed(span) => *span,
+            Delay::Path(path) => path.least_delay(until),
+            Delay::Shared(downlink) => downlink.least_delay(until),
+        }
+    }
+
     /// Of a transmission to `destination` that starts now.
     pub(super) fn at(&self, now: Time, destination: NodeId) -> Span {
         match self {

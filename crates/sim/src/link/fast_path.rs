@@ -130,6 +130,8 @@ impl Link {
         self.in_flight += 1;
         if self.in_flight == 1 {
             ctx.schedule_arrival(departure.starts, departure.arrives, self.id, id);
+        } else if self.upstream.leaves {
+            self.leave(ctx, departure, id);
         } else if let Some(queue) = &mut self.virtual_queue {
             queue.in_flight.push_back(InFlight { departure, id });
         }

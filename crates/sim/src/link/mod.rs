@@ -10,6 +10,7 @@ pub(crate) mod effects;
 pub(crate) mod entrance;
 mod fast_path;
 mod in_order;
+mod leaving;
 pub(crate) mod loss;
 pub(crate) mod service;
 mod special;
@@ -33,6 +34,7 @@ use effects::Effects;
 use entrance::Entrance;
 use in_order::InOrder;
 use service::Service;
+pub(crate) use virtual_queue::Departure;
 use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
@@ -101,6 +103,8 @@ pub(crate) struct Upstream {
     pub(crate) pending_arrivals: u32,
     /// This link is the only one upstream of some other.
     pub(crate) feeds_fast_links: bool,
+    /// The far end of this link is in another part of the world ([`crate::parallel`]).
+    pub(crate) leaves: bool,
 }
 
 /// What a link is made of.
@@ -332,7 +336,11 @@ impl Link {
             let packet = ctx.packets.get(next.packet);
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
-        ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
+        if self.upstream.leaves && ctx.is_elsewhere(self.to, next.packet) {
+            self.leave(ctx, Departure { starts: ctx.key(), arrives: self.last_arrival }, next.packet);
+        } else {
+            ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
+        }
         if self.queue.packets() > 0 || ctx.keeps_doubles() {
             self.await_transmitter(ctx);
         }

@@ -129,6 +129,15 @@ impl LinkMetrics {
         self.drops.get_or_insert_default()[reason as usize] += 1;
     }
 
+    /// Adds what was counted at the far end alone: packets that arrived or were lost there.
+    pub(crate) fn join(&mut self, far: &LinkMetrics) {
+        self.delivered += far.delivered;
+        if let Some(theirs) = &far.drops {
+            let mine = self.drops.get_or_insert_default();
+            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
     /// Packets dropped, by reason.
     pub(crate) fn drops(&self) -> [u64; DropReason::ALL.len()] {
         self.drops.as_deref().copied().unwrap_or_default()

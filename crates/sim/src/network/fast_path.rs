@@ -4,12 +4,12 @@
 //! Metrics are updated before a packet arrives, and must not be observed in between: near a sample or the end of the run a
 //! packet takes one event per hop.
 
-use tcp::units::Time;
-
 use super::Network;
+use super::parts::arrival_of;
 use crate::engine::context::Context;
 use crate::engine::event::{Event, EventKey};
 use crate::ids::{LinkId, NodeId, PacketId};
+use crate::link::Departure;
 use crate::packet::ForwardingHeader;
 
 /// The links upstream of a link.
@@ -85,7 +85,7 @@ impl Network {
             let Some(next) = self.routes.next(node, destination) else {
                 return here.schedule_arrival(ctx, departure, id);
             };
-            if !self.passes(ctx, [link, next], departure.arrives) {
+            if !self.passes(ctx, [link, next], departure) {
                 return self.links[link.index()].schedule_arrival(ctx, departure, id);
             }
             self.links[link.index()].metrics.delivered += 1;
@@ -97,17 +97,27 @@ impl Network {
         }
     }
 
-    /// True if a packet passes from `link` to `next` without an event, arriving there at `at`.
+    /// True if a packet passes from `link` to `next` without an event.
     #[inline]
-    fn passes(&mut self, ctx: &Context, [link, next]: [LinkId; 2], at: Time) -> bool {
+    fn passes(&mut self, ctx: &Context, [link, next]: [LinkId; 2], departure: Departure) -> bool {
         let downstream = &mut self.links[next.index()];
         if downstream.upstream.only != Some(link) {
             return false;
         }
+        let at = departure.arrives;
         if downstream.upstream.pending_arrivals > 0 || downstream.earliest_start(at) >= ctx.next_observation {
-            downstream.upstream.pending_arrivals += 1;
+            self.hold_up([link, next], departure);
             return false;
         }
         true
+    }
+
+    /// The arrival of a packet before `next` is an event.
+    #[inline]
+    pub(super) fn hold_up(&mut self, [link, next]: [LinkId; 2], departure: Departure) {
+        self.links[next.index()].upstream.pending_arrivals += 1;
+        if let Some(last) = self.last_held_up.get_mut(next.index()) {
+            *last = arrival_of(link, departure);
+        }
     }
 }

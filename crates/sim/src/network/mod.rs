@@ -3,12 +3,14 @@
 mod fast_path;
 mod flow_routes;
 mod ideal;
+mod parts;
 
 use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
+use crate::engine::crossing::EventPlace;
 use crate::engine::event::RadioEvent;
 use crate::ids::{ChannelId, EndpointId, FlowId, LinkId, NodeId, PacketId, StationId};
 use crate::link::{Link, LinkChange};
@@ -36,6 +38,8 @@ pub(crate) struct Network {
     flow_routes: Option<Box<FlowRoutes>>,
     /// Packets that the present event of a channel has brought to nodes.
     received: VecDeque<ReceivedPacket>,
+    /// By link, in a part of a world: the arrival of the last packet that could not enter the link before its time.
+    last_held_up: Vec<EventPlace>,
 }
 
 /// The next hop of a packet.
@@ -57,8 +61,17 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let (routes, received) = (Routes::default(), VecDeque::new());
-        let mut network = Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received };
+        let mut network = Network {
+            links,
+            nodes,
+            channels,
+            radios,
+            wired,
+            routes: Routes::default(),
+            flow_routes: None,
+            received: VecDeque::new(),
+            last_held_up: Vec::new(),
+        };
         network.find_routes();
         network
     }
@@ -67,7 +80,8 @@ impl Network {
     pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
-        Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received: VecDeque::new() }
+        let (received, last_held_up) = (VecDeque::new(), Vec::new());
+        Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received, last_held_up }
     }
 
     /// Replaces the routes.
@@ -88,7 +102,7 @@ impl Network {
     }
 
     /// The link that a packet for the endpoint `receiver`, which is at the node `to`, would take now.
-    fn next_link(&self, from: NodeId, to: NodeId, receiver: EndpointId) -> Option<LinkId> {
+    pub(crate) fn next_link(&self, from: NodeId, to: NodeId, receiver: EndpointId) -> Option<LinkId> {
         match &self.flow_routes {
             None => self.routes.next(from, to),
             Some(by_flow) => by_flow.expected(&self.routes, [from, to], receiver),

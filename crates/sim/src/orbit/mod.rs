@@ -93,6 +93,18 @@ impl Body {
         self.phase + TAU * (turns - libm::floor(turns))
     }
 
+    /// Its distance from the centre of the Earth, which never changes.
+    fn distance_from_centre(&self) -> f64 {
+        let [x, y, z] = self.first;
+        (x * x + y * y + z * z + self.centre_z * self.centre_z).sqrt()
+    }
+
+    /// Its speed.
+    fn speed_km_s(&self) -> f64 {
+        let [x, y, z] = self.first;
+        TAU * (x * x + y * y + z * z).sqrt() / self.period_s
+    }
+
     /// Where it is `t_s` seconds after the start.
     pub(crate) fn at(&self, t_s: f64) -> Point {
         let (sin, cos) = libm::sincos(self.argument(t_s));

@@ -28,6 +28,16 @@ impl SharedDownlink {
         self.0.get(&terminal).map_or(Span::ZERO, |receiver| receiver.path.delay(now))
     }
 
+    /// The terminals.
+    pub(crate) fn terminals(&self) -> impl Iterator<Item = NodeId> {
+        self.0.keys().copied()
+    }
+
+    /// A delay to whichever terminal that is never below up to `until`.
+    pub(crate) fn least_delay(&self, until: Time) -> Span {
+        self.0.values().map(|receiver| receiver.path.least_delay(until)).min().unwrap_or(Span::ZERO)
+    }
+
     /// When a terminal has received the last bit of a transmission from `now` to `until`. Packets to one terminal stay in order;
     /// a near terminal receives its packet before a far one whose packet was sent earlier.
     pub(crate) fn arrival(&mut self, terminal: NodeId, now: Time, until: Time) -> Time {

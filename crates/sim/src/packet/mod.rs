@@ -11,4 +11,4 @@ pub(crate) mod wire;
 pub use drop_reason::DropReason;
 pub(crate) use header::{IP_HEADER, PacketHeader, TTL, UDP_HEADER};
 pub use ip::{Datagram, Packet, Payload};
-pub(crate) use store::{ForwardingHeader, PacketStore};
+pub(crate) use store::{ForwardingHeader, MovedPacket, PacketStore};

@@ -53,6 +53,30 @@ struct RareOptions {
     ecn_bytes: Option<EcnBytes>,
 }
 
+/// A packet outside a store.
+#[derive(Debug)]
+pub(crate) struct MovedPacket {
+    packed: PackedPacket,
+    rare: Option<Box<RareOptions>>,
+}
+
+impl MovedPacket {
+    /// The endpoint that the packet is for.
+    pub(crate) fn receiver(&self) -> EndpointId {
+        self.packed.to
+    }
+
+    /// The node of that endpoint.
+    pub(crate) fn destination(&self) -> NodeId {
+        self.packed.destination
+    }
+
+    /// The endpoint that the packet is for has another number.
+    pub(crate) fn rename_receiver(&mut self, to: EndpointId) {
+        self.packed.to = to;
+    }
+}
+
 /// The part of the header that forwarding needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForwardingHeader {
@@ -183,13 +207,18 @@ impl PacketStore {
     #[inline(never)]
     fn store_rare(&mut self, packed: PackedPacket, segment: &Segment) -> PackedPacket {
         let Segment { timestamps, sack, syn, ecn_bytes, .. } = *segment;
-        let rare = RareOptions { timestamps, sack, syn, ecn_bytes };
+        let index = self.rare_slot(RareOptions { timestamps, sack, syn, ecn_bytes });
+        PackedPacket { bits: packed.bits | RARE, stamps: Timestamps { value: index, echo: 0 }, ..packed }
+    }
+
+    /// The index that these options have from now on.
+    fn rare_slot(&mut self, rare: RareOptions) -> u32 {
         let index = self.free_rare.pop().unwrap_or(self.rare.len() as u32);
         match self.rare.get_mut(index as usize) {
             Some(slot) => *slot = rare,
             None => self.rare.push(rare),
         }
-        PackedPacket { bits: packed.bits | RARE, stamps: Timestamps { value: index, echo: 0 }, ..packed }
+        index
     }
 
     /// Removes a packet.
@@ -209,6 +238,30 @@ impl PacketStore {
         }
         self.occupied[slot / SLOTS] &= !(1 << (slot % SLOTS));
         self.count -= 1;
+    }
+
+    /// Takes a packet out, as it is.
+    pub(crate) fn take(&mut self, id: PacketId) -> MovedPacket {
+        let packed = *self.packed(id);
+        let rare = packed.has(RARE).then(|| Box::new(self.rare[packed.stamps.value as usize]));
+        self.free(id);
+        MovedPacket { packed, rare }
+    }
+
+    /// Puts a packet in, as it was.
+    pub(crate) fn put_back(&mut self, moved: MovedPacket) -> PacketId {
+        let MovedPacket { mut packed, rare } = moved;
+        if let Some(rare) = rare {
+            let value = self.rare_slot(*rare);
+            packed.stamps = Timestamps { value, echo: 0 };
+        }
+        self.put(packed)
+    }
+
+    /// Takes out the packets that exist.
+    pub(crate) fn take_all(&mut self) -> Vec<MovedPacket> {
+        let occupied = (0..self.packets.len()).filter(|slot| self.exists(*slot)).collect::<Vec<_>>();
+        occupied.into_iter().map(|slot| self.take(PacketId(slot as u32))).collect()
     }
 
     /// Returns a packet that exists.

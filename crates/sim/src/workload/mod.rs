@@ -246,7 +246,11 @@ impl Workloads {
         }
         workload.on_arrival(ctx.now, size, counts);
         self.alive.set(ctx.now, self.alive.value() + 1);
-        hosts.on_app(ctx, network, id);
+        if ctx.is_other_part(source) {
+            hosts.flows[id.index()].started = true;
+        } else {
+            hosts.on_app(ctx, network, id);
+        }
         if !matches!(self.all[index].arrivals, Arrivals::Closed { .. }) {
             self.schedule(ctx, index, ctx.now);
         }
@@ -273,15 +277,10 @@ impl Workloads {
     /// Follows a flow after an input; true if nothing can come for it any more, and its slot is to be released.
     pub(crate) fn follow(&mut self, ctx: &mut Context, hosts: &Hosts, id: FlowId) -> bool {
         let flow = &hosts.flows[id.index()];
-        let slot = &mut self.slots[id.index() - self.listed];
         let is_closed = flow.is_closed();
-        if slot.phase == Phase::Alive && (flow.ended_at.is_some() || is_closed) {
-            slot.phase = Phase::Over;
-            let (slot, index) = (*slot, slot.workload as usize);
-            self.alive.set(ctx.now, self.alive.value() - 1);
-            let finished = finished(&slot, flow);
-            let own = hosts.session_of(id).filter(|_| finished.is_some()).and_then(Session::user_time_s);
-            self.all[index].on_end(ctx.now, &slot, finished, own);
+        if self.slot(id).phase == Phase::Alive && (flow.ended_at.is_some() || is_closed) {
+            self.on_over(ctx.now, hosts, id);
+            let index = self.slot(id).workload as usize;
             if matches!(self.all[index].arrivals, Arrivals::Closed { .. }) {
                 self.schedule(ctx, index, ctx.now);
             }
@@ -296,6 +295,17 @@ impl Workloads {
             self.lingering.push(id);
         }
         !exists && slot.phase != Phase::Free
+    }
+
+    /// The data of a flow is delivered, or TCP has given up.
+    pub(crate) fn on_over(&mut self, now: Time, hosts: &Hosts, id: FlowId) {
+        let slot = &mut self.slots[id.index() - self.listed];
+        slot.phase = Phase::Over;
+        let (slot, index) = (*slot, slot.workload as usize);
+        self.alive.set(now, self.alive.value() - 1);
+        let finished = finished(&slot, &hosts.flows[id.index()]);
+        let own = hosts.session_of(id).filter(|_| finished.is_some()).and_then(Session::user_time_s);
+        self.all[index].on_end(now, &slot, finished, own);
     }
 
     /// A flow whose last packet was dropped where no end saw it, if there is one.
@@ -339,6 +349,18 @@ impl Workloads {
             workload.state.alive.restart(now);
             workload.state.interval = IntervalMetrics::default();
         }
+    }
+
+    /// Gives the flows in use these slots, in order, and nothing to others. Returns by slot until now the one from now on.
+    pub(crate) fn reorder(&mut self, in_order: &[FlowId]) -> Vec<Option<FlowId>> {
+        let mut now = vec![None; self.listed + self.slots.len()];
+        (0..self.listed).for_each(|index| now[index] = Some(FlowId(index as u32)));
+        for (place, id) in in_order.iter().enumerate() {
+            now[id.index()] = Some(FlowId((self.listed + place) as u32));
+        }
+        self.slots = in_order.iter().map(|id| *self.slot(*id)).collect();
+        (self.free, self.lingering) = (Vec::new(), Vec::new());
+        now
     }
 
     /// Packets of flows whose slots are free again.

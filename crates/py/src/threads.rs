@@ -1,0 +1,190 @@
+//! One run on several threads: each has a part of the world, and all meet after every window of simulated time.
+
+use std::iter::once;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use sim::parallel::{Division, Mail, Part, Undivided};
+use sim::{Outcome, Scenario, Simulation};
+use tcp::units::{Span, Time};
+
+use crate::running::{self, Limits, STEP, Stopper, size};
+use crate::{Failure, guarded};
+
+/// Turns in which a thread waits for the others before it lets another have its core: some microseconds.
+const SPINS: u32 = 2_000;
+
+/// The time of a part that has nothing more to do.
+const NEVER: u64 = u64::MAX;
+
+/// Runs a scenario on at most so many threads. Where it is not divided, it runs on one, and the second value says why.
+pub(crate) fn run(
+    scenario: &Scenario,
+    seed: u64,
+    threads: usize,
+    limits: Limits,
+    stopper: Stopper<'_>,
+) -> Result<(Outcome, Option<String>), Failure> {
+    let first = Simulation::new(scenario, seed)?;
+    if threads == 1 {
+        return Ok((running::run(first, limits, stopper)?, None));
+    }
+    let world_bytes = limits.memory_bytes.map_or(0, |_| first.world_bytes());
+    let division = match divide(&first, threads, limits, world_bytes) {
+        Ok(division) => division,
+        Err(Undivided(reason)) => return Ok((running::run(first, limits, stopper)?, Some(reason))),
+    };
+    let meeting = Meeting::new(&division);
+    let parts: Vec<Result<Part, Failure>> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..division.parts())
+            .map(|index| {
+                let (meeting, division) = (&meeting, &division);
+                scope.spawn(move || {
+                    meeting.leaving_on_failure(|| {
+                        let simulation = Simulation::new(scenario, seed)?;
+                        meeting.simulate(Part::new(simulation, division, index), index, || Ok(()))
+                    })
+                })
+            })
+            .collect();
+        let watch = || {
+            stopper.check()?;
+            meeting.check(limits, world_bytes)
+        };
+        let own = meeting.leaving_on_failure(|| meeting.simulate(Part::new(first, &division, 0), 0, watch));
+        once(own).chain(others.into_iter().map(|other| other.join().expect("a part fails as a value"))).collect()
+    });
+    // Of several failures the one that made the others leave is no `GivenUp`.
+    let (ended, failed): (Vec<_>, Vec<_>) = parts.into_iter().partition(Result::is_ok);
+    let mut failures: Vec<Failure> = failed.into_iter().filter_map(Result::err).collect();
+    failures.sort_by_key(|failure| matches!(failure, Failure::GivenUp));
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None => match Part::finish(ended.into_iter().filter_map(Result::ok).collect()) {
+            Ok(outcome) => Ok((outcome, None)),
+            Err(Undivided(reason)) => {
+                Ok((running::run(Simulation::new(scenario, seed)?, limits, stopper)?, Some(reason)))
+            }
+        },
+    }
+}
+
+fn divide(first: &Simulation, threads: usize, limits: Limits, world_bytes: u64) -> Result<Division, Undivided> {
+    let division = first.divide(threads)?;
+    let needed = world_bytes * division.parts() as u64;
+    match limits.memory_bytes.filter(|most| needed > *most) {
+        Some(most) => {
+            let (needed, most) = (size(needed), size(most));
+            Err(Undivided(format!("every part has the whole world: together they need {needed}, the limit is {most}")))
+        }
+        None => Ok(division),
+    }
+}
+
+/// Where the threads of a run meet.
+struct Meeting {
+    parts: usize,
+    lookahead: Span,
+    /// Threads that wait for the others, and how often all have met.
+    waiting: AtomicUsize,
+    round: AtomicUsize,
+    /// A thread will not come any more.
+    is_broken: AtomicBool,
+    /// Used in turn: who is fast writes to one while who is slow still reads the other.
+    desks: [Desk; 2],
+    /// By part: events handled, memory held, and the simulated time, as of some thousand events ago.
+    progress: Vec<[AtomicU64; 3]>,
+}
+
+/// What the parts leave for each other at a meeting.
+struct Desk {
+    /// By part: the earliest instant at which something may happen because of it.
+    times: Vec<AtomicU64>,
+    /// By receiver, then by sender.
+    mail: Vec<Vec<Mutex<Mail>>>,
+}
+
+impl Desk {
+    fn new(parts: usize) -> Desk {
+        let mail = (0..parts).map(|_| (0..parts).map(|_| Mutex::default()).collect()).collect();
+        Desk { times: (0..parts).map(|_| AtomicU64::new(0)).collect(), mail }
+    }
+}
+
+impl Meeting {
+    fn new(division: &Division) -> Meeting {
+        let parts = division.parts();
+        Meeting {
+            parts,
+            lookahead: division.lookahead(),
+            waiting: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            is_broken: AtomicBool::new(false),
+            desks: [Desk::new(parts), Desk::new(parts)],
+            progress: (0..parts).map(|_| Default::default()).collect(),
+        }
+    }
+
+    /// Does the work of a thread; if it fails, the others need not wait for it.
+    fn leaving_on_failure(&self, work: impl FnOnce() -> Result<Part, Failure>) -> Result<Part, Failure> {
+        let result = guarded(work);
+        self.is_broken.fetch_or(result.is_err(), Ordering::Release);
+        result
+    }
+
+    /// Simulates a part to the end of the run; `watch` is called now and then.
+    fn simulate(&self, mut part: Part, index: usize, watch: impl Fn() -> Result<(), Failure>) -> Result<Part, Failure> {
+        let (mut until, mut told) = (Time::ZERO + self.lookahead, 0);
+        for round in 0_usize.. {
+            let desk = &self.desks[round % 2];
+            let next = part.advance(until);
+            desk.times[index].store(next.map_or(NEVER, Time::as_nanos), Ordering::Release);
+            for to in (0..self.parts).filter(|to| *to != index) {
+                part.send(to, &mut desk.mail[to][index].lock().expect("nobody panics with mail in hand"));
+            }
+            if part.events() >= told + STEP {
+                told = part.events();
+                self.tell(&part, index);
+                watch()?;
+            }
+            self.wait(round)?;
+            for from in &desk.mail[index] {
+                part.receive(&mut from.lock().expect("nobody panics with mail in hand"));
+            }
+            let next = desk.times.iter().map(|time| time.load(Ordering::Acquire)).min();
+            let Some(next) = next.filter(|next| *next != NEVER) else { break };
+            until = Time::from_nanos(next) + self.lookahead;
+        }
+        Ok(part)
+    }
+
+    /// Waits for all threads.
+    fn wait(&self, round: usize) -> Result<(), Failure> {
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
+            self.waiting.store(0, Ordering::Release);
+            self.round.store(round + 1, Ordering::Release);
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            if self.is_broken.load(Ordering::Acquire) {
+                return Err(Failure::GivenUp);
+            }
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, part: &Part, index: usize) {
+        let now = [part.events(), part.simulation().held_bytes(), part.simulation().now().as_nanos()];
+        self.progress[index].iter().zip(now).for_each(|(told, now)| told.store(now, Ordering::Relaxed));
+    }
+
+    /// Holds what all parts have told against the limits.
+    fn check(&self, limits: Limits, world_bytes: u64) -> Result<(), Failure> {
+        let told = |what: usize| self.progress.iter().map(move |of| of[what].load(Ordering::Relaxed));
+        let now = Time::from_nanos(told(2).max().unwrap_or_default());
+        let held = || world_bytes * self.parts as u64 + told(1).sum::<u64>();
+        limits.exceeded_at(now, told(0).sum(), held).map_or(Ok(()), |message| Err(Failure::Limit(message)))
+    }
+}
