@@ -177,7 +177,7 @@ impl DcfMac {
                 current.short_failures += 1;
                 current.short_failures >= self.rules.short_retries
             }
-            TxState::Idle | TxState::Contending | TxState::Cleared | TxState::AwaitsBlockAck { .. } => return,
+            TxState::Idle | TxState::Contending | TxState::Cleared | TxState::AwaitsBlockAck => return,
         };
         station.counters.failures += 1;
         if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {

@@ -21,10 +21,8 @@ pub(super) enum TxState {
     /// The CTS has arrived; the data frame follows after SIFS.
     Cleared,
     AwaitsAck,
-    /// `requested` by a block ACK request instead of an aggregate.
-    AwaitsBlockAck {
-        requested: bool,
-    },
+    /// After an aggregate, or after a block ACK request.
+    AwaitsBlockAck,
     Broadcasts,
 }
 
