@@ -205,13 +205,15 @@ impl DcfMac {
     /// Handles a CTS, ACK or block ACK that did not arrive. After an aggregate the recipient is asked what it has, until it
     /// answers or all of it is too old; the retry limit holds for an RTS, and for an MPDU that counts its failures.
     pub(super) fn on_block_ack_missing(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
-        let Station { counters, current, tx_state, .. } = &mut self.stations[at.index()];
+        let Station { counters, current, tx_state, block_acks, .. } = &mut self.stations[at.index()];
         let (Some(current), state) = (current, *tx_state) else { return };
         counters.failures += 1;
-        let failures = if state == TxState::AwaitsCts { &mut current.short_failures } else { &mut current.long_failures };
+        let rts = state == TxState::AwaitsCts;
+        let failures = if rts { &mut current.short_failures } else { &mut block_acks.failures };
         *failures += 1;
-        let counted = state == TxState::AwaitsCts || state == TxState::AwaitsAck && self.rules.counts_single_mpdus;
+        let counted = rts || state == TxState::AwaitsAck && self.rules.counts_single_mpdus;
         if counted && *failures >= self.rules.short_retries {
+            *failures = 0;
             self.give_up(at, to, |_| true);
         } else {
             self.give_up_old(at, to, ctx.now);
@@ -234,7 +236,7 @@ impl DcfMac {
             return self.finish(ctx, at, since);
         }
         if let Some(current) = &mut station.current {
-            (current.short_failures, current.long_failures) = (0, 0);
+            current.short_failures = 0;
         }
         station.exchange_ends = None;
         station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);

@@ -149,6 +149,8 @@ pub(super) struct BlockAcks {
     recipients: Vec<(StationId, Recipient)>,
     /// Number of the last transmission of an aggregate.
     pub(super) transmission: u64,
+    /// ACKs and block ACKs that did not arrive since the last ACK, or since an MPDU was given up for it.
+    pub(super) failures: u32,
 }
 
 impl BlockAcks {

@@ -115,6 +115,7 @@ impl DcfMac {
         let station = &mut self.stations[at.index()];
         if station.tx_state == TxState::AwaitsAck && station.expects(frame.from) {
             if let Some(current) = station.current.filter(|current| current.block_ack) {
+                station.block_acks.failures = 0;
                 let ack = BlockAck { start: current.sequence + 1, received: 0 };
                 return self.acknowledge(ctx, at, frame.from, ack);
             }

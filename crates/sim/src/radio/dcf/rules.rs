@@ -48,7 +48,8 @@ pub(crate) struct DcfRules {
     pub(crate) promiscuous: bool,
     /// 802.11n: unicast MPDUs have a window and a reordering buffer.
     pub(crate) block_acks: bool,
-    /// An MPDU that is transmitted alone counts its failures: where there is no block ACK agreement, and in ns-3 under one too.
+    /// An MPDU that is transmitted alone falls under the retry limit: where there is no block ACK agreement, and in ns-3 under
+    /// one too; missing block ACKs count there as well.
     pub(crate) counts_single_mpdus: bool,
     /// The MPDUs of a window are transmitted together (A-MPDU).
     pub(crate) aggregates: bool,
