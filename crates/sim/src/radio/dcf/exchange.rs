@@ -57,7 +57,8 @@ impl DcfMac {
         let station = &self.stations[at.index()];
         let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
         let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
-        if engaged || nav_busy || station.receiver.transmitting() {
+        let reserved = ctx.now < station.reserved_until;
+        if engaged || nav_busy || reserved || station.receiver.transmitting() {
             return;
         }
         let phy = &self.rules.phy;
@@ -141,7 +142,10 @@ impl DcfMac {
         match response {
             _ if station.receiver.transmitting() => {}
             Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
-                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                let end = self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                if self.rules.responds_if_idle {
+                    self.reserve(at, end + self.rules.data_wait(duration, rate));
+                }
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {
@@ -155,6 +159,13 @@ impl DcfMac {
             // ns-2 counts a medium that is busy after the CTS as a failure.
             Response::Data => self.retry(ctx, at),
         }
+    }
+
+    /// ns-2: a station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
+    fn reserve(&mut self, at: StationId, until: Time) {
+        let station = &mut self.stations[at.index()];
+        station.reserved_until = until;
+        station.receiver.reserve(until);
     }
 
     /// Handles a CTS or ACK timeout, and the end of a broadcast.

@@ -38,7 +38,8 @@ pub(crate) struct DcfRules {
     pub(crate) draws_below_window: bool,
     /// ns-2: a new frame waits for DIFS and a backoff even if the medium has long been idle.
     pub(crate) always_backs_off: bool,
-    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle.
+    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle; after a CTS a station
+    /// waits for the data frame and answers no other RTS.
     pub(crate) responds_if_idle: bool,
     /// ns-2: duration fields are rounded to whole microseconds.
     pub(crate) whole_micros: bool,
@@ -133,7 +134,12 @@ impl DcfRules {
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// The same for a block ACK.
+    /// How long ns-2 waits for the data frame after a CTS of this duration field.
+    pub(super) fn data_wait(&self, duration: Span, cts: Rate) -> Span {
+        (duration + RESPONSE_MARGIN).saturating_sub(self.phy.sifs + self.phy.ack_airtime(cts))
+    }
+
+    /// [`Self::response_timeout`] of a block ACK.
     pub(super) fn block_ack_timeout(&self) -> Span {
         self.phy.sifs + self.phy.airtime(BLOCK_ACK, self.phy.basic_rate) + RESPONSE_MARGIN
     }
