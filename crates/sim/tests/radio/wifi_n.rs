@@ -41,7 +41,8 @@ fn aggregation_over_three_hops() {
 fn hidden_stations_keep_their_windows() {
     let stations = [[20.0, 90.0], [65.0, 90.0], [20.0, 150.0], [65.0, 150.0], [40.0, 120.0], [60.0, 120.0]];
     let app = json!({"kind": "cbr", "rate": "10Mbps", "size": "1472B"});
-    let flow = |from: u32, to: u32| json!({"from": format!("n{from}"), "to": format!("n{to}"), "app": app, "start": "2s"});
+    let flow =
+        |from: u32, to: u32| json!({"from": format!("n{from}"), "to": format!("n{to}"), "app": app, "start": "2s"});
     let flows = json!([flow(0, 5), flow(2, 5), flow(1, 4), flow(3, 4)]);
     let goodput = |seed| run(&network(&stations, true, flows.clone()), seed).network.measures.goodput_bps / 1e6;
     let mean = (1..=4).map(goodput).sum::<f64>() / 4.0;
