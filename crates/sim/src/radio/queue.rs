@@ -13,7 +13,8 @@ use crate::radio::service::{MacIndication, MacRequest};
 pub(crate) enum QueueOrder {
     /// First in, first out; a request to a full queue is dropped.
     Fifo,
-    /// ns-2's PriQueue: routing messages go to the head, and the tail is dropped when that fills the queue.
+    /// ns-2's PriQueue: routing messages go to the head, and the tail is dropped when that fills the queue; a request that would
+    /// fill it is dropped too, so that it holds one less than its limit.
     RoutingFirst,
 }
 
@@ -103,7 +104,8 @@ impl StationQueue {
             self.requests.push_front(request);
             return if self.requests.len() >= self.limit { self.requests.pop_back() } else { None };
         }
-        if self.requests.len() >= self.limit {
+        let room = self.limit - usize::from(self.order == QueueOrder::RoutingFirst);
+        if self.requests.len() >= room {
             return Some(request);
         }
         self.requests.push_back(request);
@@ -164,6 +166,16 @@ mod tests {
         assert_eq!(indications, [MacIndication::QueueFull { request: requests[0] }]);
         let left = [(); 3].map(|()| queue.next(at(1), &mut messages, &mut indications));
         assert_eq!(left, [Some(requests[2]), Some(requests[1]), None]);
+    }
+
+    /// ns-2's limit of three leaves room for two.
+    #[test]
+    fn a_request_that_would_fill_the_queue_of_ns2_is_dropped() {
+        let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
+        let mut queue = StationQueue::new(3, QueueOrder::RoutingFirst, None);
+        let requests = requests(&mut messages).map(|request| MacRequest { is_routing: false, ..request });
+        requests.iter().for_each(|request| queue.enqueue(*request, &mut messages, &mut indications));
+        assert_eq!(indications, [MacIndication::QueueFull { request: requests[2] }]);
     }
 
     /// Requests older than the lifetime are indicated, and their messages are released.

@@ -55,6 +55,7 @@ fn rules(phy: Phy) -> DcfRules {
         rts_nav_reset: true,
         promiscuous: false,
         block_acks: false,
+        counts_single_mpdus: false,
         aggregates: false,
     }
 }

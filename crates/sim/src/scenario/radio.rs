@@ -136,7 +136,8 @@ pub struct RadioDef {
     /// Limit of the interface queue, packets. Default: 50 in std and ns2, 500 in ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<u32>,
-    /// Lifetime of a packet in the queue. Default: 500 ms in ns3, unlimited otherwise.
+    /// Lifetime of a packet in the queue, and with standard `n` until it is acknowledged. Default: 500 ms in ns3, 512 ms with
+    /// standard `n`, unlimited otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_lifetime: Option<Span>,
     /// Propagation model. Default: two-ray ground in ns2, log-distance otherwise. With 802.15.4 in std the loss at 1 m is

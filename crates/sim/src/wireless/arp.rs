@@ -1,4 +1,5 @@
-//! ARP as in ns-2: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire.
+//! ARP as in ns-2: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire. Whoever
+//! hears a message learns its sender; RFC 826 adds an entry only where one is asked, and else renews what it has.
 
 use std::collections::BTreeMap;
 
@@ -61,10 +62,6 @@ impl ArpTable {
         message: ArpMessage,
     ) -> (Option<MacRequest>, Option<Outgoing>) {
         let asked = message == ArpMessage::Request(me);
-        let is_relevant = asked || message == ArpMessage::Reply || self.0.contains_key(&from);
-        if !is_relevant {
-            return (None, None);
-        }
         let neighbour = self.0.entry(from).or_default();
         neighbour.known = true;
         let answer = Outgoing { message: Message::Arp(ArpMessage::Reply), size: SIZE, to: Some(from) };
@@ -114,7 +111,14 @@ mod tests {
         assert_eq!(asked.resolve(StationId(1), frame(9)), Resolution::Known);
         assert_eq!(expects_response.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
         assert_eq!(expects_response.resolve(StationId(2), frame(3)), Resolution::Known);
-        let (held, answer) = expects_response.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
-        assert_eq!((held, answer), (None, None));
+    }
+
+    /// As in ns-2, not in RFC 826.
+    #[test]
+    fn a_request_for_another_teaches_too() {
+        let mut bystander = ArpTable::default();
+        let heard = bystander.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
+        assert_eq!(heard, (None, None));
+        assert_eq!(bystander.resolve(StationId(5), frame(1)), Resolution::Known);
     }
 }

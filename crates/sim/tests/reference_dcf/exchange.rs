@@ -148,7 +148,8 @@ impl ReferenceDcf {
                 let engaged = s.answer.is_some() || s.sending || !matches!(s.state, State::Idle | State::Contends);
                 // Rule 8; ns-2 senses the medium when the CTS is due.
                 let reserved = s.nav > self.now && !self.setup.ns2;
-                if !engaged && !reserved {
+                let expects_data = self.now < s.expects_data_until;
+                if !engaged && !reserved && !expects_data {
                     self.will_answer(station, Answer::Cts { to: frame.from, duration: frame.duration - answer - sifs });
                 }
             }
@@ -180,6 +181,13 @@ impl ReferenceDcf {
             Answer::Ack { to } => self.send(station, Kind::Ack, Some(to), length, 0),
             Answer::Cts { to, duration } if idle || !self.setup.ns2 => {
                 self.send(station, Kind::Cts, Some(to), length, duration);
+                if self.setup.ns2 {
+                    // What is left of the duration field without the ACK and the SIFS before it.
+                    let until = self.now + length + duration + MARGIN - self.setup.timing.sifs - length;
+                    let s = &mut self.stations[station];
+                    s.expects_data_until = until;
+                    s.nav = s.nav.max(until);
+                }
             }
             Answer::Cts { .. } => {}
             Answer::Data if idle || !self.setup.ns2 => self.send_data(station),

@@ -65,6 +65,8 @@ pub(super) struct Station {
     /// Timeouts with another number are void.
     pub(super) wait: u64,
     pub(super) answer: Option<Answer>,
+    /// ns-2: after a CTS the station waits until then for the data frame.
+    pub(super) expects_data_until: u64,
 }
 
 impl Station {
@@ -88,6 +90,7 @@ impl Station {
             sequence: 0,
             wait: 0,
             answer: None,
+            expects_data_until: 0,
         }
     }
 }

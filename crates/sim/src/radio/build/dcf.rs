@@ -171,7 +171,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         short_retries: def.short_retries.or(Some(7)),
         long_retries: def.long_retries.or(Some(4)),
         queue_limit: def.queue_limit.or(Some(if ns3 { 500 } else { 50 })),
-        queue_lifetime: def.queue_lifetime.or(ns3.then(|| Span::from_millis(500))),
+        queue_lifetime: def.queue_lifetime.or(lifetime(def.profile, standard)),
         propagation: def.propagation.or(Some(default_propagation(def.profile))),
         max_range: def.max_range,
         power: Some(power),
@@ -187,6 +187,16 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     };
     parts::check(&with_defaults, path)?;
     Ok(with_defaults)
+}
+
+/// How long the MAC tries to deliver an MSDU: MaxDelay of ns-3's queue; dot11EDCATableMSDULifetime, 500 time units of 1024 us, of
+/// stations with QoS.
+fn lifetime(profile: RadioProfile, standard: Standard) -> Option<Span> {
+    match (profile, standard) {
+        (RadioProfile::Ns3, _) => Some(Span::from_millis(500)),
+        (_, Standard::N) => Some(Span::from_millis(512)),
+        _ => None,
+    }
 }
 
 /// What 802.11n does not go together with.
@@ -286,6 +296,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         rts_nav_reset: !ns2,
         promiscuous: false,
         block_acks: standard == Standard::N,
+        counts_single_mpdus: def.profile == RadioProfile::Ns3 || def.aggregation != Some(true),
         aggregates: def.aggregation == Some(true),
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };

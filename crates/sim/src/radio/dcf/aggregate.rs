@@ -11,7 +11,7 @@ use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Frame, Kind};
 use crate::radio::phy::BLOCK_ACK;
-use crate::radio::service::MacIndication;
+use crate::radio::service::{MacIndication, MacRequest};
 
 /// Limits of an A-MPDU (IEEE 802.11-2016 §9.7.3, §19.3.9.2.3): its bytes, and the duration of a mixed-format HT PPDU.
 const MAX_LENGTH: Bytes = Bytes(65_535);
@@ -38,7 +38,7 @@ impl DcfMac {
         let originator = self.stations[at.index()].block_acks.originator(to);
         if originator.request == BlockAckRequest::Due {
             let start = originator.start();
-            self.stations[at.index()].tx_state = TxState::AwaitsBlockAck { requested: true };
+            self.stations[at.index()].tx_state = TxState::AwaitsBlockAck;
             let duration = self.rules.phy.sifs + answer;
             let end = self.transmit(ctx, at, Kind::BlockAckRequest { start }, Some(to), rate, duration);
             return self.wait(ctx, at, end + self.rules.block_ack_timeout());
@@ -83,7 +83,7 @@ impl DcfMac {
 
     /// Transmits the window as an aggregate.
     pub(super) fn send_aggregate(&mut self, ctx: &mut Context, at: StationId, to: Option<StationId>) {
-        self.stations[at.index()].tx_state = TxState::AwaitsBlockAck { requested: false };
+        self.stations[at.index()].tx_state = TxState::AwaitsBlockAck;
         let phy = self.rules.phy;
         let duration = phy.sifs + phy.airtime(BLOCK_ACK, self.rules.control_rate(phy.data_rate));
         let end = self.transmit(ctx, at, Kind::Aggregate, to, phy.data_rate, duration);
@@ -169,54 +169,63 @@ impl DcfMac {
 
     pub(super) fn on_block_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, ack: BlockAck) {
         let station = &mut self.stations[at.index()];
-        let (TxState::AwaitsBlockAck { requested }, true) = (station.tx_state, station.expects(frame.from)) else {
+        if station.tx_state != TxState::AwaitsBlockAck || !station.expects(frame.from) {
             return;
-        };
-        if !requested {
-            station.block_acks.originator(frame.from).count_failures();
         }
         self.acknowledge(ctx, at, frame.from, ack);
     }
 
-    /// Removes what is acknowledged from the window, gives up what has failed too often, and continues with the rest.
+    /// Removes what is acknowledged from the window, gives up what is too old, and continues with the rest.
     pub(super) fn acknowledge(&mut self, ctx: &mut Context, at: StationId, to: StationId, ack: BlockAck) {
         let originator = self.stations[at.index()].block_acks.originator(to);
         for mpdu in originator.on_block_ack(ack) {
             self.messages.release(mpdu.request.content);
         }
-        self.give_up(at, to, self.rules.short_retries, BlockAckRequest::Due);
+        self.give_up_old(at, to, ctx.now);
         self.finish_block_ack(ctx, at, to, ctx.now);
     }
 
-    /// Gives up the MPDUs that have failed so often.
-    fn give_up(&mut self, at: StationId, to: StationId, failures: u32, then: BlockAckRequest) {
+    /// Gives up the MPDUs whose lifetime is over: under a block ACK agreement nothing else ends the attempts to transmit
+    /// an MSDU (IEEE 802.11-2016 §10.22.2.11).
+    fn give_up_old(&mut self, at: StationId, to: StationId, now: Time) {
+        if let Some(lifetime) = self.rules.queue_lifetime {
+            self.give_up(at, to, |request| request.since + lifetime < now);
+        }
+    }
+
+    fn give_up(&mut self, at: StationId, to: StationId, over: impl Fn(&MacRequest) -> bool) {
         let Station { block_acks, counters, .. } = &mut self.stations[at.index()];
-        for Mpdu { request, delivered, .. } in block_acks.originator(to).give_up(failures, then) {
+        for Mpdu { request, delivered, .. } in block_acks.originator(to).give_up(over) {
             counters.given_up += 1;
             self.messages.release(request.content);
             self.indications.push_back(MacIndication::GivenUp { at, request, lost: !delivered });
         }
     }
 
-    /// Handles a CTS, ACK or block ACK that did not arrive. After an aggregate the recipient is asked what it has; with
-    /// as many failures in a row as the retry limit everything is given up.
+    /// Handles a CTS, ACK or block ACK that did not arrive. After an aggregate the recipient is asked what it has, until it
+    /// answers or all of it is too old; the retry limit holds for an RTS, and for an MPDU that counts its failures.
     pub(super) fn on_block_ack_missing(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
-        let Station { block_acks, counters, current, tx_state, .. } = &mut self.stations[at.index()];
-        let Some(current) = current else { return };
+        let Station { counters, current, tx_state, block_acks, .. } = &mut self.stations[at.index()];
+        let (Some(current), state) = (current, *tx_state) else { return };
         counters.failures += 1;
-        let failures =
-            if *tx_state == TxState::AwaitsCts { &mut current.short_failures } else { &mut current.long_failures };
+        let rts = state == TxState::AwaitsCts;
+        let failures = if rts { &mut current.short_failures } else { &mut block_acks.failures };
         *failures += 1;
-        if *failures < self.rules.short_retries {
-            if matches!(tx_state, TxState::AwaitsBlockAck { .. }) {
-                block_acks.originator(to).request = BlockAckRequest::Due;
-            }
-            return self.retry(ctx, at);
+        let counted = rts || state == TxState::AwaitsAck && self.rules.counts_single_mpdus;
+        if counted && *failures >= self.rules.short_retries {
+            *failures = 0;
+            self.give_up(at, to, |_| true);
+        } else {
+            self.give_up_old(at, to, ctx.now);
         }
-        let originator = block_acks.originator(to);
-        originator.request = BlockAckRequest::WithNextMpdu;
-        self.give_up(at, to, 0, BlockAckRequest::WithNextMpdu);
-        self.finish_block_ack(ctx, at, to, ctx.now + self.rules.timeout_ifs());
+        let originator = self.stations[at.index()].block_acks.originator(to);
+        if originator.window.is_empty() {
+            return self.finish_block_ack(ctx, at, to, ctx.now + self.rules.timeout_ifs());
+        }
+        if state == TxState::AwaitsBlockAck {
+            originator.request = BlockAckRequest::Due;
+        }
+        self.retry(ctx, at);
     }
 
     /// Ends an exchange: what is left of the window, or a due request, contends again before anything else.
@@ -227,7 +236,7 @@ impl DcfMac {
             return self.finish(ctx, at, since);
         }
         if let Some(current) = &mut station.current {
-            (current.short_failures, current.long_failures) = (0, 0);
+            current.short_failures = 0;
         }
         station.exchange_ends = None;
         station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);

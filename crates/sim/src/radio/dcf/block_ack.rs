@@ -28,8 +28,6 @@ impl BlockAck {
 pub(super) struct Mpdu {
     pub(super) request: MacRequest,
     pub(super) sequence: u32,
-    /// Block ACKs that did not cover it.
-    pub(super) failures: u32,
     /// The recipient has it, though no acknowledgment may have arrived.
     pub(super) delivered: bool,
 }
@@ -69,16 +67,11 @@ impl Originator {
 
     /// Appends an MPDU; the window has room.
     pub(super) fn admit(&mut self, request: MacRequest) {
-        self.window.push_back(Mpdu { request, sequence: self.next_sequence, failures: 0, delivered: false });
+        self.window.push_back(Mpdu { request, sequence: self.next_sequence, delivered: false });
         self.next_sequence += 1;
         if self.request == BlockAckRequest::WithNextMpdu {
             self.request = BlockAckRequest::Due;
         }
-    }
-
-    /// Counts a transmission of the whole window, before the block ACK that answers it removes what has arrived.
-    pub(super) fn count_failures(&mut self) {
-        self.window.iter_mut().for_each(|mpdu| mpdu.failures += 1);
     }
 
     /// Handles a block ACK; returns the MPDUs that it acknowledges.
@@ -90,13 +83,15 @@ impl Originator {
         acknowledged
     }
 
-    /// Removes the MPDUs that have failed so often; the recipient must not wait for them.
-    pub(super) fn give_up(&mut self, failures: u32, request: BlockAckRequest) -> Vec<Mpdu> {
-        let (lost, left): (Vec<Mpdu>, Vec<Mpdu>) = self.window.drain(..).partition(|mpdu| mpdu.failures >= failures);
-        self.window = left.into();
-        if !lost.is_empty() {
-            self.request = request;
+    /// Removes the MPDUs whose time is over; the recipient must not wait for them, and is told so before it receives another.
+    pub(super) fn give_up(&mut self, over: impl Fn(&MacRequest) -> bool) -> Vec<Mpdu> {
+        if !self.window.iter().any(|mpdu| over(&mpdu.request)) {
+            return Vec::new();
         }
+        let (lost, left): (Vec<Mpdu>, Vec<Mpdu>) = self.window.drain(..).partition(|mpdu| over(&mpdu.request));
+        self.window = left.into();
+        let all = self.window.is_empty();
+        self.request = if all { BlockAckRequest::WithNextMpdu } else { BlockAckRequest::Due };
         lost
     }
 }
@@ -154,6 +149,8 @@ pub(super) struct BlockAcks {
     recipients: Vec<(StationId, Recipient)>,
     /// Number of the last transmission of an aggregate.
     pub(super) transmission: u64,
+    /// ACKs and block ACKs that did not arrive since the last ACK, or since an MPDU was given up for it.
+    pub(super) failures: u32,
 }
 
 impl BlockAcks {

@@ -57,7 +57,8 @@ impl DcfMac {
         let station = &self.stations[at.index()];
         let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
         let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
-        if engaged || nav_busy || station.receiver.transmitting() {
+        let reserved = ctx.now < station.reserved_until;
+        if engaged || nav_busy || reserved || station.receiver.transmitting() {
             return;
         }
         let phy = &self.rules.phy;
@@ -115,6 +116,7 @@ impl DcfMac {
         let station = &mut self.stations[at.index()];
         if station.tx_state == TxState::AwaitsAck && station.expects(frame.from) {
             if let Some(current) = station.current.filter(|current| current.block_ack) {
+                station.block_acks.failures = 0;
                 let ack = BlockAck { start: current.sequence + 1, received: 0 };
                 return self.acknowledge(ctx, at, frame.from, ack);
             }
@@ -140,7 +142,10 @@ impl DcfMac {
         match response {
             _ if station.receiver.transmitting() => {}
             Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
-                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                let end = self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                if self.rules.responds_if_idle {
+                    self.reserve(at, end + self.rules.data_wait(duration, rate));
+                }
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {
@@ -154,6 +159,13 @@ impl DcfMac {
             // ns-2 counts a medium that is busy after the CTS as a failure.
             Response::Data => self.retry(ctx, at),
         }
+    }
+
+    /// ns-2: a station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
+    fn reserve(&mut self, at: StationId, until: Time) {
+        let station = &mut self.stations[at.index()];
+        station.reserved_until = until;
+        station.receiver.reserve(until);
     }
 
     /// Handles a CTS or ACK timeout, and the end of a broadcast.
@@ -177,7 +189,7 @@ impl DcfMac {
                 current.short_failures += 1;
                 current.short_failures >= self.rules.short_retries
             }
-            TxState::Idle | TxState::Contending | TxState::Cleared | TxState::AwaitsBlockAck { .. } => return,
+            TxState::Idle | TxState::Contending | TxState::Cleared | TxState::AwaitsBlockAck => return,
         };
         station.counters.failures += 1;
         if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {

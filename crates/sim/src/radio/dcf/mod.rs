@@ -70,6 +70,7 @@ impl DcfMac {
             access_at: None,
             exchange_ends: None,
             response: None,
+            reserved_until: Time::ZERO,
             sequence: 0,
             duplicate_cache: Vec::new(),
             block_acks: BlockAcks::default(),

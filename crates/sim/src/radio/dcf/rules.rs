@@ -38,7 +38,8 @@ pub(crate) struct DcfRules {
     pub(crate) draws_below_window: bool,
     /// ns-2: a new frame waits for DIFS and a backoff even if the medium has long been idle.
     pub(crate) always_backs_off: bool,
-    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle.
+    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle; after a CTS a station
+    /// waits for the data frame and answers no other RTS.
     pub(crate) responds_if_idle: bool,
     /// ns-2: duration fields are rounded to whole microseconds.
     pub(crate) whole_micros: bool,
@@ -48,6 +49,9 @@ pub(crate) struct DcfRules {
     pub(crate) promiscuous: bool,
     /// 802.11n: unicast MPDUs have a window and a reordering buffer.
     pub(crate) block_acks: bool,
+    /// An MPDU that is transmitted alone falls under the retry limit: where there is no block ACK agreement, and in ns-3 under
+    /// one too; missing block ACKs count there as well.
+    pub(crate) counts_single_mpdus: bool,
     /// The MPDUs of a window are transmitted together (A-MPDU).
     pub(crate) aggregates: bool,
 }
@@ -130,7 +134,12 @@ impl DcfRules {
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// The same for a block ACK.
+    /// How long ns-2 waits for the data frame after a CTS of this duration field.
+    pub(super) fn data_wait(&self, duration: Span, cts: Rate) -> Span {
+        (duration + RESPONSE_MARGIN).saturating_sub(self.phy.sifs + self.phy.ack_airtime(cts))
+    }
+
+    /// [`Self::response_timeout`] of a block ACK.
     pub(super) fn block_ack_timeout(&self) -> Span {
         self.phy.sifs + self.phy.airtime(BLOCK_ACK, self.phy.basic_rate) + RESPONSE_MARGIN
     }

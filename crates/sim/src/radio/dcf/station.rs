@@ -21,10 +21,8 @@ pub(super) enum TxState {
     /// The CTS has arrived; the data frame follows after SIFS.
     Cleared,
     AwaitsAck,
-    /// `requested` by a block ACK request instead of an aggregate.
-    AwaitsBlockAck {
-        requested: bool,
-    },
+    /// After an aggregate, or after a block ACK request.
+    AwaitsBlockAck,
     Broadcasts,
 }
 
@@ -67,6 +65,8 @@ pub(super) struct Station {
     /// CTS timeout, ACK timeout, or end of a broadcast.
     pub(super) exchange_ends: Option<Time>,
     pub(super) response: Option<(Time, Response)>,
+    /// ns-2: having sent a CTS, the station answers no other RTS until the data frame has had its time.
+    pub(super) reserved_until: Time,
     pub(super) sequence: u32,
     /// Last sequence number received, by transmitter, to detect duplicates.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,

@@ -16,7 +16,7 @@ use crate::scenario::RadioDef;
 
 const SECONDS: u64 = 5;
 
-/// What one station that always has `depth` requests of `size` delivers to its neighbour in five seconds.
+/// What one station that always has `depth` requests of `size`, besides those in hand, delivers to its neighbour in five seconds.
 #[derive(Debug, Default)]
 struct Delivered {
     /// The number of each message, in the order of delivery.
@@ -47,7 +47,7 @@ fn saturate(mut mac: DcfMac, depth: usize, size: u64) -> Delivered {
     let mut delivered = Delivered::default();
     // An ARP message stands for a datagram; the station that it asks for is its number.
     let fill = |mac: &mut DcfMac, ctx: &mut Context, sent: &mut u32| {
-        while mac.waiting(StationId(0)) < depth {
+        while mac.stations[0].current.is_none() || mac.waiting(StationId(0)) < depth {
             let message = Message::Arp(ArpMessage::Request(StationId(*sent)));
             let content = Content::Message(mac.messages.insert(message));
             *sent += 1;
@@ -131,4 +131,26 @@ fn errors_do_not_reorder() {
         let missing = u64::from(*sent) - numbers.len() as u64;
         assert!(missing <= counters.given_up + 64 + 8, "{radio}: {missing} missing, {counters:?}");
     }
+}
+
+/// Under a block ACK agreement MPDUs have no retry limit: half of all frames are in error, so that many an exchange fails
+/// seven times in a row, and nothing is given up within 512 ms. In ns-3, an MPDU that goes alone is; without aggregates any.
+#[test]
+fn the_retry_limit_is_for_mpdus_without_block_acks() {
+    let given_up = |radio, depth| saturate(mac(radio, 1e-6), depth, 1500).counters.given_up;
+    assert_eq!(given_up(r#"{"standard": "n", "frame_error": 0.5}"#, 7), 0);
+    assert_eq!(given_up(r#"{"standard": "n", "frame_error": 0.5}"#, 0), 0, "alone");
+    assert!(given_up(r#"{"standard": "n", "frame_error": 0.5, "aggregation": false}"#, 0) > 10);
+    assert!(given_up(r#"{"standard": "n", "profile": "ns3", "frame_error": 0.5}"#, 0) > 10);
+}
+
+/// What a neighbour that never answers does not take is given up when it is 512 ms old, not after seven attempts: an aggregate of
+/// eight, then, as the block ACK request comes before anything else, one MPDU at a time. The others expire in the queue.
+#[test]
+fn a_silent_neighbour_ends_the_lifetime() {
+    let delivered = saturate(mac(r#"{"standard": "n", "frame_error": 1.0}"#, 1e-6), 7, 1500);
+    let counters = delivered.counters;
+    let batches = 1000 * SECONDS / 512;
+    assert_eq!(counters.given_up, 8 + batches - 1, "{counters:?}");
+    assert!(counters.failures > 20 * batches, "{counters:?}");
 }

@@ -8,18 +8,20 @@ use tcp::units::{Bytes, Time};
 use super::*;
 use crate::ids::PacketId;
 
-const LIMIT: u32 = 4;
+/// Exchanges after which an MPDU is too old.
+const LIMIT: u64 = 4;
 
-fn request(number: u32) -> MacRequest {
+fn request(number: u32, exchange: u64) -> MacRequest {
     let content = Content::Packet(PacketId(number));
-    MacRequest { content, to: Some(StationId(1)), size: Bytes(100), since: Time::ZERO, is_routing: false }
+    let since = Time::from_nanos(exchange);
+    MacRequest { content, to: Some(StationId(1)), size: Bytes(100), since, is_routing: false }
 }
 
-/// One MPDU of the twin: acknowledged or given up, and how often it failed.
-#[derive(Clone, Copy, Default)]
+/// One MPDU of the twin: acknowledged or given up, and the exchange before which it came.
+#[derive(Clone, Copy)]
 struct Fate {
     done: bool,
-    failures: u32,
+    since: u64,
 }
 
 /// The twin: all MPDUs ever sent, all ever received, and what was passed up.
@@ -82,14 +84,14 @@ fn the_window_does_what_the_naive_twin_does() {
         let loss = rng.uniform() * 0.9;
         let (mut originator, mut recipient, mut twin) = (Originator::new(), Recipient::default(), Twin::default());
         let (mut passed, mut lost): (Vec<Content>, u32) = (Vec::new(), 0);
-        for _ in 0..80 {
+        for exchange in 0..80 {
             for _ in 0..rng.below(40) {
                 assert_eq!(originator.has_room(), twin.has_room());
                 if !originator.has_room() {
                     break;
                 }
-                originator.admit(request(twin.fates.len() as u32));
-                twin.fates.push(Fate::default());
+                originator.admit(request(twin.fates.len() as u32, exchange));
+                twin.fates.push(Fate { done: false, since: exchange });
             }
             let sent: Vec<u32> = originator.window.iter().map(|mpdu| mpdu.sequence).collect();
             assert_eq!(sent, twin.open(), "all that is open is sent");
@@ -112,25 +114,22 @@ fn the_window_does_what_the_naive_twin_does() {
                 originator.request = BlockAckRequest::Due;
                 continue;
             }
-            if !asks {
-                originator.count_failures();
-            }
             let acknowledged = originator.on_block_ack(recipient.block_ack());
             let expected: Vec<u32> = sent.iter().copied().filter(|s| twin.acknowledges(*s)).collect();
             assert_eq!(acknowledged.iter().map(|mpdu| mpdu.sequence).collect::<Vec<_>>(), expected);
             for sequence in sent {
-                let fate = &mut twin.fates[sequence as usize];
-                fate.done = expected.contains(&sequence);
-                fate.failures += u32::from(!asks && !fate.done);
+                twin.fates[sequence as usize].done = expected.contains(&sequence);
             }
-            let given_up = originator.give_up(LIMIT, BlockAckRequest::Due);
+            let given_up = originator.give_up(|request| request.since.as_nanos() + LIMIT < exchange);
             lost += given_up.len() as u32;
-            for fate in twin.fates.iter_mut().filter(|fate| !fate.done && fate.failures >= LIMIT) {
+            for fate in twin.fates.iter_mut().filter(|fate| !fate.done && fate.since + LIMIT < exchange) {
                 fate.done = true;
             }
+            let due = if originator.window.is_empty() { BlockAckRequest::WithNextMpdu } else { BlockAckRequest::Due };
+            assert_eq!(originator.request, if given_up.is_empty() { BlockAckRequest::None } else { due });
         }
         assert_eq!(passed.iter().map(number).collect::<Vec<_>>(), twin.passed, "seed {seed}");
         assert!(twin.passed.is_sorted(), "in order, and nothing twice");
-        assert!(loss < 0.8 || lost > 0, "seed {seed}: what fails {LIMIT} times is given up");
+        assert!(loss < 0.8 || lost > 0, "seed {seed}: what is too old is given up");
     }
 }
