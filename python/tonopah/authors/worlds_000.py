@@ -87,11 +87,16 @@ def wired_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[int, in
     return [(first, first + nodes // 2) for first in firsts]
 
 
-def wired_000(algorithm: str, nodes: int, flows: int, packets_per_s: int, header: bool = False, seed: int = SRAND) -> Scenario:
-    """Return pairs of nodes with a private link each; `header` gives Vegas packets of 1040 B."""
+def wired_000(
+    algorithm: str, nodes: int, flows: int, packets_per_s: int, header: bool = False, seed: int = SRAND, queue_packets: int = 10,
+) -> Scenario:  # fmt: skip
+    """Return pairs of nodes with a private link each; `header` gives Vegas packets of 1040 B.
+
+    `queue_packets` limits the queues towards the sinks.
+    """
     half = nodes // 2
     links = [
-        {"from": f"n{i}", "to": f"n{i + half}", "rate": "1Mbps", "delay": "2ms", "queue": drop_tail(10),
+        {"from": f"n{i}", "to": f"n{i + half}", "rate": "1Mbps", "delay": "2ms", "queue": drop_tail(queue_packets),
          "reverse": {"queue": drop_tail(50)}}
         for i in range(half)
     ]  # fmt: skip

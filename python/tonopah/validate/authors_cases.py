@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tonopah.authors.network import Network
+from tonopah.authors.network import Contrast, Network
 from tonopah.authors.networks import NETWORKS
 from tonopah.authors.numbers import By, stored
-from tonopah.scenario.document import to_json
 
 
 @dataclass(frozen=True)
@@ -25,17 +24,24 @@ class Case:
     def judged(self) -> bool:
         """Whether anything is asked of its numbers: not of other places or routing than the author's."""
         _, name, _, axis, _ = self.name.split("/")
-        return name == self.network.stored and axis != "srand"
+        return name in (self.network.stored, *self.network.judged) and axis != "srand"
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """What is asked of its numbers beside those of another point of ours."""
+        found = self.network.contrasts.get(self.name.split("/")[1])
+        return found if found and all(self.point.get(key) == value for key, value in found.where.items()) else None
+
+    def metrics(self, ours: str) -> list[str]:
+        """Return the stored metrics that are this number of ours."""
+        algorithm = self.name.split("/")[2]
+        known = dict.fromkeys(metric for by_metric in self.references.values() for metric in by_metric)
+        return [metric for metric in known if self.network.own_name(algorithm, metric) == ours]
 
     @property
     def seeds(self) -> Sequence[int]:
         """Seeds of its runs."""
         return range(1, self.network.runs + 1)
-
-    @property
-    def scenarios(self) -> list[str]:
-        """Its scenarios as JSON text."""
-        return [to_json(scenario) for scenario in self.network.scenarios(self.point)]
 
 
 @cache
