@@ -3,6 +3,8 @@
 SCRIPTS = {
     "author_000_wired": "as the script of the EWPHCC report prints it for its wired network: of the first flow of each pair, "
     "20 B taken off each packet, drops of all flows, delay since the newest sending of any counted packet",
+    "author_000_mixed": "as the script of the EWPHCC report prints it for its mixed network: stations and every hop on a wire "
+    "alike, 20 B taken off each packet; a delay that no sending was noted for is the time of day",
     "author_000_satellite": "as the script of the EWPHCC report prints it for its satellites: of all flows, 20 B taken off each "
     "packet, delay by packet",
     "author_000_wireless": "as the script of the EWPHCC report prints it for its wireless network: of all flows, SYNs and "

@@ -58,6 +58,13 @@ NETWORKS = (
         goals=EXACT | {"drop_ratio": Goal(absolute=0.005), "all_goodput": Goal(relative=0.01), "all_delay": Goal(relative=0.03)},
     ),
     Network(
+        "000-mixed", "A ring of wires and stations behind base stations", f"{REPOSITORY_000}, wired-cum-wireless network",
+        "author_000_mixed",
+        {"algorithm": TCP_000, "nodes": whole(40, least=13), "flows": whole(40), "packets_per_s": whole(301, 10_000)},
+        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2, "mixed", PPS,
+        goals={"throughput": Goal(relative=0.1), "delay": Goal(relative=0.2)},
+    ),
+    Network(
         "000-satellite", "One plane of polar satellites and a geostationary one", f"{REPOSITORY_000}, satellite network",
         "author_000_satellite",
         {
