@@ -6,7 +6,7 @@ import numpy as np
 
 from tonopah._core import parse_quantity
 from tonopah.authors import metrics_ns2, metrics_ns3, worlds_000
-from tonopah.authors.packets import Numbers, Packet, Seen, as_in_ns2
+from tonopah.authors.packets import Numbers, Packet, Seen, as_in_ns2, duplicate_frames
 
 TRAFFIC_S = 19.0
 """From the first write of author 000's wired network to the end of the run."""
@@ -72,7 +72,9 @@ def wifi_002(runs: Sequence[Seen]) -> Numbers:
     """Return the author's numbers; energy is a mean over the nodes."""
     seen = runs[0]
     network = seen.summary["network"]
-    return metrics_ns2.author_002(seen.lines, length_s(seen), network["energy_j"], seen.scenario["network"]["nodes"])
+    duplicates = duplicate_frames(seen.trace, worlds_000.SEGMENT_BYTES)
+    nodes = seen.scenario["network"]["nodes"]
+    return metrics_ns2.author_002(seen.places, duplicates, length_s(seen), network["energy_j"], nodes)
 
 
 def uav_004(runs: Sequence[Seen]) -> Numbers:

@@ -193,16 +193,22 @@ def author_000_mixed(lines: Sequence[Packet], from_station: Sequence[bool], leng
     }  # fmt: skip
 
 
-BYTES_002 = 1050
-"""What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20."""
+BYTES_002, SYN_BYTES_002 = 1050, 40
+"""What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20; and of a SYN."""
 
 
-def author_002(lines: Sequence[Packet], length_s: float, energy_j: float, nodes: int) -> Numbers:
-    """Return what the script of author 002 prints, but for its drops, which count duplicates at the MAC too."""
-    plain = all_flows([line for line in lines if line.payload_bytes > 0], 1.0)
+def author_002(lines: Sequence[Packet], duplicates: int, length_s: float, energy_j: float, nodes: int) -> Numbers:
+    """Return what the script of author 002 prints: data and SYNs; its drops are losses and `duplicates` at the MAC.
+
+    What waits at the end is no drop.
+    """
+    lines = [line for line in lines if line.is_data]
+    plain = all_flows(lines, 1.0)
+    sent, received, lost = plain["all_sent"], plain["all_received"], plain["all_dropped"]
+    size_bytes = sum(SYN_BYTES_002 if line.syn else BYTES_002 for line in lines if line.event == "delivered")
     return {
-        "sent": plain["all_sent"], "received": plain["all_received"], "dropped": plain["all_dropped"],
-        "throughput": 8 * BYTES_002 * plain["all_received"] / length_s, "delay": plain["all_delay"],
-        "delivery_ratio": plain["all_received"] / plain["all_sent"], "drop_ratio": plain["all_dropped"] / plain["all_sent"],
-        "energy_per_second": energy_j / nodes / length_s,
+        "sent": sent, "received": received, "dropped": lost + duplicates, "throughput": 8 * size_bytes / length_s,
+        "delay": plain["all_delay"], "delivery_ratio": received / sent, "drop_ratio": (lost + duplicates) / sent,
+        "energy_per_second": energy_j / nodes / length_s, "mac_duplicates": duplicates,
+        "queue_drops": sum(line.reason == "queue" for line in lines), "in_queue_at_end": sent - received - lost,
     }  # fmt: skip

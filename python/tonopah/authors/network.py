@@ -60,6 +60,16 @@ class Contrast:
 
 
 @dataclass(frozen=True)
+class Sign:
+    """What differs between two algorithms by more than a share of the other's number must differ the same way here."""
+
+    algorithm: str
+    other: str
+    metrics: Sequence[str]
+    least: float
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of a script: its default there, and what it may be: one of `choices`, or a number from `least` to `most`."""
 
@@ -123,6 +133,9 @@ class Network:
     """By algorithm and metric of `numbers.csv`: its name here, if that is another."""
     runs: int = 1
     """Seeds that a comparison needs; 1 for what is deterministic."""
+    quick_runs: int | None = None
+    """Seeds of a comparison in a hurry, if fewer."""
+    sign: Sign | None = None
     constants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By algorithm: numbers of the stock simulator that are the same at every point."""
 

@@ -7,7 +7,7 @@ run: deterministic networks to a percent, chaotic ones by intervals.
 from typing import Any
 
 from tonopah.authors import counted, worlds_000, worlds_002, worlds_ns3
-from tonopah.authors.network import Contrast, Goal, Network, Parameter
+from tonopah.authors.network import Contrast, Goal, Network, Parameter, Sign
 from tonopah.errors import InputError
 
 KILO, KIBI, PERCENT = 1e3, 1024.0, 0.01
@@ -63,6 +63,7 @@ NETWORKS = (
         {"algorithm": TCP_000, "nodes": whole(40, least=13), "flows": whole(40), "packets_per_s": whole(301, 10_000)},
         lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2, "mixed", PPS,
         goals={"throughput": Goal(relative=0.1), "delay": Goal(relative=0.2)},
+        sign=Sign("ewphcc", "vegas", ("throughput", "delay"), 0.1), runs=10, quick_runs=3,
     ),
     Network(
         "000-satellite", "One plane of polar satellites and a geostationary one", f"{REPOSITORY_000}, satellite network",
@@ -147,7 +148,11 @@ NETWORKS = (
             worlds_002.wifi_002(algorithm, nodes, flows, range_multiplier, frame_error)
         ],
         counted.wifi_002,
-        NS2 | {"throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0)}, "802.11",
+        NS2 | {
+            "throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0),
+            "mac_duplicates": ("mac_duplicate_packets", 1.0), "queue_drops": ("queue_dropped_packets", 1.0),
+            "in_queue_at_end": ("left_packets", 1.0),
+        }, "802.11",
         {"nodes": "nodes", "flows": "flows", "tx_multiplier": "range_multiplier"},
         {"cubic_hystart (author module, 4000 us)": "hystart", "cubic_hystart": "hystart"},
         others={"802.11 no errors": {"frame_error": 0.0}, "802.11 fifty runs": {"range_multiplier": 3}},
@@ -200,7 +205,7 @@ NETWORKS = (
         lambda **point: [worlds_ns3.fair_004(**point)], counted.fair_004,
         {name: (name, 1.0) for name in ("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3")}
         | {f"throughput_{name}": (f"throughput_{name}_bps", KIBI) for name in ("0to5", "2to5", "1to4", "3to4")},
-        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=20,
+        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=20, quick_runs=10,
         others={"fairness, asran set": {"first": "asran"}}, judged=("fairness, asran set",),
         aliases={
             ("group labelled asran", "jain_over_data_and_ack_flows"): "jain_group_0_2",

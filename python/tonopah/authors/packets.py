@@ -71,6 +71,29 @@ def packets(trace: str, places: bool = False) -> list[Packet]:
     return sorted(made, key=lambda packet: packet.time_s)
 
 
+FRAME = re.compile(
+    r'"event":"frame","channel":\d+,"from":(\d+),"to":(\d+),"kind":"(data|ack)","sequence":(\d+),"size_bytes":(\d+)'
+)
+
+
+def duplicate_frames(trace: str, least_bytes: int) -> int:
+    """Return how many frames of at least this size reached a MAC that had them already.
+
+    A receiver acknowledges each data frame that reaches it, so the second acknowledgment of a frame is that of a duplicate.
+    """
+    newest: dict[tuple[str, str], tuple[str, int]] = {}
+    acknowledged: set[tuple[str, str, str]] = set()
+    duplicates = 0
+    for source, target, kind, sequence, size in FRAME.findall(trace):
+        if kind == "data":
+            newest[source, target] = (sequence, int(size))
+        elif (frame := newest.pop((target, source), None)) is not None:
+            key = (target, source, frame[0])
+            duplicates += key in acknowledged and frame[1] >= least_bytes
+            acknowledged.add(key)
+    return duplicates
+
+
 @dataclass(frozen=True)
 class Seen:
     """What a script sees of a run: the scenario, its trace, its summary, and the series that the scenario records."""

@@ -28,10 +28,12 @@ def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, fr
         "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source", "area": {"x": "500m", "y": "500m"},
         "radio": radio, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
-    # TCP-Linux: SACK, timestamps, rate halving; its window of 20 packets is also its first ssthresh.
+    # TCP-Linux: SACK, timestamps, rate halving, Linux's RTO, which is 200 ms above the smoothed RTT or more; its window of 20
+    # packets is also its first ssthresh.
     tcp = {
         "profile": "ns2", "cc": CC[algorithm], "recovery": "sack", "timestamps": True, "cwnd_reduction": "rate_halving",
-        "initial_ssthresh": "20000B",
+        "rtt_estimator": "linux",
+        "initial_ssthresh": "20000B", "recv_buffer": "1000000B",
     }  # fmt: skip
     return {
         "duration": "20s", "network": network, "tcp": tcp,

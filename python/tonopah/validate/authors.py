@@ -5,18 +5,18 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
-from tonopah.authors.network import MEDIAN, Network
+from tonopah.authors.network import MEDIAN, Network, Sign
 from tonopah.authors.networks import network
 from tonopah.authors.observe import observe
 from tonopah.authors.packets import Numbers
 from tonopah.errors import InputError
 from tonopah.scenario.document import to_json
 from tonopah.stats import Estimate, mean_interval
-from tonopah.validate.authors_cases import Case, all_cases
+from tonopah.validate.authors_cases import Case, all_cases, same_point
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Row:
     agrees: bool | None
 
 
-def select(glob: str | None) -> list[Case]:
-    """Return the cases whose name matches; raise an error if there are none."""
-    cases = [case for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
+def select(glob: str | None, full: bool = True) -> list[Case]:
+    """Return the cases whose name matches, with all their runs or those of a comparison in a hurry. Raises InputError."""
+    cases = [replace(case, full=full) for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
     if not cases:
         networks = sorted({"/".join(case.name.split("/")[:2]) for case in all_cases()})
         raise InputError("--case", f"no case matches {glob!r}", f"there are {', '.join(f'{network}/*' for network in networks)}")
@@ -65,9 +65,11 @@ def jobs_of(case: Case) -> list[Job]:
 
 def other_jobs_of(case: Case) -> list[Job]:
     """Return the runs of the point that a case is held against, if there is one."""
-    if case.contrast is None:
-        return []
-    return [job(case.network, {**case.point, **case.contrast.other}, seed) for seed in case.seeds]
+    if case.contrast is not None:
+        return [job(case.network, {**case.point, **case.contrast.other}, seed) for seed in case.seeds]
+    if case.sign is not None:
+        return [job(case.network, same_point(case, case.sign.other).point, seed) for seed in case.seeds]
+    return []
 
 
 def all_jobs(cases: Sequence[Case]) -> list[Job]:
@@ -105,6 +107,8 @@ def judge(case: Case, runs: Sequence[Numbers], others: Sequence[Numbers] = ()) -
     for name in runs[0]:
         for metric in case.metrics(name):
             yield judge_metric(case, metric, [run[name] for run in runs], [run[name] for run in others])
+    if case.sign is not None:
+        yield from judge_signs(case, case.sign, runs, others)
 
 
 def judge_metric(case: Case, metric: str, values: Sequence[float], others: Sequence[float]) -> Row:
@@ -128,6 +132,18 @@ def judge_metric(case: Case, metric: str, values: Sequence[float], others: Seque
             goal = network.goals[metric]
             allowed, agrees = goal.text, goal.met(ours.value, reference.value)
     return Row(case.name, metric, shown(author), shown(stock), shown(ours), ours.value, allowed, agrees)
+
+
+def judge_signs(case: Case, sign: Sign, runs: Sequence[Numbers], others: Sequence[Numbers]) -> Iterator[Row]:
+    """Yield a row for each number by which the author's algorithms differ enough."""
+    printed, beside = (one.references["author"] for one in (case, same_point(case, sign.other)))
+    for metric in sign.metrics:
+        theirs = printed[metric][0] - beside[metric][0]
+        if abs(theirs) <= sign.least * abs(beside[metric][0]):
+            continue
+        ours = mean_interval([one[metric] - other[metric] for one, other in zip(runs, others, strict=True)])
+        name = f"{metric} less that of {sign.other}"
+        yield Row(case.name, name, f"{theirs:.6g}", "", shown(ours), ours.value, "same sign", ours.value * theirs > 0)
 
 
 def interval(values: Sequence[float]) -> Estimate | None:

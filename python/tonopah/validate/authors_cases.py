@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tonopah.authors.network import Contrast, Network
+from tonopah.authors.network import Contrast, Network, Sign
 from tonopah.authors.networks import NETWORKS
 from tonopah.authors.numbers import By, stored
 
@@ -19,6 +19,8 @@ class Case:
     network: Network
     point: Mapping[str, Any]
     references: By
+    full: bool = True
+    """As many runs as the comparison needs, not those of one in a hurry."""
 
     @property
     def judged(self) -> bool:
@@ -32,6 +34,12 @@ class Case:
         found = self.network.contrasts.get(self.name.split("/")[1])
         return found if found and all(self.point.get(key) == value for key, value in found.where.items()) else None
 
+    @property
+    def sign(self) -> Sign | None:
+        """Which of its numbers must be on the same side of another algorithm's as the author's."""
+        sign = self.network.sign
+        return sign if sign and self.name.split("/")[2] == sign.algorithm else None
+
     def metrics(self, ours: str) -> list[str]:
         """Return the stored metrics that are this number of ours."""
         algorithm = self.name.split("/")[2]
@@ -41,13 +49,21 @@ class Case:
     @property
     def seeds(self) -> Sequence[int]:
         """Seeds of its runs."""
-        return range(1, self.network.runs + 1)
+        runs = self.network.runs if self.full else self.network.quick_runs or self.network.runs
+        return range(1, runs + 1)
 
 
 @cache
 def all_cases() -> tuple[Case, ...]:
     """Return the cases in the order of the page."""
     return tuple(case for network in NETWORKS for case in cases_of(network))
+
+
+def same_point(case: Case, algorithm: str) -> Case:
+    """Return the case of another algorithm at the same point."""
+    seed, name, _, axis, value = case.name.split("/")
+    wanted = "/".join((seed, name, algorithm, axis, value))
+    return next(one for one in all_cases() if one.name == wanted)
 
 
 def cases_of(network: Network) -> list[Case]:

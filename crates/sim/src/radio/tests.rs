@@ -51,6 +51,7 @@ fn rules(phy: Phy) -> DcfRules {
         draws_below_window: false,
         always_backs_off: false,
         responds_if_idle: false,
+        waits_after_cts: false,
         whole_micros: false,
         rts_nav_reset: true,
         promiscuous: false,

@@ -282,6 +282,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         draws_below_window: ns2,
         always_backs_off: ns2,
         responds_if_idle: ns2,
+        waits_after_cts: ns2,
         whole_micros: ns2,
         rts_nav_reset: !ns2,
         promiscuous: false,

@@ -140,7 +140,12 @@ impl DcfMac {
         match response {
             _ if station.receiver.transmitting() => {}
             Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
-                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                let end = self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+                if self.rules.waits_after_cts {
+                    // What the duration leaves without the acknowledgment: SIFS and the data frame.
+                    let answer = self.rules.phy.sifs + self.rules.phy.ack_airtime(rate);
+                    self.stations[at.index()].receiver.reserve(end + duration.saturating_sub(answer));
+                }
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {

@@ -40,6 +40,9 @@ pub(crate) struct DcfRules {
     pub(crate) always_backs_off: bool,
     /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle.
     pub(crate) responds_if_idle: bool,
+    /// ns-2: after a CTS a station waits as long as the data frame would take, answers no RTS and counts no slots, even if
+    /// the CTS was lost and nothing comes.
+    pub(crate) waits_after_cts: bool,
     /// ns-2: duration fields are rounded to whole microseconds.
     pub(crate) whole_micros: bool,
     /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).

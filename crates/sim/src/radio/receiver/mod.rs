@@ -181,6 +181,11 @@ impl Receiver {
         self.nav > now
     }
 
+    /// Sets the NAV by the station's own exchange.
+    pub(super) fn reserve(&mut self, until: Time) {
+        self.nav = self.nav.max(until);
+    }
+
     /// End of the interframe space (DIFS or EIFS) after which slots are counted, if the medium stays idle.
     pub(super) fn ifs_end(&self, timing: &MacTiming) -> Time {
         self.idle_since.max(self.nav) + if self.eifs_applies { timing.eifs } else { timing.difs }
