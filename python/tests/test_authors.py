@@ -12,8 +12,9 @@ from tonopah._core import ScenarioError, check, run, trace
 from tonopah.authors import draws, metrics_ns2, metrics_ns3, numbers, ticks, worlds_000, worlds_ns3
 from tonopah.authors.networks import NETWORKS, network
 from tonopah.authors.observe import columns, observe
-from tonopah.authors.packets import Packet, as_in_ns2, packets
+from tonopah.authors.packets import Packet, as_in_ns2, duplicate_frames, packets
 from tonopah.errors import InputError
+from tonopah.validate import authors, authors_page
 from tonopah.validate.authors_cases import all_cases
 
 
@@ -238,3 +239,98 @@ def test_a_table_that_cannot_be_read_says_where(change, place, message):
         list(numbers.checked(text.replace(*change)))
     assert refused.value.path == place
     assert message in str(refused.value)
+
+
+def test_flows_of_the_mixed_network_are_those_of_the_authors_trace():
+    for nodes, flows in ((20, 40), (40, 52), (63, 40), (80, 40), (102, 40)):
+        rows = [row for row in table("flows.csv") if row["network"] == "mixed" and row["nodes"] == str(nodes)]
+        assert [(row["source"].lower(), row["sink"].lower()) for row in rows] == worlds_000.mixed_pairs(nodes, flows)
+
+
+def test_the_mixed_network_counts_hops_and_takes_the_time_of_day_for_a_delay():
+    """Flow 0 goes over two wires to a station; flow 1 leaves a station, which sets the packet id of the script."""
+    wired, radio = {"link": 1, "sent_at_s": 2.0}, {"sent_at_s": 3.0, "flow": 1}
+    lines = [
+        packet(2.0, "sent", sent_at_s=2.0), packet(2.0, "transmitted", **wired), packet(2.02, "transmitted", **wired),
+        packet(2.1, "delivered", sent_at_s=2.0), packet(3.0, "sent", **radio), packet(3.5, "transmitted", link=1, **radio),
+        packet(4.0, "dropped", sent_at_s=4.0, reason="queue"),
+    ]  # fmt: skip
+    numbers = metrics_ns2.author_000_mixed(lines, [False, True], 20.0)
+    # Hops at 2.01032 and 2.03032, the station at 2.1; the last hop since its enqueueing, 10.32 ms.
+    assert (numbers["sent"], numbers["received"], numbers["dropped"]) == (4, 4, 1)
+    assert numbers["delay"] == pytest.approx((2.01032 + 2.03032 + 2.1 + 0.01032) / 4)
+    assert numbers["throughput"] == pytest.approx(8 * 4 * 1020 / 1000 / 18)
+
+
+def test_a_second_acknowledgment_of_a_frame_is_that_of_a_duplicate():
+    def frame(source, target, kind, sequence, size):
+        numbers = f'"sequence":{sequence},"size_bytes":{size},"rate_bps":1'
+        return f'{{"t_s":1,"event":"frame","channel":0,"from":{source},"to":{target},"kind":"{kind}",{numbers}}}\n'
+
+    data, small = frame(0, 1, "data", 7, 1052), frame(0, 2, "data", 8, 52)
+    acks = frame(1, 0, "ack", 0, 0), frame(2, 0, "ack", 0, 0)
+    # The first copy is lost, the second's acknowledgment, the third is a duplicate; small frames do not count.
+    assert duplicate_frames(data + data + acks[0] + data + acks[0] + small + acks[1] + small + acks[1], 1000) == 1
+
+
+def test_what_is_stored_run_by_run_is_one_case_and_shares_the_runs_of_its_point():
+    fifty, point = (
+        next(case for case in all_cases() if case.name == name)
+        for name in ("002/802.11 fifty runs/cubic/-/-", "002/802.11/cubic/tx_multiplier/3")
+    )
+    assert len(fifty.references["author"]["throughput"]) == 49
+    assert authors.count_runs([fifty, point]) == authors.count_runs([point]) == 10
+    assert len(authors.select("004/fairness/cubic*", full=False)[0].seeds) == 10
+
+
+def numbers_of(name, **changed):
+    case = next(case for case in all_cases() if case.name == name)
+    return case, {metric: 1.0 for metric in case.network.columns} | changed
+
+
+def test_a_number_may_be_held_against_another_of_ours():
+    case, ours = numbers_of("002/802.11 fifty runs/cubic_hystart/-/-", throughput=1.021, delay=0.981)
+    found = {row.metric: row for row in authors.judge(case, [ours], [numbers_of(case.name)[1]])}
+    assert (found["throughput"].agrees, found["delay"].agrees, found["sent"].agrees) == (False, True, None)
+    case, without = numbers_of("004/uav, no A-MPDU/newreno/-/-", throughput_data_flow=4.0)
+    found = [list(authors.judge(case, [without], [dict(without, throughput_data_flow=other)])) for other in (9.0, 13.0)]
+    assert [rows[0].agrees for rows in found] == [True, False]
+
+
+def test_the_sign_of_a_difference_counts_where_the_author_has_one():
+    """At 10 flows of the mixed network EWPHCC carries 14 % more than Vegas; at 20 nodes the difference is 6 %."""
+    case, ours = numbers_of("000/mixed/ewphcc/flows/10", throughput=1.1, delay=0.5)
+    rows = list(authors.judge(case, [ours], [numbers_of(case.name)[1]]))
+    assert {row.metric: row.agrees for row in rows if "less" in row.metric} == {
+        "throughput less that of vegas": True,
+        "delay less that of vegas": True,
+    }
+    case, ours = numbers_of("000/mixed/ewphcc/nodes/20")
+    rows = list(authors.judge(case, [ours], [ours]))
+    assert [(row.metric, row.agrees) for row in rows if "less" in row.metric] == [("delay less that of vegas", False)]
+
+
+def test_a_median_is_held_beside_a_median_and_has_no_goal():
+    case, ours = numbers_of("002/802.11/cubic/nodes/60")
+    rows = authors.judge(case, [dict(ours, delay=delay) for delay in (0.1, 0.2, 0.9)])
+    shown = {row.metric: (row.value, row.agrees) for row in rows}
+    assert shown["delay_median10"] == (0.2, None)
+
+
+def test_the_page_says_what_it_leaves_out():
+    assert [row for row in authors_page.left_out() if not row[1]] == [("002, 802.15.4", "", 100)]
+
+
+@pytest.mark.parametrize(("frame_error", "expected"), [(0.0, 1913), (0.1, 1280)])
+def test_a_lost_cts_costs_the_time_of_a_data_frame(frame_error, expected):
+    """Datagrams of 1050 B that saturate one hop for 20 s: received by stock ns-2.35, mean of three seeds of its generator."""
+    app = {"kind": "cbr", "rate": "200pps", "size": "1050B", "transport": "udp"}
+    scenario = {
+        "duration": "21s", "flow": [{"from": "n0", "to": "n1", "app": app, "start": "1s", "start_jitter": "0s"}],
+        "network": {
+            "kind": "adhoc", "nodes": 2, "flows": 0, "placement": {"kind": "list", "positions": [[10, 10], [20, 10]]},
+            "radio": {"profile": "ns2", "frame_error": frame_error}, "routing": {"kind": "dsdv", "profile": "ns2"},
+        },
+    }  # fmt: skip
+    received = [trace(json.dumps(scenario), seed, json=True).count('"event":"delivered"') for seed in (1, 2, 3)]
+    assert sum(received) / 3 == pytest.approx(expected, rel=0.03)

@@ -3,6 +3,8 @@
 SCRIPTS = {
     "author_000_wired": "as the script of the EWPHCC report prints it for its wired network: of the first flow of each pair, "
     "20 B taken off each packet, drops of all flows, delay since the newest sending of any counted packet",
+    "author_000_mixed": "as the script of the EWPHCC report prints it for its mixed network: stations and every hop on a wire "
+    "alike, 20 B taken off each packet; a delay that no sending was noted for is the time of day",
     "author_000_satellite": "as the script of the EWPHCC report prints it for its satellites: of all flows, 20 B taken off each "
     "packet, delay by packet",
     "author_000_wireless": "as the script of the EWPHCC report prints it for its wireless network: of all flows, SYNs and "
@@ -12,8 +14,8 @@ SCRIPTS = {
     "over the length of the run",
     "author_001_hosts": "as the script of the TCP-FR report sums it for two hosts: the rates of the data and of the ACK flow, "
     "each over its own life and cut to whole kb/s of 1024 bit",
-    "author_002": "as the script of the HyStart report prints it: 1050 B a packet received; its drops without the duplicates at "
-    "the MAC that it counts too; energy as a mean over the nodes",
+    "author_002": "as the script of the HyStart report prints it: SYNs too, 1050 B a data packet received; duplicates at the MAC "
+    "are drops; energy as a mean over the nodes",
     "author_004_uav": "as the script of the ASRAN report prints it: the mean over the data flow and the ACK flow, each over its "
     "own life",
     "author_004_fairness": "as the script of the ASRAN report prints it: over data and ACK flows",
@@ -34,6 +36,9 @@ OWN = {
     "dead_most_packets": ("Most packets of a dead flow", "Largest number of packets that a flow other than the last sends"),
     "data_throughput_bps": ("Throughput of the data flow", "Bytes of IP received of the data flow over its own life"),
     "ack_throughput_bps": ("Throughput of the ACK flow", "Bytes of IP received of the ACK flow over its own life"),
+    "mac_duplicate_packets": ("Duplicates at the MAC", "Data frames that reach a station which has them already"),
+    "queue_dropped_packets": ("Packets dropped by queues", "Data packets and SYNs that a full queue drops"),
+    "left_packets": ("Packets left at the end", "Data packets and SYNs that neither arrive nor are lost before the end"),
     "jain_group_0_2": ("Jain's index of stations 0 and 2", "Over two data and two ACK flows: 0.52 if the data flows are equal"),
     "jain_group_1_3": ("Jain's index of stations 1 and 3", "Over two data and two ACK flows: 0.52 if the data flows are equal"),
     "jain_data_0_2": (

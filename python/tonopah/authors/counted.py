@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tonopah._core import parse_quantity
-from tonopah.authors import metrics_ns2, metrics_ns3
-from tonopah.authors.packets import Numbers, Packet, Seen, as_in_ns2
+from tonopah.authors import metrics_ns2, metrics_ns3, worlds_000
+from tonopah.authors.packets import Numbers, Packet, Seen, as_in_ns2, duplicate_frames
 
 TRAFFIC_S = 19.0
 """From the first write of author 000's wired network to the end of the run."""
@@ -34,6 +34,13 @@ def satellite_000(runs: Sequence[Seen]) -> Numbers:
         for number, run in enumerate(runs) for line in run.lines
     ]  # fmt: skip
     return metrics_ns2.author_000_satellite(sorted(apart, key=lambda line: line.time_s))
+
+
+def mixed_000(runs: Sequence[Seen]) -> Numbers:
+    """Return the author's numbers, of stations and of every hop."""
+    flows = runs[0].scenario["flow"]
+    from_station = [flow["from"].startswith(worlds_000.STATION) for flow in flows]
+    return metrics_ns2.author_000_mixed(as_in_ns2(runs[0].places), from_station, length_s(runs[0]))
 
 
 def wireless_000(runs: Sequence[Seen]) -> Numbers:
@@ -65,7 +72,9 @@ def wifi_002(runs: Sequence[Seen]) -> Numbers:
     """Return the author's numbers; energy is a mean over the nodes."""
     seen = runs[0]
     network = seen.summary["network"]
-    return metrics_ns2.author_002(seen.lines, length_s(seen), network["energy_j"], seen.scenario["network"]["nodes"])
+    duplicates = duplicate_frames(seen.trace, worlds_000.SEGMENT_BYTES)
+    nodes = seen.scenario["network"]["nodes"]
+    return metrics_ns2.author_002(seen.places, duplicates, length_s(seen), network["energy_j"], nodes)
 
 
 def uav_004(runs: Sequence[Seen]) -> Numbers:

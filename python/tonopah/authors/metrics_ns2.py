@@ -4,6 +4,7 @@ None is the canonical metric of its name. kb/s are 1000 bit/s.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -119,16 +120,95 @@ def author_000_wireless(lines: Sequence[Packet], length_s: float, sink_energy_j:
     }  # fmt: skip
 
 
-BYTES_002 = 1050
-"""What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20."""
+WIRE_BPS, WIRE_S = 1e6, 0.002
+"""Rate and delay of every wire of the mixed network."""
 
 
-def author_002(lines: Sequence[Packet], length_s: float, energy_j: float, nodes: int) -> Numbers:
-    """Return what the script of author 002 prints, but for its drops, which count duplicates at the MAC too."""
-    plain = all_flows([line for line in lines if line.payload_bytes > 0], 1.0)
+class Line(NamedTuple):
+    """A line of ns-2's trace of the mixed network: ns-2 writes receptions before what follows from them."""
+
+    time_s: float
+    kind: str
+    """On the radio `s`, `r` and `D`; on wires `arrival`, `enqueue` and `d`."""
+    packet: Packet
+
+
+def lines_of_mixed(lines: Sequence[Packet], from_station: Sequence[bool], length_s: float) -> list[Line]:
+    """Return what ns-2 writes: agents of stations, losses on the radio, and every hop on a wire."""
+    made: list[Line] = []
+    arrived: dict[tuple[int, bool, float, int, int | None], float] = {}
+    for line in lines:
+        key = (line.flow, line.to_sink, line.sent_at_s, line.seq, line.ack)
+        if line.event == "sent":
+            if from_station[line.flow] == line.to_sink:
+                made.append(Line(line.time_s, "s", line))
+            else:
+                arrived[key] = line.time_s
+        elif line.event == "delivered" and from_station[line.flow] != line.to_sink:
+            made.append(Line(line.time_s, "r", line))
+        elif line.event == "dropped" and line.link is None:
+            made.append(Line(line.time_s, "D", line))
+        elif line.link is not None:
+            # What comes from the radio does not wait for the wire, which is faster.
+            made.append(Line(arrived.get(key, line.time_s), "enqueue", line))
+            if line.event == "dropped":
+                made.append(Line(line.time_s, "d", line))
+            elif (arrival_s := line.time_s + 8 * line.size_bytes / WIRE_BPS + WIRE_S) <= length_s:
+                arrived[key] = arrival_s
+                made.append(Line(arrival_s, "arrival", line))
+    return sorted(made, key=lambda line: (line.time_s, line.kind != "arrival"))
+
+
+def author_000_mixed(lines: Sequence[Packet], from_station: Sequence[bool], length_s: float) -> Numbers:
+    """Return what the script prints of the mixed network: agents of stations and every hop on a wire count alike.
+
+    Only lines about the radio set its packet id, those about ACKs too. A hop is timed from the newest enqueueing since the last
+    such line; where there was none, and for what reaches a station, the "delay" is the time of day. Time runs from the first line
+    to the last, which is what still waits in a radio at the end.
+    """
+    sent, received, dropped, size_bytes, delays = 0, 0, 0, 0, 0.0
+    started: dict[tuple[int, bool, float, int, int | None], float] = {}
+    last: tuple[int, bool, float, int, int | None] | None = None
+    written = lines_of_mixed(lines, from_station, length_s)
+    for line in written:
+        packet = line.packet
+        if line.kind in "srD":
+            last = (packet.flow, packet.to_sink, packet.sent_at_s, packet.seq, packet.ack)
+            dropped += line.kind == "D"
+        if not packet.is_data:
+            continue
+        dropped += line.kind == "d"
+        if line.kind in ("s", "enqueue"):
+            sent += 1
+            if last is not None:
+                started[last] = line.time_s
+        elif line.kind in ("r", "arrival"):
+            received += 1
+            size_bytes += packet.size_bytes - HEADER_BYTES
+            delays += line.time_s - (started.get(last, 0.0) if last is not None else 0.0)
     return {
-        "sent": plain["all_sent"], "received": plain["all_received"], "dropped": plain["all_dropped"],
-        "throughput": 8 * BYTES_002 * plain["all_received"] / length_s, "delay": plain["all_delay"],
-        "delivery_ratio": plain["all_received"] / plain["all_sent"], "drop_ratio": plain["all_dropped"] / plain["all_sent"],
-        "energy_per_second": energy_j / nodes / length_s,
+        "sent": sent, "received": received, "dropped": dropped,
+        "throughput": 8 * size_bytes / 1000 / (length_s - written[0].time_s), "delay": delays / received,
+        "delivery_ratio": received / sent, "drop_ratio": dropped / sent,
+    }  # fmt: skip
+
+
+BYTES_002, SYN_BYTES_002 = 1050, 40
+"""What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20; and of a SYN."""
+
+
+def author_002(lines: Sequence[Packet], duplicates: int, length_s: float, energy_j: float, nodes: int) -> Numbers:
+    """Return what the script of author 002 prints: data and SYNs; its drops are losses and `duplicates` at the MAC.
+
+    What waits at the end is no drop.
+    """
+    lines = [line for line in lines if line.is_data]
+    plain = all_flows(lines, 1.0)
+    sent, received, lost = plain["all_sent"], plain["all_received"], plain["all_dropped"]
+    size_bytes = sum(SYN_BYTES_002 if line.syn else BYTES_002 for line in lines if line.event == "delivered")
+    return {
+        "sent": sent, "received": received, "dropped": lost + duplicates, "throughput": 8 * size_bytes / length_s,
+        "delay": plain["all_delay"], "delivery_ratio": received / sent, "drop_ratio": (lost + duplicates) / sent,
+        "energy_per_second": energy_j / nodes / length_s, "mac_duplicates": duplicates,
+        "queue_drops": sum(line.reason == "queue" for line in lines), "in_queue_at_end": sent - received - lost,
     }  # fmt: skip

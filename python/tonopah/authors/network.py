@@ -8,6 +8,9 @@ from typing import Any
 from tonopah.authors.packets import Numbers, Scenario, Seen
 from tonopah.errors import InputError
 
+MEDIAN = "_median10"
+"""End of the name of a metric that is the median of ten runs."""
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -30,6 +33,40 @@ class Goal:
         if self.factor:
             return f"factor {self.factor:g}"
         return f"±{100 * self.relative:g} %" if self.relative else f"±{self.absolute:g}"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """What a number of ours must be as a multiple of the same number of ours at another point."""
+
+    where: Mapping[str, Any]
+    """Parameters of the points that it is asked of."""
+    other: Mapping[str, Any]
+    """Parameters that the other point has instead."""
+    metrics: Sequence[str]
+    low: float
+    high: float
+    name: str
+    """The other point in words."""
+
+    def met(self, ours: float, other: float) -> bool:
+        """Whether a number is close enough to that of the other point."""
+        return self.low * abs(other) <= abs(ours) <= self.high * abs(other)
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        return f"{self.low:.3g} to {self.high:.3g} of ours {self.name}"
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What differs between two algorithms by more than a share of the other's number must differ the same way here."""
+
+    algorithm: str
+    other: str
+    metrics: Sequence[str]
+    least: float
 
 
 @dataclass(frozen=True)
@@ -88,8 +125,17 @@ class Network:
     goals: Mapping[str, Goal] = field(default_factory=dict)
     overlap: Sequence[str] = ()
     """Numbers whose mean over seeds must have an interval that meets the reference."""
+    judged: Sequence[str] = ()
+    """Of `others`, those of which something is asked."""
+    contrasts: Mapping[str, Contrast] = field(default_factory=dict)
+    """By network of `numbers.csv`: what is asked instead."""
+    aliases: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By algorithm and metric of `numbers.csv`: its name here, if that is another."""
     runs: int = 1
     """Seeds that a comparison needs; 1 for what is deterministic."""
+    quick_runs: int | None = None
+    """Seeds of a comparison in a hurry, if fewer."""
+    sign: Sign | None = None
     constants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By algorithm: numbers of the stock simulator that are the same at every point."""
 
@@ -114,6 +160,11 @@ class Network:
     def stored_as(self) -> dict[str, Mapping[str, Any]]:
         """Return the networks of `numbers.csv` that this one builds, with the parameters that it needs for each."""
         return {self.stored: {}, **self.others}
+
+    def own_name(self, algorithm: str, metric: str) -> str | None:
+        """Return the name here of a stored metric, without what says that it is a median; None if nothing here counts it."""
+        name = self.aliases.get((algorithm, metric), metric).removesuffix(MEDIAN)
+        return name if name in self.columns else None
 
     def point(self, algorithm: str, axis: str, value: str) -> dict[str, Any] | None:
         """Return the parameters of a stored point; None if no sweep of the script has it."""

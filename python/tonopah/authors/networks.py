@@ -7,7 +7,7 @@ run: deterministic networks to a percent, chaotic ones by intervals.
 from typing import Any
 
 from tonopah.authors import counted, worlds_000, worlds_002, worlds_ns3
-from tonopah.authors.network import Goal, Network, Parameter
+from tonopah.authors.network import Contrast, Goal, Network, Parameter, Sign
 from tonopah.errors import InputError
 
 KILO, KIBI, PERCENT = 1e3, 1024.0, 0.01
@@ -35,6 +35,7 @@ REPOSITORY_000 = "hishamcse/EWPHCC-Congestion-Control-NS2-Project @ 4ba9713"
 REPOSITORY_001 = "Ayan-Antik/CSE-322-NS3-Project @ 4e7962a"
 REPOSITORY_002 = "Patchwork53/BUET_CSE_3_2 @ 6d299fa, CSE322_Network/Term_Project/1805053"
 REPOSITORY_004 = "Mashiatmm/Implementation-of-ASRAN-algorithm-in-NS3 @ 5e9c710"
+COMPARED_002 = ("throughput", "delay", "delivery_ratio", "drop_ratio")
 EXACT = {"throughput": Goal(relative=0.01), "delay": Goal(relative=0.01), "delivery_ratio": Goal(absolute=0.005)}
 PPS = {"nodes": "nodes", "flows": "flows", "packets_per_second": "packets_per_s"}
 GROWING = PPS | {"nodes": "nodes_and_flows"}
@@ -46,12 +47,23 @@ NETWORKS = (
         {
             "algorithm": TCP_000, "nodes": whole(40), "flows": whole(40), "packets_per_s": whole(200, 10_000),
             "header": Parameter(False, text="Packets of Vegas and EWPHCC have a header of 40 B too"),
+            "queue_packets": Parameter(10, least=2, most=10_000, text="Limit of the queues towards the sinks"),
+            "srand": whole(19, 1_000_000),
         },
-        lambda algorithm, nodes, flows, packets_per_s, header: [
-            worlds_000.wired_000(algorithm, nodes, flows, packets_per_s, header)
+        lambda algorithm, nodes, flows, packets_per_s, header, queue_packets, srand: [
+            worlds_000.wired_000(algorithm, nodes, flows, packets_per_s, header, srand, queue_packets)
         ],
-        counted.wired_000, NS2 | ALL_FLOWS, "wired", PPS,
+        counted.wired_000, NS2 | ALL_FLOWS, "wired", PPS | {"srand": "srand"},
+        others={"wired, queue 50 both ways": {"queue_packets": 50}},
         goals=EXACT | {"drop_ratio": Goal(absolute=0.005), "all_goodput": Goal(relative=0.01), "all_delay": Goal(relative=0.03)},
+    ),
+    Network(
+        "000-mixed", "A ring of wires and stations behind base stations", f"{REPOSITORY_000}, wired-cum-wireless network",
+        "author_000_mixed",
+        {"algorithm": TCP_000, "nodes": whole(40, least=13), "flows": whole(40), "packets_per_s": whole(301, 10_000)},
+        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2, "mixed", PPS,
+        goals={"throughput": Goal(relative=0.1), "delay": Goal(relative=0.2)},
+        sign=Sign("ewphcc", "vegas", ("throughput", "delay"), 0.1), runs=10, quick_runs=3,
     ),
     Network(
         "000-satellite", "One plane of polar satellites and a geostationary one", f"{REPOSITORY_000}, satellite network",
@@ -136,10 +148,19 @@ NETWORKS = (
             worlds_002.wifi_002(algorithm, nodes, flows, range_multiplier, frame_error)
         ],
         counted.wifi_002,
-        NS2 | {"throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0)}, "802.11",
+        NS2 | {
+            "throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0),
+            "mac_duplicates": ("mac_duplicate_packets", 1.0), "queue_drops": ("queue_dropped_packets", 1.0),
+            "in_queue_at_end": ("left_packets", 1.0),
+        }, "802.11",
         {"nodes": "nodes", "flows": "flows", "tx_multiplier": "range_multiplier"},
         {"cubic_hystart (author module, 4000 us)": "hystart", "cubic_hystart": "hystart"},
-        overlap=("throughput", "delay", "delivery_ratio"), runs=10,
+        others={"802.11 no errors": {"frame_error": 0.0}, "802.11 fifty runs": {"range_multiplier": 3}},
+        judged=("802.11 no errors", "802.11 fifty runs"), overlap=COMPARED_002,
+        contrasts={
+            "802.11 fifty runs": Contrast({"algorithm": "hystart"}, {"algorithm": "cubic"}, COMPARED_002, 0.98, 1.02, "of base")
+        },
+        runs=10,
     ),
     Network(
         "004-wired", "Pairs behind one gateway", f"{REPOSITORY_004}, Task_A1.cc", "author_ns3",
@@ -170,7 +191,13 @@ NETWORKS = (
             "throughput_ack_flow": ("ack_throughput_bps", KIBI), "delivery_ratio": ("delivery_ratio", PERCENT),
             "goodput_over_30_s": ("goodput_bps", 1e6),
         },
-        "uav", runs=10,
+        "uav", others={"uav, no A-MPDU": {"aggregation": False}},
+        contrasts={
+            "uav, no A-MPDU": Contrast(
+                {"aggregation": False}, {"aggregation": True}, ("throughput_data_flow",), 1 / 3, 1 / 2, "with A-MPDU"
+            )
+        },
+        runs=10,
     ),
     Network(
         "004-fairness", "Two groups share the air, 802.11n", f"{REPOSITORY_004}, fairness.cc", "author_004_fairness",
@@ -178,7 +205,12 @@ NETWORKS = (
         lambda **point: [worlds_ns3.fair_004(**point)], counted.fair_004,
         {name: (name, 1.0) for name in ("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3")}
         | {f"throughput_{name}": (f"throughput_{name}_bps", KIBI) for name in ("0to5", "2to5", "1to4", "3to4")},
-        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=10,
+        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=20, quick_runs=10,
+        others={"fairness, asran set": {"first": "asran"}}, judged=("fairness, asran set",),
+        aliases={
+            ("group labelled asran", "jain_over_data_and_ack_flows"): "jain_group_0_2",
+            ("group labelled cubic", "jain_over_data_and_ack_flows"): "jain_group_1_3",
+        },
     ),
 )  # fmt: skip
 

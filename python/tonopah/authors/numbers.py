@@ -50,10 +50,11 @@ def stored_units() -> dict[tuple[str, str], str]:
 
 @cache
 def stored() -> dict[tuple[str, ...], By]:
-    """Return the stored numbers by seed, network, algorithm, axis and value."""
+    """Return the stored numbers by seed, network, algorithm, axis and value; what is stored run by run is one point."""
     found: dict[tuple[str, ...], By] = {}
     for row in rows():
-        key = tuple(row[name] for name in ("seed", "network", "algorithm", "axis", "value"))
+        sweep = ("-", "-") if row["axis"] == "run" else (row["axis"], row["value"])
+        key = (row["seed"], row["network"], row["algorithm"], *sweep)
         by_metric = found.setdefault(key, {}).setdefault(row["origin"], {})
         by_metric.setdefault(row["metric"], []).append(float(row["number"]))
     return found

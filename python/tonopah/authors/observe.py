@@ -6,12 +6,12 @@ from typing import Any
 
 from tonopah._core import run, trace
 from tonopah.authors.networks import network
-from tonopah.authors.packets import Numbers, Seen, packets
+from tonopah.authors.packets import Numbers, Seen
 
 
 def seen(scenario: str, seed: int, summary: str, series: Any) -> Seen:
     """Return what a script sees of a run that gave this summary and these series; the same run again gives its packets."""
-    return Seen(json.loads(scenario), packets(trace(scenario, seed, json=True)), json.loads(summary), series)
+    return Seen(json.loads(scenario), trace(scenario, seed, json=True), json.loads(summary), series)
 
 
 def observe(scenario: str, seed: int) -> Seen:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 Numbers = dict[str, float]
@@ -16,7 +17,7 @@ class Packet(NamedTuple):
 
     time_s: float
     event: str
-    """`sent`, `dropped` or `delivered`."""
+    """`sent`, `dropped` or `delivered`, or `transmitted` where a link begins with it."""
     flow: int
     to_sink: bool
     size_bytes: int
@@ -25,6 +26,11 @@ class Packet(NamedTuple):
     syn: bool
     fin: bool
     ack: int | None
+    sent_at_s: float = 0.0
+    link: int | None = None
+    """The link of a transmission or a loss."""
+    reason: str = ""
+    """Of a loss."""
 
     @property
     def is_data(self) -> bool:
@@ -35,35 +41,77 @@ class Packet(NamedTuple):
 Lines = Sequence[Packet]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What a script sees of a run: the scenario, its packets, its summary, and the series that the scenario records."""
-
-    scenario: Scenario
-    lines: Lines
-    summary: Mapping[str, Any]
-    series: Mapping[str, Mapping[str, Any]]
+def pattern(events: str, rest: str) -> re.Pattern[str]:
+    """Return what finds lines about these events of TCP packets, with what stands behind the acknowledgment number."""
+    return re.compile(
+        rf'"t_s":([^,]+),"event":"({events})","flow":(\d+),"towards":"(\w+)","size_bytes":(\d+),"sent_at_s":([^,]+),'
+        r'[^\n]*?"transport":"tcp","flags":\[([^\]]*)\],"seq":(\d+),"payload_bytes":(\d+),"ack":(\w+)' + rest
+    )
 
 
-LINE = re.compile(
-    r'"t_s":([^,]+),"event":"(sent|dropped|delivered)","flow":(\d+),"towards":"(\w+)","size_bytes":(\d+),'
-    r'[^\n]*?"transport":"tcp","flags":\[([^\]]*)\],"seq":(\d+),"payload_bytes":(\d+),"ack":(\w+)'
-)
-"""A line about a TCP packet but for its transmission on a link. Runs have a million lines: to read each as JSON takes five times
-as long."""
+ENDS = pattern("sent|dropped|delivered", "()()")
+"""Runs have a million lines: to read each as JSON takes five times as long."""
+PLACES = pattern("sent|dropped|delivered|transmitted", r'(?:[^\n]*?"link":(\d+))?(?:[^\n]*?"reason":"(\w+)")?')
 
 
-def packets(trace: str) -> list[Packet]:
-    """Return the packets of the engine's JSON trace, in the order of time, without transmissions on links."""
+def packets(trace: str, places: bool = False) -> list[Packet]:
+    """Return the packets of the engine's JSON trace, in the order of time.
+
+    With `places` there are transmissions on links too, and where and why a packet was lost.
+    """
     made = [
         Packet(
             float(time_s), event, int(flow), towards == "sink", int(size), int(seq), int(payload), "syn" in flags,
-            "fin" in flags, None if ack == "null" else int(ack),
+            "fin" in flags, None if ack == "null" else int(ack), float(sent_s), int(link) if link else None, reason,
         )
-        for time_s, event, flow, towards, size, flags, seq, payload, ack in LINE.findall(trace)
+        for time_s, event, flow, towards, size, sent_s, flags, seq, payload, ack, link, reason
+        in (PLACES if places else ENDS).findall(trace)
     ]  # fmt: skip
     # Drops may be known before their time.
     return sorted(made, key=lambda packet: packet.time_s)
+
+
+FRAME = re.compile(
+    r'"event":"frame","channel":\d+,"from":(\d+),"to":(\d+),"kind":"(data|ack)","sequence":(\d+),"size_bytes":(\d+)'
+)
+
+
+def duplicate_frames(trace: str, least_bytes: int) -> int:
+    """Return how many frames of at least this size reached a MAC that had them already.
+
+    A receiver acknowledges each data frame that reaches it, so the second acknowledgment of a frame is that of a duplicate.
+    """
+    newest: dict[tuple[str, str], tuple[str, int]] = {}
+    acknowledged: set[tuple[str, str, str]] = set()
+    duplicates = 0
+    for source, target, kind, sequence, size in FRAME.findall(trace):
+        if kind == "data":
+            newest[source, target] = (sequence, int(size))
+        elif (frame := newest.pop((target, source), None)) is not None:
+            key = (target, source, frame[0])
+            duplicates += key in acknowledged and frame[1] >= least_bytes
+            acknowledged.add(key)
+    return duplicates
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a script sees of a run: the scenario, its trace, its summary, and the series that the scenario records."""
+
+    scenario: Scenario
+    trace: str
+    summary: Mapping[str, Any]
+    series: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Its packets at their ends."""
+        return packets(self.trace)
+
+    @cached_property
+    def places(self) -> Lines:
+        """Its packets on links too, and where and why they were lost."""
+        return packets(self.trace, places=True)
 
 
 def as_in_ns2(lines: Iterable[Packet]) -> list[Packet]:

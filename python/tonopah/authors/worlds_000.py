@@ -16,6 +16,9 @@ SEGMENT_BYTES = 1000
 WRITE_BYTES = 200
 """What an application of author 000 writes at a time; ns-2 sends a whole segment for it."""
 
+MIXED_WRITE_BYTES = 4
+"""The same in its mixed network."""
+
 NEVER = 2**32 - 1
 """As a number of repetitions of the SYN: ns-2 never gives up."""
 
@@ -87,11 +90,16 @@ def wired_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[int, in
     return [(first, first + nodes // 2) for first in firsts]
 
 
-def wired_000(algorithm: str, nodes: int, flows: int, packets_per_s: int, header: bool = False, seed: int = SRAND) -> Scenario:
-    """Return pairs of nodes with a private link each; `header` gives Vegas packets of 1040 B."""
+def wired_000(
+    algorithm: str, nodes: int, flows: int, packets_per_s: int, header: bool = False, seed: int = SRAND, queue_packets: int = 10,
+) -> Scenario:  # fmt: skip
+    """Return pairs of nodes with a private link each; `header` gives Vegas packets of 1040 B.
+
+    `queue_packets` limits the queues towards the sinks.
+    """
     half = nodes // 2
     links = [
-        {"from": f"n{i}", "to": f"n{i + half}", "rate": "1Mbps", "delay": "2ms", "queue": drop_tail(10),
+        {"from": f"n{i}", "to": f"n{i + half}", "rate": "1Mbps", "delay": "2ms", "queue": drop_tail(queue_packets),
          "reverse": {"queue": drop_tail(50)}}
         for i in range(half)
     ]  # fmt: skip
@@ -220,4 +228,45 @@ def wireless_000(
     return {
         "duration": "20s", "network": network, "tcp": AGENTS[algorithm].tcp(), "flow": listed,
         "record": {"series": ["energy"], "every": "100ms"},
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- 000, mixed
+
+STATION = "s"
+STATIONS, ENDS = 10, 3
+"""Stations, and those of them that have flows."""
+
+
+def mixed_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[str, str]]:
+    """Return source and sink of each flow: from the ring to a station, then from a station to the ring, and so on."""
+    source = uniform(seed)
+    made = []
+    for flow in range(flows):
+        wired = f"w{drawn(source, 14789, nodes - STATIONS)}"
+        station = f"{STATION}{drawn(source, 13997, ENDS)}"
+        made.append((station, wired) if flow % 2 else (wired, station))
+    return made
+
+
+def mixed_000(algorithm: str, nodes: int, flows: int, packets_per_s: int) -> Scenario:
+    """Return a ring of wires, and stations that reach it by radio: all at one place, in the domain of the first base station."""
+    ring = nodes - STATIONS
+    wire = {"rate": "1Mbps", "delay": "2ms", "queue": drop_tail(50)}
+    links = [{"from": f"w{i}", "to": f"w{(i + 1) % ring}", **wire} for i in range(ring)]
+    links += [{"from": "w1", "to": base, **wire} for base in ("base0", "base1")]
+    places = {"base0": (1.0, 2.0), "base1": (100.0, 100.0)} | {f"{STATION}{i}": (0.0, 0.0) for i in range(STATIONS)}
+    channel = {
+        "stations": list(places), "gateway": ["base0", "base1"], "radio": {"profile": "ns2"},
+        "routing": {"kind": "dsdv", "profile": "ns2"},
+    }  # fmt: skip
+    listed = []
+    for number, (source, sink) in enumerate(mixed_pairs(nodes, flows)):
+        start_s = 2 + 0.1 * number
+        app = writes(packets_per_s / 8, 19.5 - start_s, MIXED_WRITE_BYTES)
+        listed.append({"from": source, "to": sink, "app": app, "start": f"{start_s:g}s", "start_jitter": "0s"})
+    return {
+        "duration": "20s", "network": {"kind": "graph"}, "link": links, "channel": [channel],
+        "node": [*({"name": f"w{i}"} for i in range(ring)), *({"name": n, "x": x, "y": y} for n, (x, y) in places.items())],
+        "tcp": AGENTS[algorithm].tcp(), "flow": listed,
     }  # fmt: skip

@@ -3,16 +3,20 @@
 import fnmatch
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import Any
 
+from tonopah.authors.network import MEDIAN, Network, Sign
+from tonopah.authors.networks import network
 from tonopah.authors.observe import observe
 from tonopah.authors.packets import Numbers
 from tonopah.errors import InputError
+from tonopah.scenario.document import to_json
 from tonopah.stats import Estimate, mean_interval
-from tonopah.validate.authors_cases import Case, all_cases
+from tonopah.validate.authors_cases import Case, all_cases, same_point
 
 
 @dataclass(frozen=True)
@@ -21,9 +25,9 @@ class Row:
 
     case: str
     metric: str
-    author: float | None
+    author: str
+    """As what follows: with its interval where there are several runs, empty if not measured."""
     stock: str
-    """With its interval where there are several runs; empty if not measured."""
     ours: str
     value: float
     allowed: str
@@ -31,59 +35,120 @@ class Row:
     agrees: bool | None
 
 
-def select(glob: str | None) -> list[Case]:
-    """Return the cases whose name matches; raise an error if there are none."""
-    cases = [case for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
+def select(glob: str | None, full: bool = True) -> list[Case]:
+    """Return the cases whose name matches, with all their runs or those of a comparison in a hurry. Raises InputError."""
+    cases = [replace(case, full=full) for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
     if not cases:
         networks = sorted({"/".join(case.name.split("/")[:2]) for case in all_cases()})
         raise InputError("--case", f"no case matches {glob!r}", f"there are {', '.join(f'{network}/*' for network in networks)}")
     return cases
 
 
-def run_seed(case: Case, seed: int) -> Numbers:
-    """Run a case with one seed."""
-    return case.network.count([observe(scenario, seed) for scenario in case.scenarios])
+@dataclass(frozen=True)
+class Job:
+    """A run of a point of a network; points that differ in name alone share their runs."""
+
+    network: str
+    point: tuple[tuple[str, Any], ...]
+    seed: int
 
 
-def run_job(job: tuple[str, int]) -> Numbers:
-    """Run the named case with a seed, in a process of its own."""
-    name, seed = job
-    return run_seed(next(case for case in all_cases() if case.name == name), seed)
+def job(network: Network, point: Mapping[str, Any], seed: int) -> Job:
+    """Return the run of a point with a seed."""
+    return Job(network.name, tuple(sorted(network.complete(point).items())), seed)
+
+
+def jobs_of(case: Case) -> list[Job]:
+    """Return the runs of a case."""
+    return [job(case.network, case.point, seed) for seed in case.seeds]
+
+
+def other_jobs_of(case: Case) -> list[Job]:
+    """Return the runs of the point that a case is held against, if there is one."""
+    if case.contrast is not None:
+        return [job(case.network, {**case.point, **case.contrast.other}, seed) for seed in case.seeds]
+    if case.sign is not None:
+        return [job(case.network, same_point(case, case.sign.other).point, seed) for seed in case.seeds]
+    return []
+
+
+def all_jobs(cases: Sequence[Case]) -> list[Job]:
+    """Return the runs that the cases need, each once."""
+    return list(dict.fromkeys(one for case in cases for one in [*jobs_of(case), *other_jobs_of(case)]))
+
+
+def run_job(one: Job) -> Numbers:
+    """Carry out a run, in a process of its own."""
+    found = network(one.network)
+    return found.count([observe(to_json(scenario), one.seed) for scenario in found.scenarios(dict(one.point))])
 
 
 def count_runs(cases: Sequence[Case]) -> int:
     """Return the number of runs that the cases need."""
-    return sum(len(case.seeds) for case in cases)
+    return len(all_jobs(cases))
 
 
 def validate(cases: Sequence[Case], processes: int | None = None, step: Callable[[], None] = lambda: None) -> list[Row]:
     """Run the cases and return a row for each number; `step` is called after every run."""
-    jobs = [(case.name, seed) for case in cases for seed in case.seeds]
-    found: dict[str, list[Numbers]] = {}
+    jobs = all_jobs(cases)
+    found: dict[Job, Numbers] = {}
     with ProcessPoolExecutor(processes or os.cpu_count() or 1, multiprocessing.get_context("spawn")) as pool:
-        for (name, _), numbers in zip(jobs, pool.map(run_job, jobs), strict=True):
-            found.setdefault(name, []).append(numbers)
+        for one, numbers in zip(jobs, pool.map(run_job, jobs), strict=True):
+            found[one] = numbers
             step()
-    return [row for case in cases for row in judge(case, found[case.name])]
+    return [
+        row for case in cases
+        for row in judge(case, [found[one] for one in jobs_of(case)], [found[one] for one in other_jobs_of(case)])
+    ]  # fmt: skip
 
 
-def judge(case: Case, runs: Sequence[Numbers]) -> Iterator[Row]:
-    """Yield a row for each number of a case that is stored or has a goal."""
-    author, stock = case.references.get("author", {}), case.references.get("stock", {})
-    network = case.network
-    for metric in runs[0]:
-        if metric not in author and metric not in stock:
-            continue
-        theirs = stock.get(metric, [])
-        printed = author[metric][0] if metric in author else None
-        ours, reference = mean_interval([run[metric] for run in runs]), mean_interval(theirs) if theirs else None
-        allowed, agrees = "", None
-        if case.judged and metric in network.overlap and reference is not None and len(theirs) > 1:
-            allowed, agrees = "intervals overlap", overlap(ours, reference)
-        elif case.judged and metric in network.goals:
+def judge(case: Case, runs: Sequence[Numbers], others: Sequence[Numbers] = ()) -> Iterator[Row]:
+    """Yield a row for each stored number of a case; `others` are the runs of the point that it is held against."""
+    for name in runs[0]:
+        for metric in case.metrics(name):
+            yield judge_metric(case, metric, [run[name] for run in runs], [run[name] for run in others])
+    if case.sign is not None:
+        yield from judge_signs(case, case.sign, runs, others)
+
+
+def judge_metric(case: Case, metric: str, values: Sequence[float], others: Sequence[float]) -> Row:
+    """Return the row of one stored number."""
+    author, stock = (interval(case.references.get(origin, {}).get(metric, [])) for origin in ("author", "stock"))
+    network, contrast = case.network, case.contrast
+    ours, allowed, agrees = mean_interval(values), "", None
+    if metric.endswith(MEDIAN):
+        middle = median(values)
+        return Row(case.name, metric, shown(author), shown(stock), f"{middle:.6g}", middle, "", None)
+    if contrast is not None:
+        if metric in contrast.metrics:
+            allowed, agrees = contrast.text, contrast.met(ours.value, mean_interval(others).value)
+    elif case.judged and metric in network.overlap:
+        # The author's own runs, if there are several, else those of the stock simulator.
+        if (several := next((one for one in (author, stock) if one is not None and one.low <= one.high), None)) is not None:
+            allowed, agrees = "intervals overlap", overlap(ours, several)
+    elif case.judged and metric in network.goals:
+        reference = author if author is not None else stock
+        if reference is not None:
             goal = network.goals[metric]
-            allowed, agrees = goal.text, goal.met(ours.value, printed if printed is not None else mean_interval(theirs).value)
-        yield Row(case.name, metric, printed, shown(reference), shown(ours), ours.value, allowed, agrees)
+            allowed, agrees = goal.text, goal.met(ours.value, reference.value)
+    return Row(case.name, metric, shown(author), shown(stock), shown(ours), ours.value, allowed, agrees)
+
+
+def judge_signs(case: Case, sign: Sign, runs: Sequence[Numbers], others: Sequence[Numbers]) -> Iterator[Row]:
+    """Yield a row for each number by which the author's algorithms differ enough."""
+    printed, beside = (one.references["author"] for one in (case, same_point(case, sign.other)))
+    for metric in sign.metrics:
+        theirs = printed[metric][0] - beside[metric][0]
+        if abs(theirs) <= sign.least * abs(beside[metric][0]):
+            continue
+        ours = mean_interval([one[metric] - other[metric] for one, other in zip(runs, others, strict=True)])
+        name = f"{metric} less that of {sign.other}"
+        yield Row(case.name, name, f"{theirs:.6g}", "", shown(ours), ours.value, "same sign", ours.value * theirs > 0)
+
+
+def interval(values: Sequence[float]) -> Estimate | None:
+    """Return the mean of stored numbers with its interval."""
+    return mean_interval(values) if values else None
 
 
 def overlap(a: Estimate, b: Estimate) -> bool:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tonopah.authors.network import Network
+from tonopah.authors.network import Contrast, Network, Sign
 from tonopah.authors.networks import NETWORKS
 from tonopah.authors.numbers import By, stored
-from tonopah.scenario.document import to_json
 
 
 @dataclass(frozen=True)
@@ -20,28 +19,51 @@ class Case:
     network: Network
     point: Mapping[str, Any]
     references: By
+    full: bool = True
+    """As many runs as the comparison needs, not those of one in a hurry."""
 
     @property
     def judged(self) -> bool:
         """Whether anything is asked of its numbers: not of other places or routing than the author's."""
         _, name, _, axis, _ = self.name.split("/")
-        return name == self.network.stored and axis != "srand"
+        return name in (self.network.stored, *self.network.judged) and axis != "srand"
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """What is asked of its numbers beside those of another point of ours."""
+        found = self.network.contrasts.get(self.name.split("/")[1])
+        return found if found and all(self.point.get(key) == value for key, value in found.where.items()) else None
+
+    @property
+    def sign(self) -> Sign | None:
+        """Which of its numbers must be on the same side of another algorithm's as the author's."""
+        sign = self.network.sign
+        return sign if sign and self.name.split("/")[2] == sign.algorithm else None
+
+    def metrics(self, ours: str) -> list[str]:
+        """Return the stored metrics that are this number of ours."""
+        algorithm = self.name.split("/")[2]
+        known = dict.fromkeys(metric for by_metric in self.references.values() for metric in by_metric)
+        return [metric for metric in known if self.network.own_name(algorithm, metric) == ours]
 
     @property
     def seeds(self) -> Sequence[int]:
         """Seeds of its runs."""
-        return range(1, self.network.runs + 1)
-
-    @property
-    def scenarios(self) -> list[str]:
-        """Its scenarios as JSON text."""
-        return [to_json(scenario) for scenario in self.network.scenarios(self.point)]
+        runs = self.network.runs if self.full else self.network.quick_runs or self.network.runs
+        return range(1, runs + 1)
 
 
 @cache
 def all_cases() -> tuple[Case, ...]:
     """Return the cases in the order of the page."""
     return tuple(case for network in NETWORKS for case in cases_of(network))
+
+
+def same_point(case: Case, algorithm: str) -> Case:
+    """Return the case of another algorithm at the same point."""
+    seed, name, _, axis, value = case.name.split("/")
+    wanted = "/".join((seed, name, algorithm, axis, value))
+    return next(one for one in all_cases() if one.name == wanted)
 
 
 def cases_of(network: Network) -> list[Case]:

@@ -21,8 +21,7 @@ COLUMNS = ("point", "number", "author", "stock simulator", "ours", "allowed", ""
 def cells(row: Row) -> list[str]:
     """Return a row of the table."""
     verdict = "" if row.agrees is None else "agrees" if row.agrees else "DISAGREES"
-    author = "" if row.author is None else f"{row.author:.6g}"
-    return [row.case, row.metric.replace("_", " "), author, row.stock, row.ours, row.allowed, verdict]
+    return [row.case, row.metric.replace("_", " "), row.author, row.stock, row.ours, row.allowed, verdict]
 
 
 def counts(rows: Sequence[Row]) -> tuple[int, int]:
@@ -51,15 +50,16 @@ def write(rows: Sequence[Row], folder: Path) -> Path:
     return path
 
 
-def left_out() -> list[tuple[str, int]]:
-    """Return the networks with stored numbers that no case repeats, and how many these are."""
-    known = {tuple(case.name.split("/")) for case in all_cases()}
-    missing: dict[str, int] = {}
+def left_out() -> list[tuple[str, str, int]]:
+    """Return what is stored and in no row: network, metric (empty if no case repeats the point), and how many numbers."""
+    known = {tuple(case.name.split("/")): case for case in all_cases()}
+    missing: dict[tuple[str, str], int] = {}
     for key, by_origin in stored().items():
-        if key not in known:
-            name = f"{key[0]}, {key[1]}"
-            missing[name] = missing.get(name, 0) + sum(len(v) for origin in by_origin.values() for v in origin.values())
-    return list(missing.items())
+        for metric, values in ((metric, values) for by_metric in by_origin.values() for metric, values in by_metric.items()):
+            if key not in known or known[key].network.own_name(key[2], metric) is None:
+                place = (f"{key[0]}, {key[1]}", metric.replace("_", " ") if key in known else "")
+                missing[place] = missing.get(place, 0) + len(values)
+    return [(*place, count) for place, count in missing.items()]
 
 
 def text(rows: Sequence[Row]) -> str:

@@ -119,10 +119,11 @@ impl CwndReduction {
         may_send.max(first)
     }
 
-    /// The window falls by half of what is delivered until it has reached ssthresh.
+    /// The window falls by half of what is delivered, and to a segment more than is in flight, until it has reached ssthresh.
+    /// It is never below: what is missing there would leave in one burst at the end (ns-2's TCP-Linux, by its packets).
     fn halving(&self, ack: &PrrInput) -> Bytes {
         let down = Bytes(self.prr_delivered.0 / (2 * self.mss.0) * self.mss.0);
-        self.recover_fs.saturating_sub(down).max(ack.ssthresh).min(ack.in_flight + self.mss)
+        self.recover_fs.saturating_sub(down).min(ack.in_flight + self.mss).max(ack.ssthresh)
     }
 }
 
@@ -201,6 +202,18 @@ mod tests {
             })
             .collect();
         assert_eq!(windows[..6], [20, 19, 19, 18, 18, 17]);
+    }
+
+    #[test]
+    fn halving_holds_the_window_at_ssthresh_when_losses_empty_the_network() {
+        let mut reduction = begun(CwndReductionKind::RateHalving, MSS * 15);
+        // ns-2.35's TCP-Linux: one segment leaves while 17 and 15 are in flight, two at 13.
+        let sent = [17, 15, 13].map(|in_flight: u64| {
+            let in_flight = MSS * in_flight;
+            reduction.on_ack(&PrrInput { delivered_data: MSS, safe_ack: false, in_flight, ssthresh: MSS * 15 });
+            reduction.window().saturating_sub(in_flight).0 / MSS.0
+        });
+        assert_eq!(sent, [1, 1, 2]);
     }
 
     #[test]
