@@ -39,7 +39,8 @@ fn ns2_goodput(payload_bps: f64) -> f64 {
     payload_bps / 1e6 * 1472.0 / 1444.0
 }
 
-/// Medians of ns-2 over five seeds; 10 % are allowed (one of our seeds lies within 3 % of another).
+/// Medians of ns-2 over five seeds; 10 % are allowed for ours over three. In overload two of twelve runs of ours have 0.15 and 0.18
+/// Mb/s, and none of twelve of ns-2's (0.20 to 0.23); why is not known.
 #[test]
 fn chains() {
     // hops, then with RTS: 392 kb/s offered, overload, TCP; then the same without
@@ -55,7 +56,12 @@ fn chains() {
     ];
     for (hops, with, without) in table {
         for (rts, expected) in [("0B", with), ("3000B", without)] {
-            let goodput = |app| run(&chain(hops, rts, app), 1).network.measures.goodput_bps;
+            let goodput = |app: Value| {
+                let mut of =
+                    [1, 2, 3].map(|seed| run(&chain(hops, rts, app.clone()), seed).network.measures.goodput_bps);
+                of.sort_by(f64::total_cmp);
+                of[1]
+            };
             let measured = [
                 ns2_goodput(goodput(udp("392kbps"))),
                 ns2_goodput(goodput(udp("2Mbps"))),

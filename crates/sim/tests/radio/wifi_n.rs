@@ -35,7 +35,7 @@ fn aggregation_over_three_hops() {
     assert!((12.0..22.0).contains(&with), "{with:.2} of 16.8 Mb/s");
 }
 
-/// Four stations send 10 Mb/s each to two; 0 and 3, 1 and 2 do not hear each other. The four flows have 25.7 and 28.6 Mb/s of
+/// Four stations send 10 Mb/s each to two; 0 and 3, 1 and 2 do not hear each other. The four flows have 28.9 and 26.1 Mb/s of
 /// goodput in two runs of ns-3.37. While the seventh failure in a row gave up the window they had 19 here.
 #[test]
 fn hidden_stations_keep_their_windows() {
@@ -47,7 +47,7 @@ fn hidden_stations_keep_their_windows() {
     let goodput = |seed| run(&network(&stations, true, flows.clone()), seed).network.measures.goodput_bps / 1e6;
     let mean = (1..=4).map(goodput).sum::<f64>() / 4.0;
     println!("{mean:.2} Mb/s");
-    assert!((23.0..30.0).contains(&mean), "{mean:.2} of 25.7 to 28.6 Mb/s");
+    assert!((24.0..32.0).contains(&mean), "{mean:.2} of 26.1 to 28.9 Mb/s");
 }
 
 #[test]
