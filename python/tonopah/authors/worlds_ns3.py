@@ -12,6 +12,7 @@ PPP = "2B"
 """Framing of ns-3's point-to-point links."""
 FR = {"name": "fr", "profile": "seed_quirks"}
 """The class as committed, but with the RTT of data segments and an ssthresh of at least two segments."""
+CC_001: dict[str, Any] = {"fr": FR, "cubic": {"name": "cubic", "profile": "ns3"}}
 CUBE_M = 25
 """Side of the field of both 802.15.4 networks."""
 BIG_BUFFERS = {"recv_buffer": "2097152B", "send_buffer": "2097152B"}
@@ -90,7 +91,7 @@ def dumbbell_001(
     app = cbr(rate_bps, 1024)
     return {
         "duration": f"{end:g}s", "network": {"kind": "graph"}, "node": nodes, "link": [wire], "channel": channels,
-        "tcp": {"profile": "ns3", "mss": "1024B", "cc": FR if algorithm == "fr" else algorithm},
+        "tcp": {"profile": "ns3", "mss": "1024B", "cc": CC_001.get(algorithm, algorithm)},
         "flow": [listed_flow(f"left{i}", f"right{j}", app, start, stop) for i, j in pairs],
     }  # fmt: skip
 
@@ -100,13 +101,13 @@ def names(side: str, count: int) -> list[str]:
     return [f"{side}{i}" for i in range(count)]
 
 
-def wifi_001(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, range_m: float) -> Scenario:
+def wifi_001(algorithm: str, nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, range_m: float) -> Scenario:
     """Return the dumbbell of `taskA.cc`; nothing arrives beyond `range_m`. `nodes_and_flows`, if not 0, stands for both."""
     nodes, flows = (nodes_and_flows, nodes_and_flows) if nodes_and_flows else (nodes, flows)
     stations = nodes // 2 - 1
     order = [*names("left", stations), "ap0", *names("right", stations), "ap1"]
     rate_bps = kilobits(packets_per_s, 1024)
-    return dumbbell_001("newreno", stations, pairs_001(flows, stations), rate_bps, order, (1, 19, 22), range_m)
+    return dumbbell_001(algorithm, stations, pairs_001(flows, stations), rate_bps, order, (1, 19, 22), range_m)
 
 
 def comparison_001(algorithm: str, packets_per_s: int) -> Scenario:

@@ -1,5 +1,6 @@
 """What `tonopah validate authors` shows: a table for the terminal, and the page docs/validation-authors.md."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +67,12 @@ def text(rows: Sequence[Row]) -> str:
     """Return the page."""
     agreed, judged = counts(rows)
     groups: dict[str, list[list[str]]] = {}
+    missed: Counter[str] = Counter()
     for row in rows:
         seed, network, *point = row.case.split("/")
         groups.setdefault(f"{seed}, {network}", []).append(["/".join(point), *cells(row)[1:]])
-    return render(HERE / "authors.md.j2", groups=groups, agreed=agreed, judged=judged, columns=COLUMNS, left_out=left_out())
+        if row.agrees is False:
+            missed.update((seed, f"{seed}, {network}"))
+    return render(
+        HERE / "authors.md.j2", groups=groups, agreed=agreed, judged=judged, columns=COLUMNS, missed=missed, left_out=left_out()
+    )
