@@ -9,7 +9,7 @@ use sim::{Scenario, Simulation};
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 13] = [
+const STANDARD: [Standard; 14] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
     ("dumbbell-200", 6, || dumbbell(200, "100Mbps", "1Gbps", 366)),
     ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
@@ -33,6 +33,7 @@ const STANDARD: [Standard; 13] = [
         })
     }),
     ("one-short", 2, || dumbbell(1, "1Mbps", "1Gbps", 20)),
+    ("flows-1000", 6, || growing(1_000)),
     ("flows-10000", 1, || growing(10_000)),
     ("flows-100000", 1, || growing(100_000)),
     ("web", 2, web),
