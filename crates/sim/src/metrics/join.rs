@@ -1,0 +1,32 @@
+//! Metrics of one flow that were counted in several parts of a world ([`crate::parallel`]).
+
+use super::{FlowMetrics, ReverseData};
+
+impl FlowMetrics {
+    /// The run is over: takes what another part of the world has counted of the same flow. This is the part of its sink, which alone
+    /// has the delays of its data.
+    pub(crate) fn join(&mut self, other: &FlowMetrics) {
+        self.tally.merge(&other.tally);
+        self.total_sent_bytes += other.total_sent_bytes;
+        self.total_received_bytes += other.total_received_bytes;
+        self.interval.merge(&other.interval);
+        if let Some(theirs) = &other.interval.reverse_data {
+            self.interval.reverse_data().join(theirs);
+        }
+    }
+}
+
+impl ReverseData {
+    /// As [`FlowMetrics::join`]; the part of the source has the delays.
+    fn join(&mut self, other: &ReverseData) {
+        self.sent += other.sent;
+        self.retransmitted += other.retransmitted;
+        self.received += other.received;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+        self.delivered_bytes += other.delivered_bytes;
+        if other.received > 0 {
+            self.delays = other.delays.clone();
+        }
+    }
+}
