@@ -1,6 +1,16 @@
-//! Metrics of one flow that were counted in several parts of a world ([`crate::parallel`]).
+//! Metrics that belong together: packets of several flows, and one flow in several parts of a world ([`crate::parallel`]).
 
-use super::{FlowMetrics, ReverseData};
+use super::{FlowMetrics, ReverseData, Tally};
+
+impl Tally {
+    /// Adds the packets of another flow.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.duplicated += other.duplicated;
+    }
+}
 
 impl FlowMetrics {
     /// The run is over: takes what another part of the world has counted of the same flow. This is the part of its sink, which alone

@@ -37,14 +37,6 @@ impl Tally {
     pub(crate) fn in_flight(&self) -> u64 {
         self.sent + self.duplicated - self.delivered - self.dropped
     }
-
-    /// Adds the packets of another flow.
-    pub(crate) fn merge(&mut self, other: &Tally) {
-        self.sent += other.sent;
-        self.delivered += other.delivered;
-        self.dropped += other.dropped;
-        self.duplicated += other.duplicated;
-    }
 }
 
 /// All packets of one direction, data and control, as a monitor at the IP layer sees them.
