@@ -21,7 +21,6 @@ use tcp::units::{Bytes, Span, Time};
 use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::host::Hosts;
-use crate::host::conversation::Session;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::{Distribution, Gauge, IntervalMetrics, Tally};
