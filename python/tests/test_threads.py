@@ -56,7 +56,7 @@ def test_an_algorithm_in_python_has_one_thread(parking_lot):
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, True, 1.5])
 def test_numbers_that_are_none_of_threads(parking_lot, threads):
-    with pytest.raises(tp.InputError, match="threads: .* is not a number of threads.*1 to 1024"):
+    with pytest.raises(tp.InputError, match=r"threads: .* is not a number of threads.*1 to 1024"):
         tp.run(parking_lot, threads=threads)
 
 

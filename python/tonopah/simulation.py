@@ -7,11 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah._core import RunSummary
+from tonopah._core import RunSummary, run_on_threads
 from tonopah._core import algorithms as engine_algorithms
 from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
-from tonopah._core import run_on_threads
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, ScenarioWarning, relay, warning_texts

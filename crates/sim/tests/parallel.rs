@@ -104,7 +104,7 @@ fn random_network(seed: u64) -> Value {
         for (from, to) in chosen.into_iter().filter(|(from, to)| from != to) {
             links.push(json!({
                 "from": format!("n{from}"), "to": format!("n{to}"), "rate": pick(&rates), "delay": pick(&delays),
-                "queue": pick(&queue[..if seed % 3 == 0 { 3 } else { 9 }]), "loss": pick(&loss),
+                "queue": pick(&queue[..if seed.is_multiple_of(3) { 3 } else { 9 }]), "loss": pick(&loss),
                 "changes": if seed % 4 == 3 { pick(&changes) } else { json!([]) },
             }));
         }
@@ -125,11 +125,11 @@ fn random_network(seed: u64) -> Value {
         flows.push(flow);
     }
     json!({
-        "duration": "3s", "warmup": if seed % 2 == 0 { "0s" } else { "1100ms" },
+        "duration": "3s", "warmup": if seed.is_multiple_of(2) { "0s" } else { "1100ms" },
         "network": {"kind": "graph"},
         "node": (0..count).map(|node| json!({"name": format!("n{node}")})).collect::<Vec<_>>(),
         "link": links, "flow": flows,
-        "tcp": {"mss": "1000B", "timestamps": seed % 2 == 0, "send_buffer": "64kB"},
+        "tcp": {"mss": "1000B", "timestamps": seed.is_multiple_of(2), "send_buffer": "64kB"},
     })
 }
 
@@ -229,7 +229,7 @@ fn constellations() {
             json!({"kind": "constellation", "preset": "iridium", "profile": "ns2", "terminals": terminals, "flows": 6});
         network.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
         let world = json!({
-            "duration": "700s", "network": network, "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
+            "duration": "420s", "network": network, "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
             "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
         });
         assert_eq!(the_same_in_parts(&world, seed as u64), Ok(3));

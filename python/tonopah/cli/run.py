@@ -31,8 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="let at most N threads share the run (default: 1): the same results, sooner on a large wired network; where it cannot be "
-        "divided the run has one thread, and a warning says why",
+        help="let at most N threads share the run (default: 1): the same results, sooner on a large wired network; where that "
+        "cannot be divided the run has one thread, and a warning says why",
     )
     command.add_argument(
         "--series",

@@ -6,6 +6,7 @@
 mod delay;
 mod gauge;
 mod histogram;
+mod join;
 mod link;
 mod order;
 pub(crate) mod report_defs;
@@ -35,14 +36,6 @@ impl Tally {
     /// Packets that exist.
     pub(crate) fn in_flight(&self) -> u64 {
         self.sent + self.duplicated - self.delivered - self.dropped
-    }
-
-    /// Adds the packets of another flow.
-    pub(crate) fn merge(&mut self, other: &Tally) {
-        self.sent += other.sent;
-        self.delivered += other.delivered;
-        self.dropped += other.dropped;
-        self.duplicated += other.duplicated;
     }
 }
 
@@ -194,18 +187,6 @@ impl FlowMetrics {
         self.interval.duplicated += u64::from(packet.has_data() && !packet.to.is_source());
     }
 
-    /// The run is over: takes what another part of the world has counted of the same flow. This is the part of its sink, which alone
-    /// has the delays of its data.
-    pub(crate) fn join(&mut self, other: &FlowMetrics) {
-        self.tally.merge(&other.tally);
-        self.total_sent_bytes += other.total_sent_bytes;
-        self.total_received_bytes += other.total_received_bytes;
-        self.interval.merge(&other.interval);
-        if let Some(theirs) = &other.interval.reverse_data {
-            self.interval.reverse_data().join(theirs);
-        }
-    }
-
     /// Another flow takes this place: its histograms take the memory of those before.
     pub(crate) fn reopen(&mut self) {
         let IntervalMetrics { delays, rtts, .. } = &mut self.interval;
@@ -298,19 +279,6 @@ impl IntervalMetrics {
 }
 
 impl ReverseData {
-    /// As [`FlowMetrics::join`]; the part of the source has the delays.
-    fn join(&mut self, other: &ReverseData) {
-        self.sent += other.sent;
-        self.retransmitted += other.retransmitted;
-        self.received += other.received;
-        self.dropped += other.dropped;
-        self.marked += other.marked;
-        self.delivered_bytes += other.delivered_bytes;
-        if other.received > 0 {
-            self.delays = other.delays.clone();
-        }
-    }
-
     fn on_sent(&mut self, retransmission: bool) {
         self.sent += 1;
         self.retransmitted += u64::from(retransmission);
