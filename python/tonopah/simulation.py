@@ -226,7 +226,7 @@ def run(
         CongestionControl may stand for a name.
     threads : int
         How many threads share the run at most; the result is the same. Where the network does not allow it, the run has one, and
-        `Result.undivided` says why (docs/performance.md).
+        `Result.undivided` says why (docs/threads.md).
 
     Returns
     -------
