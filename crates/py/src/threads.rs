@@ -2,7 +2,7 @@
 
 use std::iter::once;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sim::parallel::{Division, Mail, Part, Undivided};
 use sim::{Outcome, Scenario, Simulation};
@@ -85,29 +85,37 @@ fn divide(first: &Simulation, threads: usize, limits: Limits, world_bytes: u64) 
 struct Meeting {
     parts: usize,
     lookahead: Span,
-    /// Threads that wait for the others, and how often all have met.
-    waiting: AtomicUsize,
-    round: AtomicUsize,
     /// A thread will not come any more.
     is_broken: AtomicBool,
+    /// By part.
+    arrived: Vec<Arrived>,
     /// Used in turn: who is fast writes to one while who is slow still reads the other.
     desks: [Desk; 2],
     /// By part: events handled, memory held, and the simulated time, as of some thousand events ago.
     progress: Vec<[AtomicU64; 3]>,
 }
 
-/// What the parts leave for each other at a meeting.
-struct Desk {
-    /// By part: the earliest instant at which something may happen because of it.
-    times: Vec<AtomicU64>,
-    /// By receiver, then by sender.
-    mail: Vec<Vec<Mutex<Mail>>>,
+/// How many meetings a part has come to, in cache lines of its own: the others look at it all the time.
+#[derive(Default)]
+#[repr(align(128))]
+struct Arrived(AtomicU64);
+
+/// What the parts leave for each other at a meeting, by part.
+struct Desk(Vec<Place>);
+
+/// What a part leaves, in cache lines of its own.
+#[repr(align(128))]
+struct Place {
+    /// The earliest instant at which something may happen because of it.
+    next: AtomicU64,
+    /// By receiver, and whether there is any: most windows of a microsecond have none.
+    mail: Vec<(AtomicBool, Mutex<Mail>)>,
 }
 
 impl Desk {
     fn new(parts: usize) -> Desk {
-        let mail = (0..parts).map(|_| (0..parts).map(|_| Mutex::default()).collect()).collect();
-        Desk { times: (0..parts).map(|_| AtomicU64::new(0)).collect(), mail }
+        let place = |_| Place { next: AtomicU64::new(0), mail: (0..parts).map(|_| Default::default()).collect() };
+        Desk((0..parts).map(place).collect())
     }
 }
 
@@ -117,9 +125,8 @@ impl Meeting {
         Meeting {
             parts,
             lookahead: division.lookahead(),
-            waiting: AtomicUsize::new(0),
-            round: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
+            arrived: (0..parts).map(|_| Arrived::default()).collect(),
             desks: [Desk::new(parts), Desk::new(parts)],
             progress: (0..parts).map(|_| Default::default()).collect(),
         }
@@ -135,42 +142,47 @@ impl Meeting {
     /// Simulates a part to the end of the run; `watch` is called now and then.
     fn simulate(&self, mut part: Part, index: usize, watch: impl Fn() -> Result<(), Failure>) -> Result<Part, Failure> {
         let (mut until, mut told) = (Time::ZERO + self.lookahead, 0);
-        for round in 0_usize.. {
-            let desk = &self.desks[round % 2];
+        for meeting in 1_u64.. {
+            let Desk(places) = &self.desks[meeting as usize % 2];
             let next = part.advance(until);
-            desk.times[index].store(next.map_or(NEVER, Time::as_nanos), Ordering::Release);
-            for to in (0..self.parts).filter(|to| *to != index) {
-                part.send(to, &mut desk.mail[to][index].lock().expect("nobody panics with mail in hand"));
+            places[index].next.store(next.map_or(NEVER, Time::as_nanos), Ordering::Relaxed);
+            for (to, (has_any, mail)) in places[index].mail.iter().enumerate() {
+                if part.has_mail(to) {
+                    part.send(to, &mut mail.lock().expect("nobody panics with mail in hand"));
+                    has_any.store(true, Ordering::Relaxed);
+                }
             }
             if part.events() >= told + STEP {
                 told = part.events();
                 self.tell(&part, index);
                 watch()?;
             }
-            self.wait(round)?;
-            for from in &desk.mail[index] {
-                part.receive(&mut from.lock().expect("nobody panics with mail in hand"));
+            self.meet(index, meeting)?;
+            for (has_any, mail) in places.iter().map(|from| &from.mail[index]) {
+                if has_any.load(Ordering::Relaxed) {
+                    part.receive(&mut mail.lock().expect("nobody panics with mail in hand"));
+                    has_any.store(false, Ordering::Relaxed);
+                }
             }
-            let next = desk.times.iter().map(|time| time.load(Ordering::Acquire)).min();
+            let next = places.iter().map(|of| of.next.load(Ordering::Relaxed)).min();
             let Some(next) = next.filter(|next| *next != NEVER) else { break };
             until = Time::from_nanos(next) + self.lookahead;
         }
         Ok(part)
     }
 
-    /// Waits for all threads.
-    fn wait(&self, round: usize) -> Result<(), Failure> {
-        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
-            self.waiting.store(0, Ordering::Release);
-            self.round.store(round + 1, Ordering::Release);
-        }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            if self.is_broken.load(Ordering::Acquire) {
-                return Err(Failure::GivenUp);
+    /// Waits until all threads have come to this meeting. What a thread has left on the desk before is there then.
+    fn meet(&self, index: usize, meeting: u64) -> Result<(), Failure> {
+        self.arrived[index].0.store(meeting, Ordering::Release);
+        for Arrived(other) in &self.arrived {
+            let mut spins = 0;
+            while other.load(Ordering::Acquire) < meeting {
+                if self.is_broken.load(Ordering::Acquire) {
+                    return Err(Failure::GivenUp);
+                }
+                spins += 1;
+                if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
             }
-            spins += 1;
-            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         Ok(())
     }

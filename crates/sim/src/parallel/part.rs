@@ -155,9 +155,13 @@ impl Part {
     }
 
     /// Notes what the last event has changed of flows of workloads.
+    #[inline]
     fn note_inputs(&mut self, delivers: bool) {
         let World { ctx, hosts, workloads, .. } = &mut self.simulation.world;
         let (listed, outbox) = (workloads.listed(), ctx.outbox.as_mut().expect("a part has an outbox"));
+        if outbox.inputs.is_empty() && outbox.drops.is_empty() {
+            return;
+        }
         for id in outbox.inputs.drain(..) {
             let Some(log) = self.log.flow(id, listed) else { continue };
             let flow = &hosts.flows[id.index()];
@@ -200,6 +204,12 @@ impl Part {
             let others = self.outgoing.iter_mut().enumerate().filter(|(part, _)| *part != self.index);
             others.for_each(|(_, mail)| mail.news.push(News::Rehash { to, at }));
         }
+    }
+
+    /// True if there is something to be sent to that part.
+    pub fn has_mail(&self, to: usize) -> bool {
+        let Mail { packets, news } = &self.outgoing[to];
+        !(packets.is_empty() && news.is_empty())
     }
 
     /// Puts what is to be sent to another part into `mail`, which is empty.
