@@ -29,8 +29,8 @@ def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, fr
         "radio": radio, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
     # TCP-Linux: SACK, timestamps, rate halving, Linux's RTO, which is 200 ms above the smoothed RTT or more; its window of 20
-    # packets is also its first ssthresh. It sends its SYN and its first segment at once, so that address resolution loses the SYN,
-    # and only a time-out of 3 s repeats it. Here that is the first of two segments without a handshake.
+    # packets is also its first ssthresh. It sends its SYN and its first segment at once, so that address resolution loses the
+    # SYN, and only a time-out of 3 s repeats it. Here that is the first of two segments without a handshake.
     tcp = {
         "profile": "ns2", "cc": CC[algorithm], "handshake": False, "recovery": "sack", "timestamps": True,
         "cwnd_reduction": "rate_halving", "rtt_estimator": "linux", "initial_ssthresh": "20000B", "recv_buffer": "1000000B",
