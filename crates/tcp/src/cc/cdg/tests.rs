@@ -5,7 +5,6 @@ use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::parameters::Value;
 use crate::cc::signals::{Cause, RttSample};
-use crate::units::Time;
 
 fn cdg(changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
     Driver::new("cdg", "linux", changed, cwnd, ssthresh)
