@@ -8,7 +8,7 @@ import pytest
 
 from tonopah import _core
 from tonopah.bench import batch, measure, page, tables
-from tonopah.bench.worlds import WORLDS
+from tonopah.bench.worlds import WORLDS, web
 from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process, world_file
@@ -57,7 +57,10 @@ def test_every_world_is_valid_and_has_a_world_file(name):
     settings = {line[1]: line[2] for line in lines if line[0] == "setting"}
     flows = [line for line in lines if line[0] == "flow"]
     assert float(settings["seconds"]) == 1
-    assert len(flows) == int(settings.get("pairs", 0)) or f"{len(flows)} flows" in world.title
+    if "arrivals_per_s" in settings:
+        assert float(settings["arrivals_per_s"]) * world.seconds == measure.flow_count(world.build(world.seconds)) and not flows
+    else:
+        assert len(flows) == int(settings.get("pairs", 0)) or f"{len(flows)} flows" in world.title
     assert all(float(line[3]) < 1.2 for line in flows)
 
 
@@ -296,6 +299,16 @@ def test_ns2_runs_the_same_world(name):
     # The start differs more than a whole run would: ns-2's TCP has no handshake, and DSDV takes seconds to spread.
     assert 0.6 < mine.packets / theirs.packets < 1.6
     assert theirs.events > theirs.packets and theirs.memory_mib > 5
+
+
+@needs_ns2
+def test_flows_come_and_go_in_ns2_too():
+    scenario = web(200, 3)
+    theirs, mine = ns2.run(scenario, 1, **BY_NAME["web100k"].settings), measure.ours(scenario, 1448)
+    # 600 flows of seven segments, less those under way at the end; both draw their arrivals.
+    for one in (theirs, mine):
+        assert one.packets == pytest.approx(4200, rel=0.15)
+    assert theirs.packets == pytest.approx(mine.packets, rel=0.15)
 
 
 @needs_ns2

@@ -242,7 +242,7 @@ WORLDS = (
     World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, WIRED, settings=RENO),
     World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, WIRED, settings=RENO),
     World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
-    World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=()),
+    World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=("ns2",), settings=RENO),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),

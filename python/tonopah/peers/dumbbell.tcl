@@ -49,6 +49,56 @@ for {set i 0} {$i < $pairs} {incr i} {
     route $r1 $left($i) $r0
     route $r0 $left($i) $left($i)
 }
+# Flows that come and go: each takes a pair of agents that no other uses, or a new one, between two hosts of one number. As it is
+# usual with ns-2, a flow begins with a SYN and has no FIN.
+if {[info exists arrivals_per_s]} {
+    set random [new RNG]
+    $random seed $seed
+    set finished 0
+
+    proc new_agents {pair} {
+        global ns left right peer_tcp peer_sink
+        set tcp [new Agent/$peer_tcp]
+        set sink [new Agent/$peer_sink]
+        $ns attach-agent $left($pair) $tcp
+        $ns attach-agent $right($pair) $sink
+        $ns connect $tcp $sink
+        $tcp proc done {} "over $pair $tcp $sink"
+        return [list $tcp $sink]
+    }
+
+    proc arrive {} {
+        global ns random arrivals_per_s pairs flow_segments idle busy
+        set pair [$random integer $pairs]
+        if {[llength $idle($pair)] > 0} {
+            lassign [lindex $idle($pair) end] tcp sink
+            set idle($pair) [lrange $idle($pair) 0 end-1]
+            $tcp reset
+            $sink reset
+        } else {
+            lassign [new_agents $pair] tcp sink
+        }
+        set busy($tcp) 1
+        # Besides packet 0, the SYN, which ns-2 adds itself.
+        $tcp advanceby $flow_segments
+        $ns at [expr {[$ns now] + [$random exponential [expr {1.0 / $arrivals_per_s}]]}] arrive
+    }
+
+    proc over {pair tcp sink} {
+        global idle busy finished
+        lappend idle($pair) [list $tcp $sink]
+        unset busy($tcp)
+        incr finished [$tcp set ack_]
+    }
+
+    # ns-2 takes milliseconds to make an agent: those of the arrivals of 0.25 s are set-up.
+    for {set i 0} {$i < $pairs} {incr i} {
+        set idle($i) {}
+        for {set k 0} {$k < 0.25 * $arrivals_per_s / $pairs} {incr k} { lappend idle($i) [new_agents $i] }
+    }
+    $ns at 0 arrive
+}
+
 set agents {}
 foreach flow $flows {
     lassign $flow from to start
@@ -66,8 +116,12 @@ foreach flow $flows {
 # The highest acknowledged packet number counts each data packet once; packet 0 is the SYN. (`bytes_` of the sink is a
 # 32-bit number and wraps.)
 proc finish {} {
-    global agents ns
+    global agents ns busy finished
     set delivered 0
+    if {[info exists finished]} {
+        set delivered $finished
+        set agents [array names busy]
+    }
     set empty 0
     foreach agent $agents {
         set highest [$agent set ack_]

@@ -7,6 +7,7 @@ terminal LATITUDE LONGITUDE         on the ground, degrees
 flow FROM TO TIME                   numbers of stations, terminals or pairs of hosts, and the start
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,12 +37,12 @@ def lines(settings: Mapping[str, Any], *parts: list[str]) -> str:
 
 def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:
     """Return the flows of an expanded world."""
-    return [f"flow {index[flow['from']]} {index[flow['to']]} {number(flow['start'])!r}" for flow in graph["flow"]]
+    return [f"flow {index[flow['from']]} {index[flow['to']]} {number(flow['start'])!r}" for flow in graph.get("flow", ())]
 
 
 def tcp_settings(graph: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the flows have in common: payload of a segment, the receiver's window in packets, first window."""
-    tcp = graph["tcp"] | graph["flow"][0].get("tcp", {})
+    tcp = graph["tcp"] | next(iter(graph.get("flow", ())), {}).get("tcp", {})
     segment = round(number(tcp["mss"]))
     return {
         "segment": segment,
@@ -85,7 +86,7 @@ def order_lines(station: int, node: Mapping[str, Any]) -> list[str]:
 
 
 def dumbbell(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> str:
-    """Return a dumbbell."""
+    """Return a dumbbell, and of a workload how many flows of one size come in a second."""
     checked = check(scenario, seed)
     graph, network = checked["graph"], checked["resolved"]["network"]
     settings = {"seconds": number(graph["duration"]), "pairs": network["pairs"], **tcp_settings(graph)}
@@ -93,6 +94,9 @@ def dumbbell(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -
         link = network[part]
         settings |= {f"{part}_rate": number(link["rate"]), f"{part}_delay": number(link["delay"])}
         settings[f"{part}_queue"] = round(number(link["queue"]["limit"]))
+    for workload in scenario.get("workload", ()):
+        segments = math.ceil(number(workload["size"]["bytes"]) / settings["segment"])
+        settings |= {"arrivals_per_s": number(workload["arrivals"]["rate"]), "flow_segments": segments, "seed": seed}
     index = {f"{side}{i}": i for side in ("left", "right") for i in range(network["pairs"])}
     return lines({**settings, **extra}, flow_lines(graph, index))
 
