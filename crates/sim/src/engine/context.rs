@@ -149,14 +149,20 @@ impl Context {
 
     /// Advances the clock to the next event.
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
+        let (tie_break, event) = self.take_next()?;
         if self.double.is_some() {
             self.double = Some(f64::from_bits(tie_break.pushed));
         }
+        Some(event)
+    }
+
+    #[inline]
+    fn take_next(&mut self) -> Option<(TieBreak, Event)> {
+        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
         self.key = EventKey::from_bits(key);
         self.now = self.key.time();
         self.events += 1;
-        Some(event)
+        Some((tie_break, event))
     }
 
     /// Time of the next event.
@@ -169,10 +175,7 @@ impl Context {
         if self.next_time()? >= until {
             return None;
         }
-        let (key, tie_break, event) = self.event_list.pop_with_tie_break()?;
-        self.key = EventKey::from_bits(key);
-        self.now = self.key.time();
-        self.events += 1;
+        let (tie_break, event) = self.take_next()?;
         if let Some(outbox) = &mut self.outbox {
             outbox.place = EventPlace { key: self.key, tie_break };
             outbox.next_observation = self.next_observation;
