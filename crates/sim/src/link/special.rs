@@ -32,9 +32,10 @@ impl Link {
             return Some(DropReason::LinkDown);
         }
         let size = self.on_link(ctx.packets.forwarding_header(id).size);
-        let lost_by_effect = self.land(ctx, id, size);
-        if lost_by_effect.is_some() {
-            return lost_by_effect;
+        if self.effects.is_some()
+            && let Some(reason) = self.land(ctx, id, size)
+        {
+            return Some(reason);
         }
         let lossy = self.lossy.as_mut()?;
         lossy.loss.at_receiver(size, &mut lossy.rng).then_some(DropReason::Loss)
