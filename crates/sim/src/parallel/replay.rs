@@ -53,17 +53,15 @@ pub(super) fn replay(world: &mut World, log: &WorkloadLog) -> Option<Replayed> {
                 let slot = free.pop().unwrap_or(number);
                 number = number.max(slot + 1);
                 slots.insert(id, slot);
-                count_arrival(world, id);
+                let workload = world.workloads.slot(id).workload as usize;
+                world.workloads.count_alive(place.key.time(), workload);
             }
             Action::Over(id) => world.workloads.on_over(place.key.time(), &world.hosts, id),
             Action::Release(_, id) => {
                 free.extend(slots.remove(&id));
                 release(world, id, &mut recorded);
             }
-            Action::WarmupEnds => {
-                world.workloads.alive.restart(place.key.time());
-                world.workloads.all.iter_mut().for_each(|workload| workload.state.alive.restart(place.key.time()));
-            }
+            Action::WarmupEnds => world.workloads.on_warmup_end(place.key.time()),
         }
     }
     world.ctx.now = end;
@@ -90,12 +88,10 @@ fn actions(world: &World, log: &WorkloadLog) -> Option<Vec<(EventPlace, Action)>
     }
     actions.sort_unstable();
     let leaves_open = |pair: &[(EventPlace, Action)]| {
-        let ([(one, before), (other, after)], true) = ([pair[0], pair[1]], pair[0].0 == pair[1].0) else {
-            return false;
-        };
+        let [(at, before), (next, after)] = [pair[0], pair[1]];
         // At an arrival slots become free, then it takes one.
-        let at_arrival = log.arrivals.binary_search(&one).is_ok() && !matches!(before, Action::Over(_));
-        one == other && before.flow() != after.flow() && after != Action::WarmupEnds && !at_arrival
+        let at_arrival = || log.arrivals.binary_search(&at).is_ok() && !matches!(before, Action::Over(_));
+        at == next && before.flow() != after.flow() && after != Action::WarmupEnds && !at_arrival()
     };
     (!actions.windows(2).any(leaves_open)).then_some(actions)
 }
@@ -109,14 +105,6 @@ fn released(flow: &FlowLog, in_flight: u64, arrivals: &[EventPlace]) -> Option<O
     }
     let next = arrivals.get(arrivals.partition_point(|arrival| *arrival <= at)).copied();
     Some(noticed.into_iter().chain(next).min().map(|seen| (seen, closed)))
-}
-
-fn count_arrival(world: &mut World, id: FlowId) {
-    let (now, workloads) = (world.ctx.now, &mut world.workloads);
-    let workload = workloads.slot(id).workload as usize;
-    for gauge in [&mut workloads.alive, &mut workloads.all[workload].state.alive] {
-        gauge.set(now, gauge.value() + 1);
-    }
 }
 
 fn release(world: &mut World, id: FlowId, recorded: &mut BTreeMap<FlowId, Box<FlowSummary>>) {

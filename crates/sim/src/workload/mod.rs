@@ -245,8 +245,8 @@ impl Workloads {
             Some(before) => *before = slot,
             None => self.slots.push(slot),
         }
-        workload.on_arrival(ctx.now, size, counts);
-        self.alive.set(ctx.now, self.alive.value() + 1);
+        workload.on_arrival(size, counts);
+        self.count_alive(ctx.now, index);
         if ctx.is_other_part(source) {
             hosts.flows[id.index()].started = true;
         } else {
@@ -256,6 +256,13 @@ impl Workloads {
             self.schedule(ctx, index, ctx.now);
         }
         counts && self.recorder.on_arrival(serial)
+    }
+
+    /// A flow of workload `index` has arrived.
+    pub(crate) fn count_alive(&mut self, now: Time, index: usize) {
+        for gauge in [&mut self.alive, &mut self.all[index].state.alive] {
+            gauge.set(now, gauge.value() + 1);
+        }
     }
 
     /// Ends the run, which has exceeded a limit.
@@ -312,11 +319,10 @@ impl Workload {
         (given.unwrap_or([from, to]), size.expect("a workload without sizes has them in every row"))
     }
 
-    fn on_arrival(&mut self, now: Time, size: Bytes, counts: bool) {
-        let State { arrived, arrived_bytes, alive, classes, .. } = &mut self.state;
+    fn on_arrival(&mut self, size: Bytes, counts: bool) {
+        let State { arrived, arrived_bytes, classes, .. } = &mut self.state;
         *arrived += 1;
         *arrived_bytes += size;
-        alive.set(now, alive.value() + 1);
         if counts {
             let class = &mut classes[self.def.class_of(size)];
             class.started += 1;
