@@ -1,7 +1,7 @@
 //! One run in several parts, each for a thread, with the bits of one part.
 //!
 //! Every part builds the whole world from the same scenario and simulates the nodes that are its own: their hosts, the queues and
-//! transmitters of the links that leave them, and the arrivals of packets at them. Parts meet at links with a constant delay. A
+//! transmitters of the links that leave them, and the arrivals of packets at them. Parts meet at links with a delay. A
 //! packet that is put on such a link is due at its far end no earlier than this delay later, the *lookahead*. So all parts may
 //! simulate a window of that length without each other, and exchange packets before the next one (conservative
 //! synchronization: Chandy and Misra 1979; windows: Nicol 1993).

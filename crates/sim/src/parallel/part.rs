@@ -89,11 +89,6 @@ impl Part {
         self.next_time()
     }
 
-    /// True if the part has reached the end of the run.
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// Events that this part has handled and no other part counts.
     pub fn events(&self) -> u64 {
         self.simulation.world.ctx.events - self.repeated

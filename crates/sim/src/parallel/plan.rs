@@ -88,12 +88,12 @@ impl Simulation {
                 break;
             }
         }
-        let (_, division) = best.filter(|(cost, _)| *cost < load.total()).ok_or_else(|| {
+        let gain = best.filter(|(cost, _)| *cost < load.total());
+        gain.map(|(_, division)| division).ok_or_else(|| {
             Undivided(
                 "no links with a constant delay divide its nodes into parts that could work at the same time".into(),
             )
-        })?;
-        Ok(division)
+        })
     }
 }
 
@@ -221,13 +221,13 @@ impl Load {
     }
 }
 
-/// Gives the parts that are not empty the numbers from 0 on; returns how many there are.
-fn number_in_order(part_of: &mut [usize]) -> usize {
-    let mut used: Vec<usize> = part_of.to_vec();
+/// Gives the groups that occur the numbers from 0 on, in their order; returns how many there are.
+fn number_in_order(groups: &mut [usize]) -> usize {
+    let mut used: Vec<usize> = groups.to_vec();
     used.sort_unstable();
     used.dedup();
-    for part in part_of.iter_mut() {
-        *part = used.binary_search(part).unwrap_or_default();
+    for group in groups.iter_mut() {
+        *group = used.binary_search(group).unwrap_or_default();
     }
     used.len()
 }
@@ -255,10 +255,8 @@ impl Together {
 
     /// By node: the number of its group, from 0 on.
     fn groups(mut self) -> Vec<usize> {
-        let roots: Vec<usize> = (0..self.0.len()).map(|node| self.root(node)).collect();
-        let mut used = roots.clone();
-        used.sort_unstable();
-        used.dedup();
-        roots.iter().map(|root| used.binary_search(root).unwrap_or_default()).collect()
+        let mut roots: Vec<usize> = (0..self.0.len()).map(|node| self.root(node)).collect();
+        number_in_order(&mut roots);
+        roots
     }
 }
