@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tonopah.authors.packets import Numbers, Packet
+from tonopah.authors.packets import Numbers, Packet, Sending
 
 HEADER_BYTES = 20
 """What author 000 takes off every packet, whatever headers it has."""
@@ -136,9 +136,9 @@ class Line(NamedTuple):
 def lines_of_mixed(lines: Sequence[Packet], from_station: Sequence[bool], length_s: float) -> list[Line]:
     """Return what ns-2 writes: agents of stations, losses on the radio, and every hop on a wire."""
     made: list[Line] = []
-    arrived: dict[tuple[int, bool, float, int, int | None], float] = {}
+    arrived: dict[Sending, float] = {}
     for line in lines:
-        key = (line.flow, line.to_sink, line.sent_at_s, line.seq, line.ack)
+        key = line.sending
         if line.event == "sent":
             if from_station[line.flow] == line.to_sink:
                 made.append(Line(line.time_s, "s", line))
@@ -167,13 +167,13 @@ def author_000_mixed(lines: Sequence[Packet], from_station: Sequence[bool], leng
     to the last, which is what still waits in a radio at the end.
     """
     sent, received, dropped, size_bytes, delays = 0, 0, 0, 0, 0.0
-    started: dict[tuple[int, bool, float, int, int | None], float] = {}
-    last: tuple[int, bool, float, int, int | None] | None = None
+    started: dict[Sending, float] = {}
+    last: Sending | None = None
     written = lines_of_mixed(lines, from_station, length_s)
     for line in written:
         packet = line.packet
         if line.kind in "srD":
-            last = (packet.flow, packet.to_sink, packet.sent_at_s, packet.seq, packet.ack)
+            last = packet.sending
             dropped += line.kind == "D"
         if not packet.is_data:
             continue

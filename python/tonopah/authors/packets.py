@@ -12,6 +12,10 @@ SILENCE = {"kind": "constant", "length": "100000s"}
 """Period without writes, longer than any run: an application that ends, but closes nothing."""
 
 
+Sending = tuple[int, bool, float, int, int | None]
+"""One sending of a packet: flow, direction, when, sequence number and acknowledgment number."""
+
+
 class Packet(NamedTuple):
     """A line about a TCP packet."""
 
@@ -36,6 +40,11 @@ class Packet(NamedTuple):
     def is_data(self) -> bool:
         """It is what ns-2 calls a packet of type tcp: data, or a SYN. ns-2 has neither FIN nor bare ACK."""
         return self.to_sink and (self.payload_bytes > 0 or (self.syn and not self.fin))
+
+    @property
+    def sending(self) -> Sending:
+        """What tells one sending of a packet from all others."""
+        return self.flow, self.to_sink, self.sent_at_s, self.seq, self.ack
 
 
 Lines = Sequence[Packet]
