@@ -1,10 +1,17 @@
 """One run on several threads."""
 
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
 import pytest
 
 import tonopah as tp
-from tonopah._core import LimitError, run_on_threads
+from tonopah._core import LimitError, run_many, run_on_threads
 from tonopah.cli import main
+from tonopah.execution.options import cores
 from tonopah.scenario.document import to_json, to_toml
 
 ONE_THREAD = "stations of a radio channel hear each other at once"
@@ -61,11 +68,45 @@ def test_numbers_that_are_none_of_threads(parking_lot, threads):
 
 
 def test_limits_hold_for_all_threads_together(parking_lot):
-    with pytest.raises(LimitError, match="20000 events are its limit"):
-        run_on_threads(to_json(parking_lot | {"duration": "100s"}), 1, 2, max_events=20_000)
+    long = to_json(parking_lot | {"duration": "100s"})
+    with pytest.raises(LimitError, match="20000 events are its limit") as divided:
+        run_on_threads(long, 1, 2, max_events=20_000)
+    with pytest.raises(LimitError) as plain:
+        tp._core.run(long, 1, max_events=20_000)
+    assert str(divided.value) == str(plain.value)
+    short = to_json(parking_lot)
+    events = json.loads(tp._core.run(short, 1)[0].json())["events"]
+    # The parts count their events only now and then.
+    for most in (events, events + 1):
+        assert run_on_threads(short, 1, 2, max_events=most)[0].json() == tp._core.run(short, 1)[0].json()
+    with pytest.raises(LimitError):
+        run_on_threads(short, 1, 2, max_events=events - 1)
     # The world of each part counts.
     _, _, undivided = run_on_threads(to_json(parking_lot | {"duration": "10ms"}), 1, 2, max_memory=170_000)
     assert "every part has the whole world" in str(undivided)
+
+
+@pytest.mark.skipif(cores() < 2 or not Path("/proc/self/task").exists(), reason="needs Linux and two cores")
+@pytest.mark.parametrize(("runs", "rate", "threads"), [(1, "100Mbps", 2), (2, "100Mbps", 2), (3, "10Mbps", 2), (1, "10Mbps", 1)])
+def test_fewer_runs_than_threads_share_them_where_it_is_worth_it(parking_lot, runs, rate, threads):
+    parking_lot["network"]["link"]["rate"] = rate
+    world = to_json(parking_lot | {"duration": "8s"})
+    before, done, most = set(os.listdir("/proc/self/task")), threading.Event(), []
+
+    def watch():
+        while not done.is_set():
+            most.append(len(set(os.listdir("/proc/self/task")) - before))
+            time.sleep(0.005)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    texts = {}
+    run_many([(world, seed) for seed in range(runs)], 2, lambda index, text, series: texts.update({index: text}) is None)
+    done.set()
+    watcher.join()
+    # One more is that which watches.
+    assert max(most) == threads + 1
+    assert texts == {seed: tp._core.run(world, seed)[0].json() for seed in range(runs)}
 
 
 def test_the_command_line(capsys, parking_lot, wireless, tmp_path):

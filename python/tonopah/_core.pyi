@@ -363,6 +363,8 @@ def run_many(
 ) -> None:
     """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop.
 
+    Fewer jobs than threads share the cores, so that one has several (`run_on_threads`).
+
     After an interrupt those under way end; a second one gives them up.
     """
 

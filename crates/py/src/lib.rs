@@ -146,14 +146,36 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn run(&self, sink: Option<Box<dyn Sink>>, stopper: Stopper<'_>) -> Result<Given, Failure> {
+        self.admitted(|scenario| {
+            let simulation = match sink {
+                Some(sink) => Simulation::with_sink(scenario, self.seed, sink)?,
+                None => Simulation::new(scenario, self.seed)?,
+            };
+            Ok(Given::from(running::run(simulation, self.limits, stopper)?))
+        })
+    }
+
+    /// Runs it on at most so many threads; with why it ran on one only, if it was to run on several.
+    fn run_on(&self, threads: usize, stopper: Stopper<'_>) -> Result<(Given, Option<String>), Failure> {
+        self.admitted(|scenario| {
+            let (outcome, undivided) = threads::run(scenario, self.seed, threads, self.limits, stopper)?;
+            Ok((Given::from(outcome), undivided))
+        })
+    }
+
+    /// Runs it on as many of `threads` as make it end sooner.
+    fn run_soonest(&self, threads: usize, stopper: Stopper<'_>) -> Result<Given, Failure> {
+        self.admitted(|scenario| {
+            Ok(Given::from(threads::run_soonest(scenario, self.seed, threads, self.limits, stopper)?))
+        })
+    }
+
+    /// Does the work for a scenario that can be read and fits.
+    fn admitted<T>(&self, work: impl FnOnce(&Scenario) -> Result<T, Failure>) -> Result<T, Failure> {
         guarded(|| {
             let scenario = Scenario::from_json(self.scenario)?.with(self.further);
             self.limits.admit(&scenario, self.seed)?;
-            let simulation = match sink {
-                Some(sink) => Simulation::with_sink(&scenario, self.seed, sink)?,
-                None => Simulation::new(&scenario, self.seed)?,
-            };
-            Ok(Given::from(running::run(simulation, self.limits, stopper)?))
+            work(&scenario)
         })
         .map_err(|failure| match failure {
             Failure::Bug(message) => Failure::Bug(format!("{message} [seed {}]", self.seed)),
@@ -205,20 +227,15 @@ fn run_on_threads(
     max_events: Option<u64>,
     max_memory: Option<u64>,
 ) -> PyResult<(RunSummary, Py<PyDict>, Option<String>)> {
-    let limits = Limits { events: max_events, memory_bytes: max_memory };
-    let ran = py.detach(|| {
-        guarded(|| {
-            let scenario = Scenario::from_json(scenario)?;
-            limits.admit(&scenario, seed)?;
-            threads::run(&scenario, seed, threads.max(1), limits, Stopper::Signals)
-        })
-    });
-    let (Outcome { summary, series, .. }, undivided) = ran.map_err(|e| e.to_py(py))?;
-    Ok((RunSummary(summary), to_dict(py, named(series))?.unbind(), undivided))
+    let further = Further::new();
+    let job =
+        Job { scenario, seed, further: &further, limits: Limits { events: max_events, memory_bytes: max_memory } };
+    let (given, undivided) = py.detach(|| job.run_on(threads.max(1), Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    Ok((RunSummary(given.summary), to_dict(py, given.series)?.unbind(), undivided))
 }
 
-/// Runs many (scenario, seed) on `threads` threads, each within the limits of `run`. `on_done(index, summary_or_error,
-/// series_or_none)` is called here as each ends, in any order; if it returns False, or an interrupt is pending, no further
+/// Runs many (scenario, seed) on `threads` threads, each within the limits of `run`; fewer runs than threads share the cores
+/// where they end sooner so. `on_done(index, summary_or_error, series_or_none)` is called here as each ends, in any order; if it returns False, or an interrupt is pending, no further
 /// run is started; those under way end, or with a second interrupt are given up.
 #[pyfunction]
 #[pyo3(signature = (jobs, threads, on_done, max_events = None, max_memory = None))]
@@ -232,6 +249,9 @@ fn run_many(
 ) -> PyResult<()> {
     let (next, stop, give_up) = (AtomicUsize::new(0), AtomicBool::new(false), AtomicBool::new(false));
     let limits = Limits { events: max_events, memory_bytes: max_memory };
+    // Threads of one run wait for each other, so that each needs a core.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(threads);
+    let each = (cores / jobs.len().max(1)).max(1);
     let threads = threads.clamp(1, jobs.len().max(1));
     // Bounded: where the disk is slower than the engine, runs wait for it and not in memory.
     let (sender, receiver) = mpsc::sync_channel(2 * threads);
@@ -244,8 +264,8 @@ fn run_many(
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(index) else { break };
                     let job = Job { scenario, seed: *seed, further: &Further::new(), limits };
-                    let written =
-                        job.run(None, Stopper::Flag(give_up)).map(|given| (to_json(&given.summary), given.series));
+                    let given = job.run_soonest(each, Stopper::Flag(give_up));
+                    let written = given.map(|given| (to_json(&given.summary), given.series));
                     if sender.send((index, written)).is_err() {
                         break;
                     }

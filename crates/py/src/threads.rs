@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sim::parallel::{Division, Mail, Part, Undivided};
-use sim::{Outcome, Scenario, Simulation};
+use sim::{Outcome, Scenario, ScenarioError, Simulation};
 use tcp::units::{Span, Time};
 
-use crate::running::{self, Limits, STEP, Stopper, size};
+use crate::running::{self, Limits, Running, STEP, Stopper, size};
 use crate::{Failure, guarded};
 
 /// Turns in which a thread waits for the others before it lets another have its core: some microseconds.
@@ -17,7 +17,14 @@ const SPINS: u32 = 2_000;
 /// The time of a part that has nothing more to do.
 const NEVER: u64 = u64::MAX;
 
-/// Runs a scenario on at most so many threads. Where it is not divided, it runs on one, and the second value says why.
+/// Events of a run before it is divided unasked: a shorter one ends as soon on one thread.
+const TRIAL: u64 = 1 << 19;
+
+/// Events of a window from which a run is divided unasked. The threads meet after it, which takes as long as some dozen events.
+const WORTH_MEETING: f64 = 100.0;
+
+/// Runs a scenario on at most so many threads. Where it is not divided, it runs on one, and the second value says why. So it does
+/// where the parts exceed a limit: whether the run does, one thread alone decides.
 pub(crate) fn run(
     scenario: &Scenario,
     seed: u64,
@@ -25,53 +32,67 @@ pub(crate) fn run(
     limits: Limits,
     stopper: Stopper<'_>,
 ) -> Result<(Outcome, Option<String>), Failure> {
-    let first = Simulation::new(scenario, seed)?;
+    let running = Running::new(Simulation::new(scenario, seed)?, limits, stopper);
     if threads == 1 {
-        return Ok((running::run(first, limits, stopper)?, None));
+        return Ok((running.finish()?, None));
     }
-    let world_bytes = limits.memory_bytes.map_or(0, |_| first.world_bytes());
-    let division = match divide(&first, threads, limits, world_bytes) {
-        Ok(division) => division,
-        Err(Undivided(reason)) => return Ok((running::run(first, limits, stopper)?, Some(reason))),
-    };
-    let meeting = Meeting::new(&division);
-    let parts: Vec<Result<Part, Failure>> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..division.parts())
-            .map(|index| {
-                let (meeting, division) = (&meeting, &division);
-                scope.spawn(move || {
-                    meeting.leaving_on_failure(|| {
-                        let simulation = Simulation::new(scenario, seed)?;
-                        meeting.simulate(Part::new(simulation, division, index), index, || Ok(()))
-                    })
-                })
-            })
-            .collect();
-        let watch = || {
-            stopper.check()?;
-            meeting.check(limits, world_bytes)
-        };
-        let own = meeting.leaving_on_failure(|| meeting.simulate(Part::new(first, &division, 0), 0, watch));
-        once(own).chain(others.into_iter().map(|other| other.join().expect("a part fails as a value"))).collect()
-    });
-    // Of several failures the one that made the others leave is no `GivenUp`.
-    let (ended, failed): (Vec<_>, Vec<_>) = parts.into_iter().partition(Result::is_ok);
-    let mut failures: Vec<Failure> = failed.into_iter().filter_map(Result::err).collect();
-    failures.sort_by_key(|failure| matches!(failure, Failure::GivenUp));
-    match failures.into_iter().next() {
-        Some(failure) => Err(failure),
-        None => match Part::finish(ended.into_iter().filter_map(Result::ok).collect()) {
-            Ok(outcome) => Ok((outcome, None)),
-            Err(Undivided(reason)) => {
-                Ok((running::run(Simulation::new(scenario, seed)?, limits, stopper)?, Some(reason)))
-            }
-        },
+    match divide(running.simulation(), threads, limits) {
+        Ok(division) => run_divided(scenario, seed, &division, limits, stopper),
+        Err(Undivided(reason)) => Ok((running.finish()?, Some(reason))),
     }
 }
 
-fn divide(first: &Simulation, threads: usize, limits: Limits, world_bytes: u64) -> Result<Division, Undivided> {
+/// Runs a scenario on at most so many threads if it is likely to end sooner than on one.
+pub(crate) fn run_soonest(
+    scenario: &Scenario,
+    seed: u64,
+    threads: usize,
+    limits: Limits,
+    stopper: Stopper<'_>,
+) -> Result<Outcome, Failure> {
+    let mut trial = Running::new(Simulation::new(scenario, seed)?, limits, stopper);
+    let division = if threads > 1 { divide(trial.simulation(), threads, limits).ok() } else { None };
+    let Some(division) = division else { return trial.finish() };
+    if !trial.advance_to(TRIAL)? {
+        let (events, now) = (trial.simulation().events(), trial.simulation().now());
+        let per_window = events as f64 * division.lookahead().as_secs_f64() / now.as_secs_f64();
+        if per_window >= WORTH_MEETING {
+            drop(trial);
+            return Ok(run_divided(scenario, seed, &division, limits, stopper)?.0);
+        }
+    }
+    trial.finish()
+}
+
+fn run_divided(
+    scenario: &Scenario,
+    seed: u64,
+    division: &Division,
+    limits: Limits,
+    stopper: Stopper<'_>,
+) -> Result<(Outcome, Option<String>), Failure> {
+    let meeting = Meeting::new(division);
+    let made = || Simulation::new(scenario, seed);
+    let first = made()?;
+    let world_bytes = limits.memory_bytes.map_or(0, |_| first.world_bytes());
+    let watch = || {
+        stopper.check()?;
+        meeting.check(limits, world_bytes)
+    };
+    let undivided = match meeting.simulate_all(first, made, division, watch).map(Part::finish) {
+        Ok(Ok(outcome)) => match limits.events.filter(|most| outcome.summary.events > *most) {
+            None => return Ok((outcome, None)),
+            Some(most) => format!("{most} events are its limit"),
+        },
+        Ok(Err(Undivided(reason))) | Err(Failure::Limit(reason)) => reason,
+        Err(failure) => return Err(failure),
+    };
+    Ok((running::run(made()?, limits, stopper)?, Some(undivided)))
+}
+
+fn divide(first: &Simulation, threads: usize, limits: Limits) -> Result<Division, Undivided> {
     let division = first.divide(threads)?;
-    let needed = world_bytes * division.parts() as u64;
+    let needed = first.world_bytes() * division.parts() as u64;
     match limits.memory_bytes.filter(|most| needed > *most) {
         Some(most) => {
             let (needed, most) = (size(needed), size(most));
@@ -130,6 +151,27 @@ impl Meeting {
             desks: [Desk::new(parts), Desk::new(parts)],
             progress: (0..parts).map(|_| Default::default()).collect(),
         }
+    }
+
+    /// Simulates all parts, each on a thread: that of `first` is this one, which calls `watch` now and then.
+    fn simulate_all(
+        &self,
+        first: Simulation,
+        other: impl Fn() -> Result<Simulation, ScenarioError> + Sync,
+        division: &Division,
+        watch: impl Fn() -> Result<(), Failure>,
+    ) -> Result<Vec<Part>, Failure> {
+        let of_thread =
+            &|index| self.leaving_on_failure(|| self.simulate(Part::new(other()?, division, index), index, || Ok(())));
+        let parts: Vec<Result<Part, Failure>> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..self.parts).map(|index| scope.spawn(move || of_thread(index))).collect();
+            let own = self.leaving_on_failure(|| self.simulate(Part::new(first, division, 0), 0, watch));
+            once(own).chain(others.into_iter().map(|other| other.join().expect("a part fails as a value"))).collect()
+        });
+        // Of several failures the one that made the others leave is no `GivenUp`.
+        let (ended, mut failed): (Vec<_>, Vec<_>) = parts.into_iter().partition(Result::is_ok);
+        failed.sort_by_key(|part| matches!(part, Err(Failure::GivenUp)));
+        failed.into_iter().chain(ended).collect()
     }
 
     /// Does the work of a thread; if it fails, the others need not wait for it.
