@@ -66,7 +66,7 @@ test-rust: ## run the tests of the engine
 	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
 test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 # What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it

@@ -351,8 +351,9 @@ def test_installed_packages_offer_algorithms_by_name(package, dumbbell, study_do
 
 def test_the_list_of_algorithms_fits_a_narrow_terminal(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "my.py").write_text(GOOD)
-    for name in ([], ["cubic"], ["reno"], [f"{tmp_path}/my.py:Good"]):
+    for name in ([], ["cubic"], ["reno"], ["my.py:Good"]):
         assert main.main(["algorithms", *name]) == 0
         shown = capsys.readouterr().out
         assert all(len(line) <= 100 for line in shown.splitlines())
