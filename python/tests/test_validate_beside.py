@@ -195,6 +195,7 @@ def test_command_compares_several_recordings(capsys, monkeypatch, tmp_path):
 
 def test_a_single_recording_of_two_flows_is_called_one_draw(capsys, monkeypatch):
     monkeypatch.setattr(worlds, "REPLICATES", 2)
+    monkeypatch.setenv("COLUMNS", "160")
     main.main(["validate", "linux", "--check", "--case", "6.1/vegas-two-flows"])
     printed = capsys.readouterr().out
     assert "1 case with two flows: one recording each, that is one draw of many." in printed
@@ -206,3 +207,14 @@ def test_logs_of_several_recordings(capsys, tmp_path):
     assert len(list(tmp_path.glob("6.1-vegas-beside-cubic-*ms.flow*.txt"))) == 10
     with pytest.raises(InputError, match="no packet log"):
         shipped().packets(shipped().select("vegas-beside-cubic")[0])
+
+
+def test_80_columns_cut_no_number(capsys, monkeypatch):
+    monkeypatch.setattr(worlds, "REPLICATES", 2)
+    monkeypatch.setenv("COLUMNS", "80")
+    main.main(["validate", "linux", "--check", "--case", "6.1/vegas-two-flows"])
+    linux = capsys.readouterr().out
+    main.main(["validate", "queues", "--check", "--case", "codel-5m-40ms-1cubic"])
+    for printed in (linux, capsys.readouterr().out):
+        assert "pass" in printed and "…" not in printed
+        assert max(map(len, printed.splitlines())) <= 80

@@ -14,7 +14,7 @@ from tonopah.cli.evaluating import add_execution, execution_options, finished
 from tonopah.errors import InputError
 from tonopah.evaluate import coexist_page
 from tonopah.evaluate.coexist import begin, standings
-from tonopah.terminal.grid import Grid, console, fit
+from tonopah.terminal.grid import Grid, print_grids
 
 EXAMPLES = (
     "tonopah coexist                                   # all algorithms: an hour on two cores",
@@ -71,11 +71,7 @@ def coexist(arguments: argparse.Namespace) -> int:
     rows = [
         [one.name, f"{100 * one.share:.1f} %", f"{one.done:.3f}", f"{one.suffered:.3f}", one.worst_neighbour] for one in standing
     ]
-    shown = console()
-    for table in fit(
-        Grid("Beside one another", ("", "mean share", "harm done", "harm suffered", "worst neighbour"), rows, 1), shown.width
-    ):
-        shown.print(table)
+    print_grids(Grid("Beside one another", ("", "mean share", "harm done", "harm suffered", "worst neighbour"), rows, 1))
     print(f"report: {report.resolve()}")
     return 0
 

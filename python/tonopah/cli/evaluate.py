@@ -12,7 +12,7 @@ from tonopah.evaluate import board, page, sentences
 from tonopah.evaluate.evaluation import Evaluation, begin
 from tonopah.evaluate.scoreboard import Row
 from tonopah.evaluate.statement import read_statement
-from tonopah.terminal.grid import Grid, console, fit
+from tonopah.terminal.grid import Grid, print_grids
 
 EXAMPLES = (
     "tonopah evaluate bbr3",
@@ -94,10 +94,7 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         ]
         for row in rows
     ]
-    shown = console()
     level = sentences.level_text(len(evaluation.schedule))
-    grid = Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3)
-    for table in fit(grid, shown.width):
-        shown.print(table)
+    print_grids(Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3))
     for sentence in sentences.summary(rows):
         print(sentence)

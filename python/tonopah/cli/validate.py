@@ -12,7 +12,7 @@ from tonopah.cli.validate_trace import add_trace
 from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
-from tonopah.terminal.grid import console
+from tonopah.terminal.grid import print_grids
 from tonopah.validate import (
     authors,
     authors_page,
@@ -152,11 +152,9 @@ def compare_linux(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([measures.as_json(result) for result in results]))
     else:
-        screen = console()
-        for table in tables(results):
-            screen.print(table)
+        print_grids(*tables(results))
         for line in [note for note in [single_draws(results)] if note] + not_compared(results):
-            screen.print(line)
+            print(line)
     if folder:
         print(f"page: {page.write(library, results, folder)}", file=sys.stderr)
     missed = any(result.refused is None and not result.met for result in results)
@@ -174,10 +172,9 @@ def compare_queues(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([queues.as_json(result) for result in results]))
     else:
-        screen = console()
-        screen.print(queues_page.table(results))
+        print_grids(queues_page.table(results))
         for line in queues_page.refusals(results):
-            screen.print(line)
+            print(line)
     if folder:
         print(f"page: {queues_page.write(library, results, folder)}", file=sys.stderr)
     missed = any(result.refused is None and not result.met for result in results)
@@ -214,7 +211,7 @@ def compare_ns2(arguments: argparse.Namespace) -> int:
         facts = {"version": comparison.version, "stored": comparison.stored, "measures": judged, "placements": runs}
         print(json.dumps(facts))
     else:
-        console().print(ns2_page.table(comparison))
+        print_grids(ns2_page.table(comparison))
     if writes and folder:
         folder.mkdir(parents=True, exist_ok=True)
         print(f"page: {ns2_page.write(comparison, folder)}", file=sys.stderr)
@@ -241,7 +238,7 @@ def compare_cases(arguments: argparse.Namespace, cases: Any, numbers: Any, page:
     if arguments.json:
         print(json.dumps([numbers.as_json(result) for result in results]))
     else:
-        console().print(page.table(results))
+        print_grids(page.table(results))
     if folder:
         print(f"page: {page.write(results, folder)}", file=sys.stderr)
     return 1 if arguments.check and any(result.agrees is False for result in results) else 0

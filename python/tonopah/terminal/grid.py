@@ -84,6 +84,14 @@ def fit(grid: Grid, width: int) -> list["RenderableType"]:
     return [*tables, *([Text(f" {grid.note}\n")] if grid.note else [])]
 
 
+def print_grids(*grids: Grid) -> None:
+    """Print grids on standard output, each fitted to its width."""
+    shown = console()
+    for grid in grids:
+        for table in fit(grid, shown.width):
+            shown.print(table)
+
+
 Columns = Sequence[tuple[str, str, float, str]]
 """Columns of numbers: heading, key in the summary, factor and unit."""
 

@@ -3,16 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tonopah.authors.numbers import stored
 from tonopah.template import render
-from tonopah.terminal.grid import plain_table
+from tonopah.terminal.grid import Grid
 from tonopah.validate.authors import Row
 from tonopah.validate.authors_cases import all_cases
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 HERE = Path(__file__).parent
 PAGE = "validation-authors.md"
@@ -31,16 +27,11 @@ def counts(rows: Sequence[Row]) -> tuple[int, int]:
     return sum(bool(row.agrees) for row in judged), len(judged)
 
 
-def table(rows: Sequence[Row]) -> "Table":
+def table(rows: Sequence[Row]) -> Grid:
     """Return the comparison for a terminal: what has a goal."""
     agreed, judged = counts(rows)
-    made = plain_table(f"The authors' numbers: {agreed} of {judged} agree")
-    for name in COLUMNS:
-        made.add_column(name, justify="right" if name in COLUMNS[2:6] else "left", no_wrap=True)
-    for row in rows:
-        if row.agrees is not None:
-            made.add_row(*cells(row))
-    return made
+    title = f"The authors' numbers: {agreed} of {judged} agree"
+    return Grid(title, COLUMNS, [cells(row) for row in rows if row.agrees is not None], keys=2)
 
 
 def write(rows: Sequence[Row], folder: Path) -> Path:

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tonopah.template import render
-from tonopah.terminal.grid import plain_table
+from tonopah.terminal.grid import Grid
 from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 HERE = Path(__file__).parent
 PAGE = "validation-ns2.md"
@@ -53,14 +50,9 @@ def title(comparison: Comparison) -> str:
     return f"{size}; ns-2 {comparison.version}: {source}"
 
 
-def table(comparison: Comparison) -> "Table":
+def table(comparison: Comparison) -> Grid:
     """Return the comparison."""
-    made = plain_table(title(comparison))
-    for name in COLUMNS:
-        made.add_column(name, justify="right" if name in COLUMNS[1:4] else "left", no_wrap=True)
-    for row in rows(comparison):
-        made.add_row(*row)
-    return made
+    return Grid(title(comparison), COLUMNS, rows(comparison), keys=1)
 
 
 def placement_rows(comparison: Comparison) -> list[list[str]]:

@@ -2,14 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tonopah.template import render
-from tonopah.terminal.grid import plain_table
+from tonopah.terminal.grid import Grid
 from tonopah.validate.published import Result
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 HERE = Path(__file__).parent
 PAGE = "validation-published.md"
@@ -26,15 +22,11 @@ def cells(result: Result) -> list[str]:
     return [case.name, case.quantity, f"{case.reference:.4g}", f"{case.low:.4g} … {case.high:.4g}", ours, verdict]
 
 
-def table(results: Sequence[Result]) -> "Table":
+def table(results: Sequence[Result]) -> Grid:
     """Return the comparison for a terminal."""
     agreed = sum(result.agrees for result in results)
-    made = plain_table(f"Laws and published results: {agreed} of {len(results)} agree")
-    for name in COLUMNS:
-        made.add_column(name, justify="right" if name in COLUMNS[2:5] else "left", no_wrap=True)
-    for result in results:
-        made.add_row(*cells(result))
-    return made
+    title = f"Laws and published results: {agreed} of {len(results)} agree"
+    return Grid(title, COLUMNS, [cells(result) for result in results], keys=2)
 
 
 def write(results: Sequence[Result], folder: Path) -> Path:

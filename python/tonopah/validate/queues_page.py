@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tonopah.template import render
-from tonopah.terminal.grid import plain_table
+from tonopah.terminal.grid import Grid
 from tonopah.validate import queues_worlds as worlds
 from tonopah.validate.queues import CaseResult
 from tonopah.validate.queues_recordings import Case, Library
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 HERE = Path(__file__).parent
 PAGE = "validation-queues.md"
@@ -41,16 +37,13 @@ def compared(results: Sequence[CaseResult]) -> list[CaseResult]:
     return [result for result in results if result.refused is None]
 
 
-def table(results: Sequence[CaseResult]) -> "Table":
+def table(results: Sequence[CaseResult]) -> Grid:
     """Return the comparison for a terminal."""
     run = compared(results)
     met = sum(result.met for result in run)
-    made = plain_table(f"Queue disciplines of Linux 6.1: {met} of {len(run)} cases meet all goals (ours / kernel)")
-    for name in ("case", *COLUMNS, "goals"):
-        made.add_column(name.replace(", ", "\n"), justify="left" if name in ("case", "goals") else "right", no_wrap=True)
-    for result in run:
-        made.add_row(*(cell.replace("**", "") for cell in cells(result)))
-    return made
+    title = f"Queue disciplines of Linux 6.1: {met} of {len(run)} cases meet all goals (ours / kernel)"
+    columns = tuple(name.replace(", ", "\n") for name in ("case", *COLUMNS, "goals"))
+    return Grid(title, columns, [[cell.replace("**", "") for cell in cells(result)] for result in run], keys=1)
 
 
 def refusals(results: Sequence[CaseResult]) -> list[str]:

@@ -2,14 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from tonopah.metrics import count_text
-from tonopah.terminal.grid import plain_table
+from tonopah.terminal.grid import Grid
 from tonopah.validate.measures import CaseResult, FlowResult, mbps, share_text
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 FEW = 2
 """Up to so many cases all goals are printed, not only those that were missed."""
@@ -19,41 +15,31 @@ BESIDE_COLUMNS = (
 COLUMNS = ("window\nerror %", "window\nratio", "goodput\nratio", "retransmits\nours/Linux", "episodes\nours/Linux")
 
 
-def tables(results: Sequence[CaseResult]) -> list["Table"]:
+def tables(results: Sequence[CaseResult]) -> list[Grid]:
     """Return the tables: one of measures for each kernel, then the goals."""
     compared = [result for result in results if result.refused is None]
     windows = [result for result in compared if result.flows]
     found = [case_table(kernel, list(group)) for kernel, group in groupby(windows, lambda result: result.case.kernel)]
     goals = goal_table(compared, every=len(compared) <= FEW)
     several = [result for result in compared if result.beside is not None]
-    return found + ([beside_table(several)] if several else []) + ([goals] if goals.row_count else [])
+    return found + ([beside_table(several)] if several else []) + ([goals] if goals.rows else [])
 
 
-def case_table(kernel: str, results: Sequence[CaseResult]) -> "Table":
+def case_table(kernel: str, results: Sequence[CaseResult]) -> Grid:
     """Return the measures of the cases of one kernel: a line for each flow."""
-    table = plain_table(f"Linux {kernel}")
-    table.add_column("case", no_wrap=True)
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("goals", no_wrap=True)
+    rows = []
     for result in results:
         for index, flow in enumerate(result.flows):
             name = result.case.name if index == 0 else ""
             label = f"{name} ({flow.algorithm})" if len(set(result.case.cc)) > 1 else name
-            table.add_row(label or f"  flow {index}", *cells(flow), verdict(result) if index == 0 else "")
-    return table
+            rows.append([label or f"  flow {index}", *cells(flow), verdict(result) if index == 0 else ""])
+    return Grid(f"Linux {kernel}", ("case", *COLUMNS, "goals"), rows, keys=1)
 
 
-def beside_table(results: Sequence[CaseResult]) -> "Table":
+def beside_table(results: Sequence[CaseResult]) -> Grid:
     """Return shares and goodput of the cases that were recorded several times: a line for each case."""
-    table = plain_table("Several recordings of two flows: shares of flow 0")
-    for index, name in enumerate(BESIDE_COLUMNS):
-        table.add_column(
-            name.replace(", ", "\n"), justify="right" if 0 < index < len(BESIDE_COLUMNS) - 1 else "left", no_wrap=True
-        )
-    for result in results:
-        table.add_row(*beside_cells(result))
-    return table
+    title, columns = "Several recordings of two flows: shares of flow 0", [name.replace(", ", "\n") for name in BESIDE_COLUMNS]
+    return Grid(title, tuple(columns), [beside_cells(result) for result in results], keys=1)
 
 
 def beside_cells(result: CaseResult) -> list[str]:
@@ -94,20 +80,15 @@ def verdict(result: CaseResult) -> str:
     return "pass" if met == total else f"MISS {total - met}/{total}"
 
 
-def goal_table(results: Sequence[CaseResult], every: bool) -> "Table":
-    """Return the goals, `every` one or those that were missed, below the name of their case."""
-    table = plain_table("Goals" if every else "Goals missed")
-    table.add_column("case and goal", no_wrap=True)
-    for name in ("ours", "kernel", "allowed"):
-        table.add_column(name, overflow="fold")
-    table.add_column("")
-    for result in results:
-        checks = [check for check in result.checks if every or not check.met]
-        if checks:
-            table.add_row(result.case.id)
-        for check in checks:
-            table.add_row(f"  {check.name}", check.ours, check.kernel, check.goal, "pass" if check.met else "MISS")
-    return table
+def goal_table(results: Sequence[CaseResult], every: bool) -> Grid:
+    """Return the goals, `every` one or those that were missed, each with the name of its case."""
+    rows = [
+        [result.case.id, check.name, check.ours, check.kernel, check.goal, "pass" if check.met else "MISS"]
+        for result in results
+        for check in result.checks
+        if every or not check.met
+    ]
+    return Grid("Goals" if every else "Goals missed", ("case", "goal", "ours", "kernel", "allowed", ""), rows, keys=2)
 
 
 def not_compared(results: Sequence[CaseResult]) -> list[str]:
