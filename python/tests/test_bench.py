@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from tonopah import _core
-from tonopah.bench import batch, measure, page, tables
-from tonopah.bench.worlds import WORLDS, web
+from tonopah.bench import batch, growth, measure, page, tables, threads
+from tonopah.bench.scenarios import web
+from tonopah.bench.worlds import WORLDS
 from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process, world_file
@@ -96,16 +97,41 @@ def test_the_parts_of_a_summary_that_the_engine_script_reads_are_those_of_its_te
 
 def grown(name, flows, cpu_s, packets, mib):
     side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
-    return {**result(), "world": name, "flows": flows, "sides": [side]}
+    return {**result(), "world": name, "series": "flows", "size": flows, "sides": [side]}
 
 
-def test_growth_is_told_by_the_packet_and_by_the_added_flow():
+def test_growth_is_told_by_the_packet_and_by_the_added_flow(tmp_path):
     worlds = [grown("flows10", 10, 1.0, 1_000_000, 14.0), result(), grown("flows1010", 1010, 4.5, 1_500_000, 24.0)]
-    assert tables.growth_rows(worlds) == [
+    assert growth.rows(worlds, "hosts") == []
+    assert growth.rows(worlds, "flows") == [
         ["flows10", "10", "1,000,000", "1,000", "1.0", "14", ""],
         # 10 MiB for 1,000 flows more.
         ["flows1010", "1,010", "1,500,000", "3,000", "3.0", "24", "10.2"],
     ]
+    options = measure.Options((), runs=1)
+    page.write(tmp_path / "speed.md", page.facts(options), worlds, options)
+    text = (tmp_path / "speed.md").read_text()
+    assert "| flows1010 | 1,010 |" in text and "![CPU time of a packet" in text and "](speed-growth.png)" in text
+    assert (tmp_path / "speed-growth.png").stat().st_size > 5_000
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_measurement(capsys, tmp_path):
+    code, out, err = call(capsys, "bench", "--page", str(tmp_path / "none" / "page.md"))
+    assert (code, out) == (2, "") and "--page:" in err and "a file in a folder that exists" in err
+
+
+def test_threads_are_measured(capsys):
+    turns = []
+    measured = threads.measure_threads(1, lambda: turns.append(1), seconds=0.01, threads=2)
+    assert (len(turns), measured["threads"], set(measured["worlds"])) == (3, 2, {"parking16", "fattree8", "leo200"})
+    assert all(world["one_s"]["min"] > 0 and world["ratio"]["min"] > 0 for world in measured["worlds"].values())
+    options = measure.Options((), runs=1, threads=True)
+    text = page.text(page.facts(options), [], options, threads=measured)
+    assert "## One run on several threads" in text and "| 2 threads s |" in text
+    for table in tables.terminal_tables([], 1, threads=measured):
+        console().print(table)
+    out = capsys.readouterr().out
+    assert "fattree8" in out and max(map(len, out.splitlines())) <= 80
 
 
 def test_a_study_is_measured(tmp_path, monkeypatch):
@@ -131,7 +157,8 @@ def test_a_study_is_measured(tmp_path, monkeypatch):
     [(None, len(WORLDS), True), ("study", 0, True), ("leo10, study,leo10", 1, True), ("leo10", 1, False)],
 )
 def test_a_study_is_selected_like_a_world(names, worlds, study):
-    assert (len(measure.select(names)), measure.selects_study(names)) == (worlds, study)
+    assert (len(measure.select(names)), measure.selects(names, "study")) == (worlds, study)
+    assert measure.selects(names, "threads") == (names is None)
 
 
 def test_the_world_file_says_what_the_scenario_says():
@@ -224,6 +251,7 @@ def result(*others, radio=False):
     ratios = [measure.ratio(sides[0], other, radio) for other in others]
     return {
         "world": "wired10", "title": "a dumbbell", "hops": "3 links", "flows": 10, "seconds": 60.0, "radio": radio,
+        "series": "", "size": 0,
         "sides": sides, "ratios": ratios,
     }  # fmt: skip
 

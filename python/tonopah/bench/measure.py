@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import __file__ as engine_file
-from tonopah.bench.worlds import SEED, WORLDS, World
+from tonopah.bench.scenarios import SEED
+from tonopah.bench.worlds import WORLDS, World
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process
 from tonopah.peers.outcome import Outcome, Stopped
@@ -20,6 +21,8 @@ from tonopah.scenario.document import to_json
 OURS = "tonopah"
 STUDY = "study"
 """The name that stands for the measurement of a study (batch.py) among those of the worlds."""
+THREADS = "threads"
+"""The same for one run on several threads (threads.py)."""
 PEERS = {"ns2": ns2, "ns2-lean": ns2, "ns3": ns3}
 """Whom to compare with: ns-2 as installed, ns-2 without the headers that a wired world does not use, ns-3."""
 SAME_WORK = 0.03
@@ -39,6 +42,8 @@ class Options:
     """CPU seconds after which a peer's run is stopped."""
     study: bool = False
     """Also what a study costs beside its runs."""
+    threads: bool = False
+    """Also what threads make of one run."""
 
 
 def select(names: str | None) -> tuple[World, ...]:
@@ -48,14 +53,14 @@ def select(names: str | None) -> tuple[World, ...]:
     known = {world.name: world for world in WORLDS}
     wanted = split_names(names)
     for name in wanted or [names]:
-        if name not in known and name != STUDY:
-            raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join([*known, STUDY])}")
-    return tuple(known[name] for name in wanted if name != STUDY)
+        if name not in known and name not in (STUDY, THREADS):
+            raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join([*known, STUDY, THREADS])}")
+    return tuple(known[name] for name in wanted if name in known)
 
 
-def selects_study(names: str | None) -> bool:
-    """Tell whether a list of names, or no list, asks for the measurement of a study."""
-    return names is None or STUDY in split_names(names)
+def selects(names: str | None, name: str) -> bool:
+    """Tell whether a list of names, or no list, asks for the measurement of that name."""
+    return names is None or name in split_names(names)
 
 
 def split_names(names: str) -> list[str]:
@@ -130,6 +135,8 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
         "flows": flow_count(scenario),
         "seconds": number(scenario["duration"]),
         "radio": world.radio,
+        "series": world.series,
+        "size": world.size,
         "sides": sides,
         "ratios": [ratio(sides[0], other, world.radio) for other in sides[1:]],
     }

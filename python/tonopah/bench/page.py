@@ -8,7 +8,7 @@ from typing import Any
 
 from tonopah._core import __file__ as engine_file
 from tonopah._core import build_profile, engine_version
-from tonopah.bench import tables
+from tonopah.bench import growth, tables
 from tonopah.bench.measure import OURS, PEERS, SAME_WORK, Options
 from tonopah.bench.worlds import WORLDS
 from tonopah.peers import ns2, ns3
@@ -67,10 +67,29 @@ def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
+def write(
+    path: Path,
+    known: Mapping[str, Any],
+    results: Sequence[Mapping[str, Any]],
+    options: Options,
+    study: Mapping[str, Any] | None = None,
+    threads: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the page and, beside it, the picture of growth; the arguments are those of `text`."""
+    picture = path.with_name(f"{path.stem}-growth.png")
+    drawn = picture.name if growth.draw(results, picture) else None
+    path.write_text(text(known, results, options, study, threads, drawn), encoding="utf-8")
+
+
 def text(
-    known: Mapping[str, Any], results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[str, Any] | None = None
+    known: Mapping[str, Any],
+    results: Sequence[Mapping[str, Any]],
+    options: Options,
+    study: Mapping[str, Any] | None = None,
+    threads: Mapping[str, Any] | None = None,
+    picture: str | None = None,
 ) -> str:
-    """Return the page; `known` are the facts, `study` is what batch.py measured."""
+    """Return the page; `known` are the facts, `study` is what batch.py measured, `threads` what threads.py."""
     return render(
         HERE / "page.md.j2",
         facts=known,
@@ -82,8 +101,11 @@ def text(
         side_rows=tables.side_rows(results),
         ratio_columns=[name.replace("\n", " ") for name in tables.RATIO_COLUMNS],
         ratio_rows=tables.ratio_rows(results),
-        growth_columns=[name.replace("\n", " ") for name in tables.GROWTH_COLUMNS],
-        growth_rows=tables.growth_rows(results),
+        growth={series: growth.table(results, series) for series in growth.SERIES if growth.of_series(results, series)},
+        picture=picture,
+        threads=threads,
+        thread_columns=[name.replace("\n", " ") for name in tables.thread_columns(threads)] if threads else [],
+        thread_rows=tables.thread_rows(threads) if threads else [],
         study=study,
         study_rows=tables.study_rows(study) if study else [],
         remarks=remarks(results),

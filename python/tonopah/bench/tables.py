@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tonopah.bench import growth
 from tonopah.bench.measure import OURS
-from tonopah.bench.worlds import GROWTH
 from tonopah.terminal.grid import plain_table
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ SIDE_COLUMNS = (
     "events\nper packet", "frames", "frames\nper CPU s", "peak\nMiB", "flows\nwithout data",
 )  # fmt: skip
 RATIO_COLUMNS = ("world", "peer", "packets\nours/peer", "same\nwork", "CPU s", "CPU s\nper packet", "CPU s\nper frame")
-
-GROWTH_COLUMNS = ("world", "flows", "data\npackets", "CPU ns\nper packet", "of the\nfirst", "peak\nMiB", "KiB per\nadded flow")
+THREAD_COLUMNS = ("world", "", "1 thread\ns", "{threads} threads\ns", "1 thread /\n{threads} threads")
 STUDY_ROWS = (
     ("runs per second, 1 thread", "one_per_s", 1.0),
     ("runs per second, {threads} threads", "all_per_s", 1.0),
@@ -62,17 +61,17 @@ def ratio_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def growth_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return how cost grows with flows: a row for each world that is there for it; memory as growth over the first of them."""
-    rows, first = [], None
-    for result in (result for result in results if result["world"].startswith(GROWTH)):
-        side, flows = result["sides"][0], result["flows"]
-        per_packet = side["cpu_s"] / max(1, side["packets"]) * 1e9
-        first = first or (per_packet, side["memory_mib"], flows)
-        added = 1024 * (side["memory_mib"] - first[1]) / (flows - first[2]) if flows > first[2] else None
-        cells = [count(per_packet), decimal(per_packet / first[0]), f"{side['memory_mib']:.0f}", decimal(added)]
-        rows.append([result["world"], count(flows), count(side["packets"]), *cells])
-    return rows
+def thread_columns(measured: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns of the runs on several threads."""
+    return [name.format(threads=measured["threads"]) for name in THREAD_COLUMNS]
+
+
+def thread_rows(measured: Mapping[str, Any]) -> list[list[str]]:
+    """Return what threads make of one run, a row for each world."""
+    return [
+        [name, world["title"], *(span(world[key]) for key in ("one_s", "all_s", "ratio"))]
+        for name, world in measured["worlds"].items()
+    ]
 
 
 def study_rows(study: Mapping[str, Any]) -> list[list[str]]:
@@ -101,7 +100,12 @@ def span(values: Mapping[str, float] | None) -> str:
     return shown[0] if values["min"] == values["max"] else " – ".join(shown)
 
 
-def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapping[str, Any] | None = None) -> list["Table"]:
+def terminal_tables(
+    results: Sequence[Mapping[str, Any]],
+    runs: int,
+    study: Mapping[str, Any] | None = None,
+    threads: Mapping[str, Any] | None = None,
+) -> list["Table"]:
     """Return the tables, 80 columns wide: what each simulator did, the peers' CPU seconds over ours, and the rest."""
     radio = any(result["radio"] for result in results)
     said = "one run" if runs == 1 else f"median of {runs} runs"
@@ -113,8 +117,13 @@ def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapp
         spread = "" if runs == 1 else ": median (least–greatest)"
         columns = ["world", "", "packets\nours/its", "CPU s", "CPU s\n/pkt", *(["CPU s\n/frame"] if radio else [])]
         found.append(terminal_table(f"Peer / Tonopah{spread}; above 1 Tonopah is faster", columns, rows))
-    if growth := growth_rows(results):
-        found.append(terminal_table("Growth with the number of flows", GROWTH_COLUMNS, growth))
+    for series in growth.SERIES:
+        if grown := growth.rows(results, series):
+            found.append(terminal_table(f"Growth with the number of {series}", growth.columns(series), grown))
+    if threads:
+        columns = [name for name in thread_columns(threads) if name]
+        rows = [[name, *values] for name, _, *values in thread_rows(threads)]
+        found.append(terminal_table("One run on several threads, wall-clock time", columns, rows))
     if study:
         title = f"A study, {study['runs']} runs; overhead from {study['small_runs']} very short ones"
         found.append(terminal_table(title, ("", "", f"{runs} turns"), [[words, "", value] for words, value in study_rows(study)]))

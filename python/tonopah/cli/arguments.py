@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from tonopah._core import parse_quantity
@@ -131,3 +132,9 @@ def percent(text: str) -> float:
     if not found or not 0 < float(found[1]) <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a width in percent, like 5%")
     return float(found[1])
+
+
+def require_place(option: str, given: str | None) -> None:
+    """Raise InputError if the file of an option, where it is given, could not be written."""
+    if given and (Path(given).is_dir() or not Path(given).absolute().parent.is_dir()):
+        raise InputError(option, f"{given} cannot be written", "a file in a folder that exists")

@@ -5,9 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from tonopah.bench import batch, measure, page, tables
+from tonopah.bench import batch, measure, page, tables, threads
 from tonopah.bench.worlds import WORLDS
-from tonopah.cli.arguments import add_common, positive
+from tonopah.cli.arguments import add_common, positive, require_place
 from tonopah.execution.progress import show_progress
 from tonopah.terminal.grid import console
 
@@ -28,6 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "Measure CPU time and memory on standard scenarios, here and in ns-2 and ns-3 in turn.\n\nscenarios:\n"
         + "\n".join(f"  {world.name:<11} {world.title}" for world in WORLDS)
         + "\n  study       runs of a study per second on one core and on all, and the overhead of each"
+        + "\n  threads     one run on one thread and on all cores: parking lot, fat tree, constellation"
         + "\n  lab         time and memory of `tonopah serve` and its page in Chromium; stands alone"
     )
     command.add_argument("--only", metavar="NAMES", help="only these scenarios, separated by commas")
@@ -57,29 +58,33 @@ def measure_speed(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah bench`."""
     if arguments.only == LAB:
         return measure_lab(arguments)
+    require_place("--page", arguments.page)
     wanted = measure.Options(
         worlds=measure.select(arguments.only),
         against=measure.peers_of(arguments.against),
         runs=arguments.runs,
         seconds=arguments.seconds,
         limit_s=float(arguments.limit),
-        study=measure.selects_study(arguments.only),
+        study=measure.selects(arguments.only, measure.STUDY),
+        threads=measure.selects(arguments.only, measure.THREADS),
     )
     sides = sum(1 + sum(peer in world.peers for peer in wanted.against) for world in wanted.worlds)
-    with show_progress((sides + wanted.study) * wanted.runs, 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+    turns = sides + wanted.study + wanted.threads * len(threads.WORLDS)
+    with show_progress(turns * wanted.runs, 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
         results = measure.measure(wanted, step)
         study = batch.measure_study(wanted.runs, step) if wanted.study else None
+        shared = threads.measure_threads(wanted.runs, step, wanted.seconds) if wanted.threads else None
     facts = page.facts(wanted)
     if arguments.page:
-        Path(arguments.page).write_text(page.text(facts, results, wanted, study), encoding="utf-8")
+        page.write(Path(arguments.page), facts, results, wanted, study, shared)
         print(f"page: {arguments.page}", file=sys.stderr)
     if arguments.json:
-        print(json.dumps({**facts, "worlds": results, "study": study}))
+        print(json.dumps({**facts, "worlds": results, "study": study, "threads": shared}))
         return 0
     out = console()
     if facts["profile"] == "debug":
         out.print("This engine was built without optimisation: the times mean nothing.")
-    for table in tables.terminal_tables(results, wanted.runs, study):
+    for table in tables.terminal_tables(results, wanted.runs, study, shared):
         out.print(table)
     for line in page.remarks(results):
         out.print(line)

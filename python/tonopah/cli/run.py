@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, require_place, seed, warn
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
@@ -98,8 +98,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
             raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
     for option in ("qlog", "netanim"):
-        if (given := getattr(arguments, option)) and (Path(given).is_dir() or not Path(given).absolute().parent.is_dir()):
-            raise InputError(f"--{option}", f"{given} cannot be written", "a file in a folder that exists")
+        require_place(f"--{option}", getattr(arguments, option))
 
 
 def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Result:
