@@ -53,6 +53,8 @@ def draw(results: Sequence[Result], path: Path) -> bool:
     shown = [series for series in SERIES if len(of_series(results, series)) > 1]
     if not shown:
         return False
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     with style.settings() as plt:
         figure, panels = plt.subplots(2, len(shown), figsize=(2.9 * len(shown), 4.4), sharex="col", sharey="row", squeeze=False)
         try:
@@ -65,7 +67,12 @@ def draw(results: Sequence[Result], path: Path) -> bool:
                 for panel in panels[:, index]:
                     panel.set_xscale("log")
                     panel.set_yscale("log")
-            panels[0][0].set_ylabel("CPU time of a data packet (µs)")
+                    for axis in (panel.xaxis, panel.yaxis):
+                        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                        axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+                        axis.set_minor_formatter(NullFormatter())
+                panels[1][index].set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+            panels[0][0].set_ylabel("CPU time of a packet (µs)")
             panels[1][0].set_ylabel("Peak memory (MiB)")
             style.write_png(figure, path)
         finally:
