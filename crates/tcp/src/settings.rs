@@ -178,6 +178,8 @@ pub struct DelayedAck {
     /// Linux's quick ACKs: at most this many at the start, after a duplicate and after a long idle period are not delayed, nor
     /// is the ACK of a segment that opened the window further; zero delays them all.
     pub quick: u32,
+    /// The first segment of data is acknowledged immediately (ns-3).
+    pub first: bool,
     /// Linux's SACK compression: duplicate ACKs after the third are held back for at most this long and at most a twentieth
     /// of the RTT; zero sends each immediately (RFC 5681 §4.2).
     pub compression: Span,

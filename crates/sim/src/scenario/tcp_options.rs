@@ -125,6 +125,8 @@ options! {
     /// Quick ACKs (Linux): this many ACKs at the start and after loss or reordering are not delayed, and none while the
     /// advertised window opens.
     quick_acks: u32 => delayed_ack.quick,
+    /// The first segment of data is acknowledged at once (ns-3), so that the window grows as soon as it can.
+    ack_first: bool => delayed_ack.first,
     /// ACK compression (Linux): duplicate ACKs after the third are merged for at most this long; 0 sends each immediately.
     ack_compression: Span => delayed_ack.compression,
     /// A segment with PSH is acknowledged when it is read, and a FIN like data (Linux).

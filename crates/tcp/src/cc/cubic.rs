@@ -77,10 +77,11 @@ const SEED: &[(&str, Value)] = &[
 const PLUS_PLUS: &[(&str, Value)] =
     &[("hystart_plus_plus", Value::Flag(true)), ("slow_start_limit", Value::Number(8.0))];
 
-/// ns-3.35: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
-/// RTT must double to end slow start.
+/// ns-3.37: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
+/// RTT must double to end slow start, in which a window doubles in each, however many segments an ACK is for.
 const NS3: &[(&str, Value)] = &[
     ("integer", Value::Flag(true)),
+    ("slow_start_limit", Value::Number(1e6)),
     ("c", Value::Number(410.0 / 1024.0)),
     ("reno_friendly", Value::Flag(false)),
     ("hystart", Value::Flag(true)),

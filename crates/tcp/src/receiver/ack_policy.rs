@@ -124,6 +124,7 @@ impl AckPolicy {
         self.delayed += 1;
         self.duplicates = 0;
         self.pushed |= arrived.pushed && self.policy.push;
+        let first = !self.started && self.policy.first;
         let idle = now.since(self.last_data_at) > self.idle_threshold + rtt.unwrap_or(Span::ZERO);
         if !self.started || idle {
             self.started = true;
@@ -137,7 +138,7 @@ impl AckPolicy {
             // The application is about to close as well, and its FIN carries the ACK (Linux), unless more than one segment's
             // worth is due, or no delay could be measured because there was no data.
             Some(fin) if self.policy.push => fin.unacknowledged > fin.segment || fin.alone || self.policy.segments == 1,
-            fin => fin.is_some() || every_second || self.quick_acks > 0 || (self.pushed && arrived.is_read),
+            fin => fin.is_some() || every_second || first || self.quick_acks > 0 || (self.pushed && arrived.is_read),
         };
         if arrived.filled_gap || immediate {
             AckTiming::Immediate

@@ -16,13 +16,13 @@ fn ms(ms: u64) -> Time {
 
 fn rfc() -> AckPolicy {
     let timeout = Span::from_millis(200);
-    let policy = DelayedAck { segments: 2, timeout, quick: 0, compression: Span::ZERO, push: false };
+    let policy = DelayedAck { segments: 2, timeout, quick: 0, first: false, compression: Span::ZERO, push: false };
     AckPolicy::new(policy, MSS, Span::from_millis(200))
 }
 
 fn linux() -> AckPolicy {
     let (timeout, compression) = (Span::from_millis(40), Span::from_millis(1));
-    let policy = DelayedAck { segments: 2, timeout, quick: 16, compression, push: true };
+    let policy = DelayedAck { segments: 2, timeout, quick: 16, first: false, compression, push: true };
     AckPolicy::new(policy, MSS, Span::from_millis(200))
 }
 
@@ -54,6 +54,23 @@ fn every_second_segment_is_acknowledged() {
     assert_eq!(acks.on_duplicate(WINDOW), AckTiming::Immediate);
     acks.on_ack_sent();
     assert_eq!(acks.on_in_order(ms(5), PLAIN, || WINDOW, RTT), AckTiming::DelayedUntil(ms(205)));
+}
+
+/// As ns-3.37 does: ACKs of one segment, then of two.
+#[test]
+fn the_first_segment_may_be_acknowledged_at_once() {
+    let mut acks = rfc();
+    acks.policy.first = true;
+    let timings: Vec<AckTiming> = (1..=3)
+        .map(|at| {
+            let timing = acks.on_in_order(ms(at), PLAIN, || WINDOW, RTT);
+            if timing == AckTiming::Immediate {
+                acks.on_ack_sent();
+            }
+            timing
+        })
+        .collect();
+    assert_eq!(timings, [AckTiming::Immediate, AckTiming::DelayedUntil(ms(202)), AckTiming::Immediate]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::cc::config::CcConfig;
+use crate::cc::driver::Driver;
 use crate::cc::parameters::Value;
 use crate::cc::signals::{RttSample, State};
 use crate::seq::SeqNo;
@@ -206,4 +207,15 @@ fn hystart_ends_slow_start_and_its_flag_prevents_it() {
         }
         assert_eq!(!cubic.window().in_slow_start(), ends);
     }
+}
+
+/// The windows of a flow in ns-3.37 after its first ACKs: of one segment, then of two each.
+#[test]
+fn ns3_grows_by_what_is_acknowledged() {
+    let mut sender = Driver::new("cubic", "ns3", &[], 10, None);
+    let windows = [1, 2, 2, 2, 2].map(|acked| {
+        sender.ack(acked, None);
+        sender.cwnd()
+    });
+    assert_eq!(windows, [11.0, 13.0, 15.0, 17.0, 19.0]);
 }
