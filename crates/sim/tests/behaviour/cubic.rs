@@ -80,12 +80,13 @@ fn hystart_leaves_slow_start_before_the_queue_overflows() {
     // later: it loses about a window. HyStart leaves in the round in which the RTT or the train of ACKs betrays the full
     // path, and what is under way then fits into the queue but for the rest of that round's ACKs: a tenth is allowed.
     // HyStart++ goes on for five rounds, in which the window may still treble, but it grows by a quarter per round where
-    // slow start doubles: it loses about a quarter.
+    // slow start doubles: it loses about a quarter. ns-3 waits until the RTT has doubled, and with it this queue is full (in
+    // ns-3.37 the window comes to 985 segments with HyStart and to 993 without): it loses about a quarter too.
     for (profile, flag, share) in [
         ("linux", "hystart", 0.1),
         ("seed", "hystart", 0.1),
         ("netsim", "hystart", 0.1),
-        ("ns3", "hystart", 0.1),
+        ("ns3", "hystart", 0.25),
         ("hystart++", "hystart_plus_plus", 0.25),
     ] {
         let (dropped, goodput) = first_seconds(&json!({"name": "cubic", "profile": profile}));
