@@ -105,10 +105,9 @@ def test_progress_in_a_notebook_is_a_bar_that_changes(monkeypatch):
     assert "0 of 3 runs" in pages[0] and "3 of 3 runs" in pages[-1] and "<progress" in pages[-1]
 
 
-def test_import_is_quick():
-    command = "import time, tonopah; print(time.process_time())"
+def test_import_loads_no_large_package():
+    command = "import sys, tonopah; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    bare = subprocess.run(
-        [sys.executable, "-c", "import time; print(time.process_time())"], capture_output=True, text=True, check=True
-    )
-    assert float(done.stdout) - float(bare.stdout) < 0.15
+    large = {"numpy", "pandas", "scipy", "matplotlib", "jinja2", "dask", "IPython", "asyncio"}
+    assert "tonopah" in done.stdout.split()
+    assert not large & set(done.stdout.split())
