@@ -18,6 +18,8 @@ pub struct TcpConfig {
     pub initial_window: Bytes,
     /// ssthresh after the handshake; [`Bytes::MAX`] means "not set".
     pub initial_ssthresh: Bytes,
+    /// cwnd grows no more once it has reached this (Linux's snd_cwnd_clamp); [`Bytes::MAX`]: it always may.
+    pub cwnd_clamp: Bytes,
     /// Receive buffer: upper bound of the advertised window.
     pub recv_buffer: Bytes,
     /// Initial receive window; each segment opens it by two, up to the buffer (Linux's rcv_ssthresh).
@@ -129,6 +131,7 @@ impl TcpConfig {
             mss,
             initial_window: initial_window(ProfileName::Rfc, mss),
             initial_ssthresh: Bytes::MAX,
+            cwnd_clamp: Bytes::MAX,
             recv_buffer: Bytes(1 << 30),
             initial_recv_window: Bytes::MAX,
             recv_autotune: false,

@@ -106,6 +106,7 @@ pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     agreed: bool,
+    echoes_duplicates: bool,
     /// TS.Recent
     recent: u32,
     /// Last.ACK.sent
@@ -124,8 +125,14 @@ impl Clock {
         self.recent = theirs.timestamps.map_or(0, |stamps| stamps.value);
     }
 
-    pub(crate) fn agree(&mut self, agreed: bool) {
-        self.agreed = agreed;
+    /// There is no SYN: the peer's first segment of data is the first whose timestamp is echoed.
+    pub(crate) fn expect_no_syn(&mut self) {
+        self.last_ack_sent = SeqNo::FIRST_DATA;
+    }
+
+    /// `echoes_duplicates`: the timestamp of what has been acknowledged before is kept too (ns-2).
+    pub(crate) fn agree(&mut self, agreed: bool, echoes_duplicates: bool) {
+        (self.agreed, self.echoes_duplicates) = (agreed, echoes_duplicates);
     }
 
     /// RFC 7323 §4.3 (2): echo the timestamp of the earliest unacknowledged segment, so that the RTT includes the delay of
@@ -134,7 +141,7 @@ impl Clock {
     pub(crate) fn on_segment(&mut self, segment: &Segment) {
         if let Some(stamps) = segment.timestamps
             && segment.seq <= self.last_ack_sent
-            && segment.end() >= self.last_ack_sent
+            && (segment.end() >= self.last_ack_sent || self.echoes_duplicates)
             && stamps.value.wrapping_sub(self.recent) <= u32::MAX / 2
         {
             self.recent = stamps.value;

@@ -13,6 +13,7 @@ use crate::units::{Bytes, Time};
 mod ack_summary;
 mod advance;
 mod detect;
+mod fack;
 mod rack_timeout;
 mod resend;
 mod sack;

@@ -1,7 +1,7 @@
 //! The sending half of a connection, and the application's side of it.
 //!
-//! A sender is a core (`core.rs`: its variables, what it measures, its algorithm) and one of two loss recoveries
-//! (`loss_recovery.rs`): by duplicate ACKs, or by SACK and time. `ack.rs` has the order of work on an ACK, `timeouts.rs`
+//! A sender is a core (`core.rs`: its variables, what it measures, its algorithm) and one of three loss recoveries
+//! (`loss_recovery.rs`): by duplicate ACKs, by SACK and time, or as ns-2's TCP-Linux. `ack.rs` has the order of work on an ACK, `timeouts.rs`
 //! on a deadline, `transmit.rs` on a poll.
 
 mod ack;
@@ -10,6 +10,7 @@ mod controller;
 mod core;
 mod cwnd_usage;
 mod dupack_recovery;
+mod linux_agent;
 mod loss_recovery;
 mod one_way;
 mod pacer;

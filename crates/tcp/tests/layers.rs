@@ -21,7 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["sender/ack_context.rs", "sender/controller.rs", "sender/cwnd_usage.rs", "sender/pacer.rs", "sender/tso.rs"],
     &["sender/core.rs"],
     &["sender/rto.rs", "sender/segments.rs"],
-    &["sender/sack_recovery", "sender/dupack_recovery.rs", "sender/one_way.rs"],
+    &["sender/sack_recovery", "sender/dupack_recovery.rs", "sender/one_way.rs", "sender/linux_agent.rs"],
     &["sender/loss_recovery.rs"],
     &["sender.rs"],
     &["sender/", "receiver"],

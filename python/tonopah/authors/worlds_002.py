@@ -28,12 +28,12 @@ def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, fr
         "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source", "area": {"x": "500m", "y": "500m"},
         "radio": radio, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
-    # TCP-Linux: SACK, timestamps, rate halving, Linux's RTO, which is 200 ms above the smoothed RTT or more; its window of 20
-    # packets is also its first ssthresh. It sends its SYN and its first segment at once, so that address resolution loses the
-    # SYN, and only a time-out of 3 s repeats it. Here that is the first of two segments without a handshake.
+    # TCP-Linux, whose window of 20 packets is its first ssthresh and bounds cwnd alone. It sends its SYN and its first segment at
+    # once, so that address resolution loses the SYN, and only a time-out of 3 s repeats it. Here that is the first of two
+    # segments without a handshake.
     tcp = {
-        "profile": "ns2", "cc": CC[algorithm], "handshake": False, "recovery": "sack", "timestamps": True,
-        "cwnd_reduction": "rate_halving", "rtt_estimator": "linux", "initial_ssthresh": "20000B", "recv_buffer": "1000000B",
+        "profile": "ns2", "cc": CC[algorithm], "handshake": False, "recovery": "sack", "timestamps": True, "one_way_agent": True,
+        "initial_ssthresh": "20000B", "cwnd_clamp": "20000B", "recv_buffer": "1000000B", "rto_max": "120s",
     }  # fmt: skip
     return {
         "duration": "20s", "network": network, "tcp": tcp,

@@ -107,6 +107,8 @@ options! {
     initial_window: Amount => initial_window,
     /// ssthresh after the handshake.
     initial_ssthresh: Amount => initial_ssthresh,
+    /// cwnd grows no more once it has reached this (Linux's snd_cwnd_clamp, `window_` of ns-2's TCP-Linux).
+    cwnd_clamp: Amount => cwnd_clamp,
     /// Receive buffer: the largest window advertised.
     recv_buffer: Bytes => recv_buffer,
     /// First advertised window; each segment received opens it by two, up to the buffer. `"unlimited"` opens it fully.
@@ -190,7 +192,7 @@ options! {
     /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
     whole_segments: bool => whole_segments,
     /// The sender keeps time, counts duplicate ACKs and answers time-outs as ns-2.35's one-way agents do (models.md); with recovery
-    /// `tahoe`, `reno`, `newreno` or `vegas`.
+    /// `tahoe`, `reno`, `newreno` or `vegas`, and with `sack` as its TCP-Linux.
     one_way_agent: bool => one_way_agent,
     /// How far into a tick of 10 ms the clock of such an agent began; ns-2 draws it at random.
     tick_phase: Span => tick_phase,
@@ -326,8 +328,11 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }
-    if config.one_way_agent && config.recovery.uses_sack() {
-        return fail("one_way_agent", "is for recovery by duplicate ACKs: tahoe, reno, newreno or vegas".into());
+    if config.one_way_agent && config.recovery == RecoveryKind::Rack {
+        return fail("one_way_agent", "is for recovery tahoe, reno, newreno, vegas or sack".into());
+    }
+    if config.one_way_agent && config.recovery == RecoveryKind::Sack && !config.timestamps {
+        return fail("one_way_agent", "with recovery sack is TCP-Linux, which needs timestamps".into());
     }
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());

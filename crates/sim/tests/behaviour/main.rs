@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cubic;
+mod linux_agent;
 mod loss_based;
 mod studies;
 mod vegas;

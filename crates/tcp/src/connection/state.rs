@@ -112,6 +112,7 @@ impl Connection {
             return false;
         };
         let window = handshake.assume_peer();
+        self.clock.expect_no_syn();
         self.enter_established(now, window);
         true
     }
@@ -124,7 +125,7 @@ impl Connection {
         let rtt = handshake.rtt(now);
         let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
-        self.clock.agree(agreed.timestamps);
+        self.clock.agree(agreed.timestamps, handshake.config.one_way_agent);
         self.echo = Echo::new(agreed.ecn);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);

@@ -71,7 +71,7 @@ fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
         ..Segment::default()
     };
     clock.on_syn(&segment(0, 10));
-    clock.agree(true);
+    clock.agree(true, false);
     assert_eq!(clock.stamp(ms(5), SeqNo(1)), Some(Timestamps { value: 5, echo: 10 }));
     clock.on_segment(&segment(1, 20));
     clock.on_segment(&segment(101, 30));
@@ -82,4 +82,32 @@ fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
     clock.on_segment(&segment(201, 50));
     clock.on_segment(&segment(1, 15));
     assert_eq!(clock.stamp(ms(8), SeqNo(401)).map(|stamps| stamps.echo), Some(50));
+}
+
+/// Without a handshake the timestamp of the first segment is echoed like any other.
+#[test]
+fn without_a_syn_the_first_segment_is_echoed() {
+    let mut clock = Clock::default();
+    clock.expect_no_syn();
+    clock.agree(true, false);
+    let stamps = Some(Timestamps { value: 215, echo: 0 });
+    clock.on_segment(&Segment { seq: SeqNo(1), len: 100, timestamps: stamps, ..Segment::default() });
+    let echo = clock.stamp(Time::ZERO, SeqNo(101)).map(|stamps| stamps.echo);
+    assert_eq!(echo, Some(215));
+}
+
+/// A segment that was acknowledged before counts in ns-2 alone.
+#[test]
+fn a_duplicate_is_echoed_in_ns2_alone() {
+    for (echoes_duplicates, expected) in [(false, 20), (true, 30)] {
+        let mut clock = Clock::default();
+        clock.expect_no_syn();
+        clock.agree(true, echoes_duplicates);
+        for (seq, value) in [(1, 10), (101, 20), (1, 30)] {
+            let stamps = Some(Timestamps { value, echo: 0 });
+            clock.on_segment(&Segment { seq: SeqNo(seq), len: 100, timestamps: stamps, ..Segment::default() });
+            clock.stamp(Time::ZERO, SeqNo(if seq == 1 && value == 10 { 101 } else { 201 }));
+        }
+        assert_eq!(clock.stamp(Time::ZERO, SeqNo(201)).map(|stamps| stamps.echo), Some(expected));
+    }
 }

@@ -86,7 +86,7 @@ impl DupAckRecovery {
             force_retransmit: false,
             vegas_checks_left: 0,
             withheld_pipe: None,
-            agent: config.one_way_agent.then(|| {
+            agent: (config.one_way_agent && config.recovery == kind).then(|| {
                 let clock = TickClock::new(config.rto, config.tick_phase);
                 Box::new(OneWayAgent::new(clock, mss, kind == RecoveryKind::Vegas))
             }),

@@ -135,7 +135,7 @@ impl Scoreboard {
         self.first_undecided = 0;
     }
 
-    fn mark(&mut self, index: usize) {
+    pub(super) fn mark(&mut self, index: usize) {
         let sent = &mut self.segments[index];
         if sent.sacked || sent.is_unrepaired() {
             return;

@@ -32,6 +32,7 @@ impl Sender {
         match &mut self.recovery {
             LossRecovery::DupAck(_) => core.read_cumulative(now, segment.ack, &mut report),
             LossRecovery::Sack(recovery) => recovery.read_report(core, now, segment, &mut report),
+            LossRecovery::Linux(recovery) => recovery.read_report(core, now, segment, &mut report),
         }
         let context = core.acknowledge(now, segment, window_changed, prior, &report);
         self.recovery.on_ack(core, &context, timers);

@@ -1,7 +1,8 @@
-//! The two ways to recover from loss. Here alone it is asked which one a connection has.
+//! The ways to recover from loss. Here alone it is asked which one a connection has.
 
 use super::ack_context::AckContext;
 use super::core::SenderCore;
+use super::linux_agent::LinuxAgent;
 use super::sack_recovery::SackRecovery;
 use super::segments::Outgoing;
 use crate::config::TcpConfig;
@@ -20,6 +21,8 @@ pub(super) enum LossRecovery {
     DupAck(DupAckRecovery),
     /// By SACK (RFC 6675) or time (RFC 8985).
     Sack(SackRecovery),
+    /// As ns-2.35's TCP-Linux.
+    Linux(Box<LinuxAgent>),
 }
 
 impl LossRecovery {
@@ -28,6 +31,9 @@ impl LossRecovery {
             // RFC 6675 builds on SACK; without it NewReno remains.
             RecoveryKind::Sack if !agreed.sack => {
                 LossRecovery::DupAck(DupAckRecovery::new(config, RecoveryKind::NewReno, agreed.mss))
+            }
+            RecoveryKind::Sack if config.one_way_agent && agreed.timestamps => {
+                LossRecovery::Linux(Box::new(LinuxAgent::new(config, agreed.mss)))
             }
             RecoveryKind::Sack | RecoveryKind::Rack => LossRecovery::Sack(SackRecovery::new(config, agreed)),
             by_duplicates => LossRecovery::DupAck(DupAckRecovery::new(config, by_duplicates, agreed.mss)),
@@ -40,6 +46,7 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.on_ack(core, ack, timers),
             LossRecovery::Sack(recovery) => recovery.on_ack(core, ack, timers),
+            LossRecovery::Linux(recovery) => recovery.on_ack(core, ack, timers),
         }
     }
 
@@ -48,6 +55,7 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.on_rto(core, now),
             LossRecovery::Sack(recovery) => recovery.on_rto(core, now),
+            LossRecovery::Linux(recovery) => recovery.on_rto(core, now),
         }
     }
 
@@ -59,6 +67,7 @@ impl LossRecovery {
             _ if core.owns_window => cwnd,
             LossRecovery::DupAck(recovery) => recovery.window(core.state, cwnd),
             LossRecovery::Sack(recovery) => recovery.window(cwnd),
+            LossRecovery::Linux(recovery) => recovery.window(cwnd),
         }
     }
 
@@ -72,15 +81,17 @@ impl LossRecovery {
                 recovery.on_agent_new_data(chunk.seq, chunk.seq + bytes, now);
             }
             LossRecovery::Sack(recovery) => recovery.on_new_data(core.state, chunk),
+            LossRecovery::Linux(recovery) => recovery.on_new_data(core, now),
         }
     }
 
     /// A segment has been retransmitted.
     #[inline]
-    pub(super) fn on_retransmission(&mut self, now: Time, chunk: Chunk) {
+    pub(super) fn on_retransmission(&mut self, core: &SenderCore, now: Time, chunk: Chunk) {
         match self {
             LossRecovery::DupAck(recovery) => recovery.on_retransmission(chunk.seq, now),
             LossRecovery::Sack(recovery) => recovery.on_retransmission(now, chunk),
+            LossRecovery::Linux(recovery) => recovery.on_retransmission(core, now, chunk),
         }
     }
 
@@ -105,7 +116,7 @@ impl LossRecovery {
     /// No new data could be sent for F-RTO: true if F-RTO goes on all the same.
     pub(super) fn continue_frto(&mut self, snd_nxt: SeqNo) -> bool {
         match self {
-            LossRecovery::DupAck(_) => false,
+            LossRecovery::DupAck(_) | LossRecovery::Linux(_) => false,
             LossRecovery::Sack(recovery) => recovery.continue_frto(snd_nxt),
         }
     }
@@ -114,7 +125,7 @@ impl LossRecovery {
     pub(super) fn poll_hole(&mut self, core: &mut SenderCore, now: Time) -> Option<Outgoing> {
         let window = self.send_window(core);
         match self {
-            LossRecovery::DupAck(_) => None,
+            LossRecovery::DupAck(_) | LossRecovery::Linux(_) => None,
             LossRecovery::Sack(recovery) => recovery.poll_hole(core, now, window),
         }
     }
@@ -124,6 +135,7 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.threshold().into(),
             LossRecovery::Sack(recovery) => recovery.reordering(),
+            LossRecovery::Linux(_) => 3,
         }
     }
 
@@ -148,6 +160,7 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.recover(),
             LossRecovery::Sack(recovery) => recovery.recover(),
+            LossRecovery::Linux(recovery) => recovery.recover(),
         }
     }
 }

@@ -85,7 +85,7 @@ impl Sender {
         if restart || !timers.any_armed(&Timers::OF_LOSS) {
             timers.arm_alone(Timer::Rto, now + core.rtt.rto());
         }
-        self.recovery.on_retransmission(now, lost);
+        self.recovery.on_retransmission(core, now, lost);
         if let Some(recovery) = self.recovery.one_way_agent() {
             recovery.send_twice(core);
         }

@@ -195,6 +195,10 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
     vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Vegas, Sack, Rack]));
+    // As ns-2's TCP-Linux.
+    config.one_way_agent = config.recovery == Sack && coin(rng);
+    let few = config.mss * 6;
+    vary(rng, &mut config.cwnd_clamp, |rng| pick(rng, &[few, Bytes::MAX]));
     vary(rng, &mut config.cwnd_reduction, |rng| {
         pick(
             rng,

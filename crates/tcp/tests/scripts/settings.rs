@@ -58,6 +58,7 @@ impl Settings {
                 config.initial_window = initial_window(profile, config.mss);
             }
             "initial_window" => config.initial_window = window(word, config.mss)?,
+            "cwnd_clamp" => config.cwnd_clamp = window(word, config.mss)?,
             "initial_ssthresh" => config.initial_ssthresh = window(word, config.mss)?,
             "initial_recv_window" => config.initial_recv_window = window(word, config.mss)?,
             "ecn" => config.ecn = named(word)?,

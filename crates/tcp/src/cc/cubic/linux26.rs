@@ -2,8 +2,7 @@
 //!
 //! Its curve is that of `linux.rs` with beta 819/1024. Different are: an ACK counts one, whatever it acknowledges, and
 //! `cnt` is divided by an estimate of segments per ACK; an increment takes one ACK more than `cnt`; above the plateau the
-//! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50. Not modelled: in the first second of a
-//! run ns-2 takes no delay sample, because an epoch that has not begun counts as begun at time zero.
+//! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50.
 
 use super::linux::{Curve, LinuxCubic, STALE};
 use crate::cc::algorithm::Setup;
@@ -18,6 +17,8 @@ use crate::units::{Bytes, Span};
 const PER_INCREMENT: u64 = 100;
 /// `cnt` before the first loss.
 const CNT_BEFORE_LOSS: u64 = 50;
+/// Segments that may leave at once at the end of an episode.
+const MAX_BURST: u64 = 3;
 /// Segments per ACK are kept in sixteenths, and a new sample counts one sixteenth. They start at two.
 const RATIO_SHIFT: u32 = 4;
 const FIRST_RATIO: u64 = 2 << RATIO_SHIFT;
@@ -31,12 +32,19 @@ pub(super) struct Linux26Cubic {
     ratio: u64,
     /// ACKs towards the next increment.
     acks: u64,
+    /// Of ns-2's TCP-Linux.
+    one_way_agent: bool,
+    /// An epoch that has not begun counts as begun at time zero, where no clock of Linux ever was: no delay is sampled in the first
+    /// second of a run.
+    since_zero: bool,
 }
 
 impl Linux26Cubic {
     pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux26Cubic {
         let max_increment = values.number("max_increment") as u64;
-        Linux26Cubic { linux: LinuxCubic::new(values, setup), max_increment, ratio: FIRST_RATIO, acks: 0 }
+        let (linux, one_way_agent) = (LinuxCubic::new(values, setup), setup.one_way_agent);
+        let since_zero = one_way_agent && !values.flag("hystart");
+        Linux26Cubic { linux, max_increment, ratio: FIRST_RATIO, acks: 0, one_way_agent, since_zero }
     }
 
     /// Minimum RTT in eighths of a tick, by timestamps that tick; 0 before the first sample.
@@ -88,7 +96,8 @@ impl CongestionControl for Linux26Cubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.track_ratio(ack, view);
         let now = jiffies(view.now);
-        let epoch_age = self.linux.curve.epoch_start.map(|start| Span::from_millis(now - start));
+        let start = self.linux.curve.epoch_start.or(self.since_zero.then_some(0));
+        let epoch_age = start.map(|start| Span::from_millis(now - start));
         if self.linux.base.slow_start(ack, view, epoch_age) == Bytes::ZERO {
             return;
         }
@@ -107,6 +116,14 @@ impl CongestionControl for Linux26Cubic {
             self.ratio = FIRST_RATIO;
         }
         self.linux.on_congestion(event, view);
+    }
+
+    /// At the end of every episode, that of a time-out too, TCP-Linux raises cwnd to ssthresh, but for a burst of three.
+    fn on_recovery_end(&mut self, view: &View) {
+        let Window { cwnd, ssthresh } = self.linux.base.window;
+        if self.one_way_agent && cwnd < ssthresh {
+            self.linux.base.window.cwnd = ssthresh.min(view.pipe + view.mss * MAX_BURST);
+        }
     }
 
     fn window(&self) -> Window {
