@@ -257,6 +257,7 @@ impl TcpConfig {
             recv_buffer: Bytes(131_072),
             delayed_ack: DelayedAck { first: true, ..plain.delayed_ack },
             send_buffer: Bytes(131_072),
+            rtt_estimator: RttAlgorithm::Ns3,
             timestamps: true,
             ..plain
         }

@@ -4,7 +4,7 @@ use crate::config::TcpConfig;
 use crate::segment::{Segment, SynOptions, Timestamps};
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Maximum of the window field without scaling.
 pub(crate) const MAX_UNSCALED: Bytes = Bytes(65_535);
@@ -117,6 +117,11 @@ impl Clock {
     /// Our timestamp at `now`, in milliseconds.
     pub(crate) fn at(now: Time) -> u32 {
         (now.as_nanos() / 1_000_000) as u32
+    }
+
+    /// Whole milliseconds from one timestamp of ours to another.
+    pub(crate) fn between(sent: Time, now: Time) -> Span {
+        Span::from_millis((Clock::at(now).wrapping_sub(Clock::at(sent))).into())
     }
 
     /// The peer's SYN or SYN-ACK arrived: its timestamp is the first to echo, in the ACK about to be sent.

@@ -115,6 +115,8 @@ pub enum RttAlgorithm {
     Rfc,
     /// Linux: the maximum deviation of a round, which decays slowly; the minimum bounds that term alone.
     Linux,
+    /// ns-3: RFC 6298 with the ages of timestamps, in whole milliseconds. Algorithms of congestion control get SRTT as the RTT.
+    Ns3,
 }
 
 /// What the headers of TCP and IP add to the length of a packet.

@@ -5,8 +5,8 @@
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK, in slow start only in the study, whose text takes the linear increase out.
 //! Profile `seed_quirks` has what the study's code did besides its text, without its window of one byte after a time-out,
-//! which ns-3 overwrites with one segment, and its endless bandwidth from two ACKs at once, which count as one. It has a
-//! floor of two segments, and the RTT of the ACKed segment where ns-3 hands its smoothed RTT to the study's code.
+//! which ns-3 overwrites with one segment, and its endless bandwidth from two ACKs at once, which count as one. As in the study, it wants
+//! TCP of profile `ns3`, which hands its smoothed RTT to algorithms.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -35,6 +35,7 @@ const QUIRKS: &[(&str, Value)] = &[
     ("bits_as_bytes", Value::Flag(true)),
     ("no_linear_growth", Value::Flag(true)),
     ("clock_from_zero", Value::Flag(true)),
+    ("floor", Value::Number(1.0)),
 ];
 
 const TEXT: &[(&str, Value)] = &[("no_linear_growth", Value::Flag(true))];
@@ -65,6 +66,10 @@ const PARAMS: &[Param] = &[
     Param::flag("no_linear_growth", false)
         .doc("no growth in congestion avoidance but through GFR")
         .source("the study's report and code; the paper grows as Reno"),
+    Param::number("floor", 1.0..=16.0, 2.0)
+        .unit("segments")
+        .doc("least ssthresh after a loss; 1 stands for the study's code, which has none")
+        .source("RFC 5681"),
     Param::flag("clock_from_zero", false)
         .doc("quirk: the first sample spreads its bytes over all time since the start of the run")
         .source("quirk 5 of the study's code"),
@@ -85,6 +90,8 @@ struct Fr {
     one_segment_per_ack: bool,
     bits_as_bytes: bool,
     no_linear_growth: bool,
+    /// In segments.
+    floor: u64,
     /// BWE in bit/s; 0 before the first sample.
     bandwidth: f64,
     /// When the last sample ended.
@@ -112,6 +119,7 @@ impl Fr {
             one_segment_per_ack: values.flag("one_segment_per_ack"),
             bits_as_bytes: values.flag("bits_as_bytes"),
             no_linear_growth: values.flag("no_linear_growth"),
+            floor: values.number("floor") as u64,
             bandwidth: 0.0,
             sampled: if values.flag("clock_from_zero") { Time::ZERO } else { setup.now },
             pending: Bytes::ZERO,
@@ -194,9 +202,9 @@ impl CongestionControl for Fr {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.counted = Bytes::ZERO;
-        // ssthresh = BWE RTTmin / a. While nothing is known, half of the flight; two segments are the floor (RFC 5681).
+        // ssthresh = BWE RTTmin / a. While nothing is known, half of the flight.
         let known = self.capacity().map(|capacity| Bytes((capacity / self.a) as u64));
-        let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(view.mss * 2);
+        let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(view.mss * self.floor);
         self.window.reduce(ssthresh, event);
     }
 

@@ -8,7 +8,7 @@ use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::SeqNo;
-use crate::settings::EcnMode;
+use crate::settings::{EcnMode, RttAlgorithm};
 use crate::units::{Bytes, Span, Time};
 
 /// The handshake of one end, with the settings that only it and the creation of the sender need: both are dropped once it
@@ -98,7 +98,11 @@ impl Handshake {
 
     /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn).
     pub(crate) fn rtt(&self, now: Time) -> Option<Span> {
-        self.sent_at.filter(|_| !self.retransmitted).map(|at| now.since(at))
+        let measure = |at| match self.config.rtt_estimator {
+            RttAlgorithm::Ns3 => Clock::between(at, now),
+            RttAlgorithm::Rfc | RttAlgorithm::Linux => now.since(at),
+        };
+        self.sent_at.filter(|_| !self.retransmitted).map(measure)
     }
 
     /// Number of time-outs.

@@ -9,6 +9,7 @@ use crate::options::Clock;
 use crate::scoreboard::{AckSummary, PriorAckState};
 use crate::segment::{Flags, Segment};
 use crate::seq::SeqNo;
+use crate::settings::RttAlgorithm;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 
@@ -109,13 +110,37 @@ impl SenderCore {
             round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
         }
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
-        let rtt = rtt_sample(now, &report.summary, tsecr);
+        let rtt = match self.rtt.kind() {
+            RttAlgorithm::Ns3 => self.smoothed_rtt(now, &report.summary, tsecr),
+            RttAlgorithm::Rfc | RttAlgorithm::Linux => self.measure_rtt(now, &report.summary, tsecr),
+        };
+        let one_way = one_way(segment);
+        AckContext { now, prior, report, marks, advances, duplicate, round_start, tsecr, rtt, one_way }
+    }
+
+    #[inline]
+    fn measure_rtt(&mut self, now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<RttSample> {
+        let rtt = rtt_sample(now, summary, tsecr);
         if let Some(RttSample { latest, oldest }) = rtt {
             self.rtt.note_latest(latest);
             self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
         }
-        let one_way = one_way(segment);
-        AckContext { now, prior, report, marks, advances, duplicate, round_start, tsecr, rtt, one_way }
+        rtt
+    }
+
+    /// ns-3: the age of the echoed timestamp is the sample, SRTT what algorithms get, its minimum the minimum RTT.
+    #[inline(never)]
+    fn smoothed_rtt(&mut self, now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<RttSample> {
+        if summary.acked_segments == 0 {
+            return None;
+        }
+        if let Some(acked) = summary.acked_sent.filter(|_| !summary.retransmission_acked) {
+            let age = tsecr.map(|echo| Span::from_millis(Clock::at(now).wrapping_sub(echo).into()));
+            let sample = age.unwrap_or(acked.rtt(now).oldest).max(Span::from_millis(1));
+            self.rtt.sample(sample, self.snd_una, self.snd_nxt);
+            self.rtt.srtt().into_iter().for_each(|srtt| self.rtt.note_latest(srtt));
+        }
+        self.rtt.srtt().map(|srtt| RttSample { latest: srtt, oldest: srtt })
     }
 }
 

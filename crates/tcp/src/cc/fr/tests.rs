@@ -89,6 +89,15 @@ fn v4_before_the_first_measurement_half_of_the_flight() {
     assert_eq!(sender.window().ssthresh, MSS * 2);
 }
 
+#[test]
+fn ssthresh_has_a_floor() {
+    for (profile, floor) in [("seed", MSS * 2), ("seed_quirks", MSS)] {
+        let mut sender = fr(profile, &[]);
+        lose(&mut sender, Cause::DupAck, 100);
+        assert_eq!(sender.window(), Window { cwnd: floor, ssthresh: floor });
+    }
+}
+
 /// A weakness of the estimate, which the test documents.
 #[test]
 fn v5_compressed_acks_are_taken_for_bandwidth() {
