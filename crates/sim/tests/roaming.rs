@@ -182,6 +182,24 @@ fn one_random_source_sends_to_many_sinks() {
     assert_eq!(ends("one_sink", 12, 1), flows.iter().map(turned).collect::<Vec<_>>());
 }
 
+/// Of nine draws among nine sinks 1 - (8/9)^9 = 65 % are distinct on average; never the source.
+#[test]
+fn one_random_source_may_send_to_a_sink_twice() {
+    let mut distinct = 0;
+    for seed in 0..400 {
+        let network = json!({"kind": "adhoc", "nodes": 10, "flows": 9, "pattern": "one_source_random"});
+        let graph = sim::expand(&scenario(&json!({"duration": "1s", "network": network})), seed).unwrap();
+        let source = graph.flow[0].from.clone();
+        assert!(graph.flow.iter().all(|flow| flow.from == source && flow.to != source));
+        let mut sinks: Vec<&String> = graph.flow.iter().map(|flow| &flow.to).collect();
+        sinks.sort();
+        sinks.dedup();
+        distinct += sinks.len();
+    }
+    let mean = distinct as f64 / 400.0;
+    assert!((mean - 9.0 * (1.0 - (8.0_f64 / 9.0).powi(9))).abs() < 0.2, "{mean}");
+}
+
 #[test]
 fn wrong_values_are_refused() {
     let refused = |fields: Value| refusal(&cells("1s", fields));

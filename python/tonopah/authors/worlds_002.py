@@ -19,13 +19,13 @@ def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, fr
     """Return stations at rest at random places, one of which sends to random others.
 
     The square of the range multiplier multiplies the power, so that its root multiplies the range. The script draws
-    whole metres, and a destination may come twice before all have come once.
+    whole metres.
     """
     radio = {
         "profile": "ns2", "energy": ENERGY, "power": f"{POWER_W * range_multiplier**2:.8g}W", "frame_error": frame_error,
     }  # fmt: skip
     network = {
-        "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source", "area": {"x": "500m", "y": "500m"},
+        "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source_random", "area": {"x": "500m", "y": "500m"},
         "radio": radio, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
     # TCP-Linux, whose window of 20 packets is its first ssthresh and bounds cwnd alone. It sends its SYN and its first segment at

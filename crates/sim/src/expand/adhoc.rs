@@ -54,13 +54,14 @@ fn ends_of_flows(pattern: FlowPattern, flows: u64, among: u64, seed: u64) -> imp
     }
     (0..flows).map(move |i| {
         let other = order[1 + (i % (among - 1)) as usize];
+        let mut rng = Rng::stream(seed, &format!("traffic/{i}/ends"));
         match pattern {
             FlowPattern::Pairs => {
-                let mut rng = Rng::stream(seed, &format!("traffic/{i}/ends"));
                 let from = rng.below(among);
                 [from, (from + 1 + rng.below(among - 1)) % among]
             }
             FlowPattern::OneSource => [order[0], other],
+            FlowPattern::OneSourceRandom => [order[0], order[1 + rng.below(among - 1) as usize]],
             FlowPattern::OneSink => [other, order[0]],
         }
     })

@@ -65,6 +65,8 @@ pub enum FlowPattern {
     Pairs,
     /// From one random station to the others in random order, repeated if there are more flows.
     OneSource,
+    /// From one random station, to another that is drawn anew for each flow: one may come twice before all have come once.
+    OneSourceRandom,
     /// To one random station from the others in random order, repeated if there are more flows.
     OneSink,
 }
