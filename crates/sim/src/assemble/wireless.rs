@@ -14,7 +14,9 @@ use crate::radio::lrwpan::LrWpanMac;
 use crate::radio::mac::Mac;
 use crate::radio::streams::RandomStream;
 use crate::routing;
-use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
+use crate::scenario::{
+    ArpDef, BeaconsDef, ChannelDef, DsrProfile, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard,
+};
 use crate::wireless::arp::ArpTable;
 use crate::wireless::{AccessPoints, Gateways, Routing, WirelessSubnet, neighbours, shortest};
 
@@ -93,8 +95,11 @@ fn channel(
             return Err(ScenarioError::new(format!("{path}.routing.kind"), message).with_hint("\"aodv\""));
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => {
-            if let RoutingDef::Dsr(_) = def.routing {
+            if let RoutingDef::Dsr(dsr) = def.routing {
                 mac.dcf().listen_to_all();
+                if dsr.profile == Some(DsrProfile::Ns2) {
+                    mac.dcf().serve_by_class();
+                }
             }
             let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
             let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, rng);

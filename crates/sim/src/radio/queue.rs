@@ -6,7 +6,7 @@ use tcp::units::{Span, Time};
 
 use super::messages::Messages;
 use crate::ids::StationId;
-use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 
 /// Discipline of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +16,9 @@ pub(crate) enum QueueOrder {
     /// ns-2's PriQueue: routing messages go to the head, and the tail is dropped when that fills the queue; a request that would
     /// fill it is dropped too, so that it holds one less than its limit.
     RoutingFirst,
+    /// ns-2's CMUPriQueue, its queue for DSR: routing messages, then acknowledgments, then all else, each first in, first out and
+    /// with a limit of its own.
+    ByClass,
 }
 
 /// The requests of a station that the MAC has not accepted yet.
@@ -100,9 +103,18 @@ impl StationQueue {
 
     /// Appends a request; returns the one that is dropped for it, if any.
     fn push(&mut self, request: MacRequest) -> Option<MacRequest> {
-        if self.order == QueueOrder::RoutingFirst && request.is_routing {
+        if self.order == QueueOrder::RoutingFirst && request.class == TrafficClass::Routing {
             self.requests.push_front(request);
             return if self.requests.len() >= self.limit { self.requests.pop_back() } else { None };
+        }
+        if self.order == QueueOrder::ByClass {
+            let end = self.requests.partition_point(|other| other.class <= request.class);
+            let same = self.requests.iter().filter(|other| other.class == request.class).count();
+            if same >= self.limit {
+                return Some(request);
+            }
+            self.requests.insert(end, request);
+            return None;
         }
         let room = self.limit - usize::from(self.order == QueueOrder::RoutingFirst);
         if self.requests.len() >= room {
@@ -110,6 +122,11 @@ impl StationQueue {
         }
         self.requests.push_back(request);
         None
+    }
+
+    /// From now on requests are served by class.
+    pub(super) fn serve_by_class(&mut self) {
+        self.order = QueueOrder::ByClass;
     }
 
     /// Prepends a management frame, whatever the limit.
@@ -148,7 +165,7 @@ mod tests {
             to: None,
             size: Bytes(32),
             since: Time::ZERO,
-            is_routing: true,
+            class: TrafficClass::Routing,
         })
     }
 
@@ -173,9 +190,30 @@ mod tests {
     fn a_request_that_would_fill_the_queue_of_ns2_is_dropped() {
         let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
         let mut queue = StationQueue::new(3, QueueOrder::RoutingFirst, None);
-        let requests = requests(&mut messages).map(|request| MacRequest { is_routing: false, ..request });
+        let requests = requests(&mut messages).map(|request| MacRequest { class: TrafficClass::Other, ..request });
         requests.iter().for_each(|request| queue.enqueue(*request, &mut messages, &mut indications));
         assert_eq!(indications, [MacIndication::QueueFull { request: requests[2] }]);
+    }
+
+    /// Two of each class have room, and each class keeps its order.
+    #[test]
+    fn classes_go_one_after_another_and_each_has_its_limit() {
+        use TrafficClass::{Ack, Other, Routing};
+        let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
+        let mut queue = StationQueue::new(2, QueueOrder::Fifo, None);
+        queue.serve_by_class();
+        let [first, second, third] = requests(&mut messages);
+        let [of_first, of_second, of_third] =
+            [first, second, third].map(|request| move |class| MacRequest { class, ..request });
+        for request in
+            [of_first(Other), of_first(Ack), of_first(Routing), of_second(Other), of_second(Routing), of_third(Other)]
+        {
+            queue.enqueue(request, &mut messages, &mut indications);
+        }
+        assert_eq!(indications, [MacIndication::QueueFull { request: of_third(Other) }]);
+        let served: Vec<MacRequest> =
+            std::iter::from_fn(|| queue.next(at(1), &mut messages, &mut indications)).collect();
+        assert_eq!(served, [of_first(Routing), of_second(Routing), of_first(Ack), of_first(Other), of_second(Other)]);
     }
 
     /// Requests older than the lifetime are indicated, and their messages are released.

@@ -23,7 +23,7 @@ use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
-use crate::radio::service::MacRequest;
+use crate::radio::service::{MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
 
@@ -133,8 +133,13 @@ impl Case {
                     let planned = self.requests[flow.index()];
                     let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
                     let to = planned.to.map(|to| StationId(to as u32));
-                    let request =
-                        MacRequest { content, to, size: Bytes(planned.size), since: ctx.now, is_routing: false };
+                    let request = MacRequest {
+                        content,
+                        to,
+                        size: Bytes(planned.size),
+                        since: ctx.now,
+                        class: TrafficClass::Other,
+                    };
                     mac.enqueue(&mut ctx, StationId(planned.station as u32), request);
                 }
                 Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {

@@ -15,8 +15,18 @@ pub(crate) struct MacRequest {
     /// Size of the network-layer packet.
     pub(crate) size: Bytes,
     pub(crate) since: Time,
-    /// It belongs to a routing protocol.
-    pub(crate) is_routing: bool,
+    pub(crate) class: TrafficClass,
+}
+
+/// What a request carries, in the order of ns-2's priorities.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum TrafficClass {
+    /// A message of a routing protocol.
+    Routing,
+    /// A TCP acknowledgment without data.
+    Ack,
+    /// All else, ARP included.
+    Other,
 }
 
 /// What a MAC reports to the layer above.

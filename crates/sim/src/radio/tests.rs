@@ -19,7 +19,7 @@ use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::dcf::rules::DcfRules;
-use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 use crate::scenario::{RadioDef, RadioProfile};
 
@@ -144,7 +144,7 @@ fn fill(mac: &mut DcfMac, ctx: &mut Context, at: StationId, stations: u32, size:
     while mac.waiting(at) < 2 {
         let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        mac.enqueue(ctx, at, MacRequest { content, to, size, since: ctx.now, is_routing: true });
+        mac.enqueue(ctx, at, MacRequest { content, to, size, since: ctx.now, class: TrafficClass::Routing });
     }
 }
 

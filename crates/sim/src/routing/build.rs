@@ -53,7 +53,7 @@ impl Protocol {
     /// Bytes that a station adds to a packet.
     pub(crate) fn header(&self, at: StationId, packet: PacketId) -> Bytes {
         match (&self.agents[at.index()], self.source_routes.get(&packet.0)) {
-            (Agent::Dsr(dsr), Some(route)) => self.packet_header + dsr.header(&route.path),
+            (Agent::Dsr(_), Some(route)) => self.packet_header + route.header,
             _ => self.packet_header,
         }
     }
@@ -150,8 +150,7 @@ fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, rng: Rng) -> Option<Agent>
         RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), rng))),
         RoutingDef::Dsr(def) => {
             let ns2 = def.profile == Some(DsrProfile::Ns2);
-            let rules = DsrRules { backoff: if ns2 { 4 } else { 2 }, lists_ends: ns2 };
-            Some(Agent::Dsr(Dsr::new(me, rules, rng)))
+            Some(Agent::Dsr(Dsr::new(me, if ns2 { DsrRules::NS2 } else { DsrRules::STD }, rng)))
         }
     }
 }

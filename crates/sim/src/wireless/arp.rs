@@ -79,11 +79,12 @@ mod tests {
     use super::*;
     use crate::ids::MessageId;
     use crate::radio::frame::Content;
+    use crate::radio::service::TrafficClass;
     use tcp::units::Time;
 
     fn frame(id: u32) -> MacRequest {
         let content = Content::Message(MessageId(id));
-        MacRequest { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, is_routing: false }
+        MacRequest { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, class: TrafficClass::Other }
     }
 
     /// One request is held; the fourth is dropped with the third, and the count restarts.

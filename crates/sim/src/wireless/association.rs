@@ -9,7 +9,7 @@ use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::packet::message::{AssociationMessage, Message};
 use crate::radio::frame::Content;
-use crate::radio::service::MacRequest;
+use crate::radio::service::{MacRequest, TrafficClass};
 
 /// Sizes of management frames, MAC headers included.
 const BEACON_SIZE: Bytes = Bytes(100);
@@ -113,7 +113,7 @@ impl WirelessSubnet {
     ) {
         let content = Content::Message(self.mac.messages().insert(message));
         let size = size.saturating_sub(self.mac.dcf().mac_overhead());
-        let request = MacRequest { content, to, size, since: ctx.now, is_routing: true };
+        let request = MacRequest { content, to, size, since: ctx.now, class: TrafficClass::Routing };
         self.mac.dcf().enqueue_first(ctx, at, request);
     }
 }

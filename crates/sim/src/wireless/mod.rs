@@ -16,11 +16,11 @@ use tcp::units::{Bytes, Span, Time};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, PacketId, StationId};
-use crate::packet::DropReason;
 use crate::packet::message::Message;
+use crate::packet::{DropReason, Payload};
 use crate::radio::frame::Content;
 use crate::radio::mac::Mac;
-use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 use crate::routing::build::Protocol;
 use crate::routing::{NextHop, Outgoing};
 use crate::wireless::arp::{ArpTable, Resolution};
@@ -195,7 +195,7 @@ impl WirelessSubnet {
         };
         let size = ctx.packets.forwarding_header(id).size + header;
         let content = Content::Packet(id);
-        let request = MacRequest { content, to: Some(next), size, since: ctx.now, is_routing: false };
+        let request = MacRequest { content, to: Some(next), size, since: ctx.now, class: class(ctx, id) };
         self.resolve(ctx, at, next, request);
     }
 
@@ -206,10 +206,14 @@ impl WirelessSubnet {
             Resolution::Known => self.mac.enqueue(ctx, at, request),
             Resolution::Requested { message, dropped } => {
                 dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
-                self.send_message(ctx, at, message, false);
+                self.send_message(ctx, at, message, TrafficClass::Other);
             }
+            // As with a frame that the MAC gives up, the routing protocol is told, if it wants to know.
             Resolution::GivenUp { dropped } => {
-                dropped.into_iter().chain([request]).for_each(|request| self.drop_unresolved(ctx, request));
+                for request in dropped.into_iter().chain([request]) {
+                    self.mac.messages().release(request.content);
+                    self.on_link_failure(ctx, at, &request, Some(DropReason::Arp));
+                }
             }
         }
     }
@@ -220,11 +224,11 @@ impl WirelessSubnet {
     }
 
     /// Queues a message of routing or ARP.
-    fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
+    fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, class: TrafficClass) {
         let Outgoing { message, size, to } = outgoing;
         let content = Content::Message(self.mac.messages().insert(message));
-        let request = MacRequest { content, to, size, since: ctx.now, is_routing };
-        match to.filter(|_| is_routing) {
+        let request = MacRequest { content, to, size, since: ctx.now, class };
+        match to.filter(|_| class == TrafficClass::Routing) {
             Some(next) => self.resolve(ctx, at, next, request),
             None => self.mac.enqueue(ctx, at, request),
         }
@@ -242,7 +246,7 @@ impl WirelessSubnet {
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
         if let Some(answer) = answer {
-            self.send_message(ctx, at, answer, false);
+            self.send_message(ctx, at, answer, TrafficClass::Other);
         }
         if let Some(request) = held {
             self.mac.enqueue(ctx, at, request);
@@ -275,13 +279,26 @@ impl WirelessSubnet {
                     self.mac.messages().give_back(id, message);
                 }
                 MacIndication::Overheard { at, from, content } => self.on_overheard(ctx, at, from, content),
-                MacIndication::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
+                MacIndication::GivenUp { at, request, lost } => {
+                    self.on_link_failure(ctx, at, &request, lost.then_some(DropReason::Retry));
+                }
                 MacIndication::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
                 MacIndication::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
                 MacIndication::Dropped { content, reason } => drop_content(ctx, content, reason),
             }
         }
         None
+    }
+}
+
+/// The class of a packet: a receiver of TCP acknowledges without data.
+fn class(ctx: &Context, id: PacketId) -> TrafficClass {
+    if !ctx.packets.receiver(id).is_source() {
+        return TrafficClass::Other;
+    }
+    match ctx.packets.get(id).payload {
+        Payload::Tcp(segment) if segment.len == 0 => TrafficClass::Ack,
+        _ => TrafficClass::Other,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
 use crate::radio::frame::Content;
-use crate::radio::service::MacRequest;
+use crate::radio::service::{MacRequest, TrafficClass};
 use crate::routing::NextHop;
 use crate::routing::build::Protocol;
 
@@ -84,16 +84,23 @@ impl WirelessSubnet {
         self.run_agent(ctx, at);
     }
 
-    /// Handles a link failure: the MAC has given a frame up; `lost` unless the receiver has it.
-    pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &MacRequest, lost: bool) {
+    /// Handles a link failure: the MAC or the address resolution has given a request up, which is `lost` for this reason unless the
+    /// receiver has it.
+    pub(super) fn on_link_failure(
+        &mut self,
+        ctx: &mut Context,
+        at: StationId,
+        request: &MacRequest,
+        lost: Option<DropReason>,
+    ) {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
-            if lost {
-                drop_content(ctx, request.content, DropReason::Retry);
+            if let Some(reason) = lost {
+                drop_content(ctx, request.content, reason);
             }
             return;
         };
-        let mut failed: Vec<Content> = lost.then_some(request.content).into_iter().collect();
+        let mut failed: Vec<Content> = lost.map(|_| request.content).into_iter().collect();
         // Requests for the same neighbour would fail one by one.
         while let Some(request) = self.mac.withdraw(at, neighbour) {
             failed.push(request.content);
@@ -108,7 +115,7 @@ impl WirelessSubnet {
         for content in failed {
             match content {
                 Content::Packet(id) if reroutes => self.reroute(ctx, at, id),
-                content => drop_content(ctx, content, DropReason::Retry),
+                content => drop_content(ctx, content, lost.unwrap_or(DropReason::Retry)),
             }
         }
         self.run_agent(ctx, at);
@@ -133,7 +140,7 @@ impl WirelessSubnet {
     pub(super) fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
-            self.send_message(ctx, at, outgoing, true);
+            self.send_message(ctx, at, outgoing, TrafficClass::Routing);
         }
         let by_source = self.has_source_routes();
         let mut ready: Vec<(StationId, StationId, PacketId)> = Vec::new();

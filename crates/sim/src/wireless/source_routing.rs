@@ -37,11 +37,13 @@ impl WirelessSubnet {
         let Some((dsr, routes)) = self.dsr(at) else { return Err(id) };
         if previous.is_some() {
             let Some(route) = routes.get(&id.0) else { return Err(id) };
-            dsr.on_forwarded(&route.path);
+            if route.is_listed {
+                dsr.on_forwarded(&route.path);
+            }
             return self.follow(ctx, at, id);
         }
-        if let Some(path) = dsr.find_path(to) {
-            routes.insert(id.0, SourceRoute { path, salvages: 0 });
+        if let Some(route) = dsr.find_route(ctx.now, to) {
+            routes.insert(id.0, route);
             return self.follow(ctx, at, id);
         }
         dsr.discover(ctx.now, to);
@@ -99,7 +101,7 @@ impl WirelessSubnet {
             Content::Packet(id) => {
                 let now = ctx.now;
                 if let Some((dsr, routes)) = self.dsr(at)
-                    && let Some(route) = routes.get(&id.0)
+                    && let Some(route) = routes.get(&id.0).filter(|route| route.is_listed)
                 {
                     dsr.on_overheard_packet(now, from, &route.path);
                 }

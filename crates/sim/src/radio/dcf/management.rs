@@ -52,6 +52,11 @@ impl DcfMac {
         self.rules.promiscuous = true;
     }
 
+    /// From now on the queues are served by class.
+    pub(crate) fn serve_by_class(&mut self) {
+        self.stations.iter_mut().for_each(|station| station.queue.serve_by_class());
+    }
+
     /// Bytes that the MAC adds to an MSDU.
     pub(crate) fn mac_overhead(&self) -> Bytes {
         self.rules.mac_overhead

@@ -13,7 +13,7 @@ use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::radio::frame::{Content, Fragment, Frame, MeshHeader};
 use crate::radio::lrwpan::reassembly::Progress;
-use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 
 /// A repetition waits for a whole number of milliseconds below this.
 const MAX_JITTER_MS: u64 = 10;
@@ -91,7 +91,7 @@ impl LrWpanMac {
     pub(super) fn next_mesh_frame(&mut self, now: Time, at: StationId) -> Option<CurrentDatagram> {
         let frame = self.stations[at.index()].mesh.queue.pop_front()?;
         let content = self.floods.get(frame.header.flood).content;
-        let request = MacRequest { content, to: None, size: frame.psdu, since: now, is_routing: false };
+        let request = MacRequest { content, to: None, size: frame.psdu, since: now, class: TrafficClass::Other };
         let sizes = FrameSizes::one(frame.psdu);
         Some(CurrentDatagram {
             request,

@@ -15,7 +15,7 @@ use crate::radio::frame::Content;
 use crate::radio::medium::{Listener, Medium};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
-use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 
 /// Stations one metre apart, all in range of each other.
@@ -77,7 +77,11 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
         while mac.stations[station.index()].queue.len() < 2 {
             let content = Content::Message(mac.messages.insert(Message::Dsdv(vec![line; lines])));
             let to = (!to_all).then_some(StationId(senders));
-            mac.enqueue(ctx, station, MacRequest { content, to, size: Bytes(size), since: ctx.now, is_routing: false });
+            mac.enqueue(
+                ctx,
+                station,
+                MacRequest { content, to, size: Bytes(size), since: ctx.now, class: TrafficClass::Other },
+            );
         }
     };
     // Stations have no common clock: they start at different times.
@@ -200,7 +204,7 @@ fn fragments_multiply_loss() {
     for lines in [9, 30, 60, 100] {
         let content = Content::Message(crate::ids::MessageId(0));
         let to = Some(StationId(1));
-        let request = MacRequest { content, to, size: Bytes::ZERO, since: Time::ZERO, is_routing: false };
+        let request = MacRequest { content, to, size: Bytes::ZERO, since: Time::ZERO, class: TrafficClass::Other };
         let line = RouteAdvertisement { destination: StationId(0), metric: 1, sequence: 2 };
         let frames = rules.message_frames(&Message::Dsdv(vec![line; lines]), &request).unwrap();
         // The PHR before the PSDU must survive as well.

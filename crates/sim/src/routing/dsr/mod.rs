@@ -1,7 +1,9 @@
 //! Dynamic source routing (RFC 4728): the source finds whole paths by requests and writes one into every packet. Not
-//! modelled: the flow state extension, packets piggybacked on requests, several unanswered errors in one message.
+//! modelled: packets piggybacked on requests, several unanswered errors in one message.
 
 mod cache;
+mod flows;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
@@ -17,20 +19,13 @@ use crate::packet::header::IP_HEADER;
 use crate::packet::message::{DsrMessage, LinkError, Message};
 pub(crate) use cache::Path;
 use cache::RouteCache;
+use flows::Flows;
 
-/// The fixed header (RFC 4728 §6.1), the options without addresses (§6.2, §6.3, §6.4, §6.7), and an address.
-const FIXED_HEADER: Bytes = Bytes(4);
-const REQUEST: Bytes = Bytes(8);
-const REPLY: Bytes = Bytes(3);
-const ERROR: Bytes = Bytes(16);
-const SOURCE_ROUTE: Bytes = Bytes(4);
-const ADDRESS: Bytes = Bytes(4);
 /// Stations of a path at most (RFC 4728 §9: MAX_SALVAGE_COUNT is 15, and ns-2's paths have 16 stations).
 const MAX_PATH: usize = 16;
 const MAX_SALVAGES: u32 = 15;
-/// NonpropRequestTimeout, RequestPeriod, MaxRequestPeriod (RFC 4728 §9).
+/// NonpropRequestTimeout, MaxRequestPeriod (RFC 4728 §9).
 const RING_ZERO_TIMEOUT: Span = Span::from_millis(30);
-const REQUEST_PERIOD: Span = Span::from_millis(500);
 const MAX_REQUEST_PERIOD: Span = Span::from_millis(10_000);
 /// BroadcastJitter.
 const JITTER: Span = Span::from_millis(10);
@@ -38,16 +33,24 @@ const JITTER: Span = Span::from_millis(10);
 const SECOND: Span = Span::from_millis(1_000);
 /// SendBufferTimeout: a discovery ends when no packet can be waiting for it.
 const SEND_BUFFER_TIMEOUT: Span = Span::from_millis(30_000);
-/// Packets leave the send buffer one by one, so that address resolution keeps up (ns-2).
+/// Packets leave the send buffer one by one, so that address resolution keeps up (ns-2). It is looked through after one to two of
+/// these for requests to repeat.
 const RELEASE_INTERVAL: Span = Span::from_millis(30);
 
 /// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsrRules {
-    /// Requests are repeated after periods that grow by this factor: 2 in the RFC, 4 in ns-2.
+    /// A request is repeated after this, then after periods that grow by this factor: 0.5 s and 2 in the RFC, 2 s and 4 in ns-2.
+    pub(crate) period: Span,
     pub(crate) backoff: u64,
-    /// Source routes list both ends as well, as in ns-2.
-    pub(crate) lists_ends: bool,
+    /// ns-2: headers have its sizes, most packets of a flow travel without their source route, and requests are repeated when the
+    /// send buffer is looked through.
+    pub(crate) ns2: bool,
+}
+
+impl DsrRules {
+    pub(crate) const STD: DsrRules = DsrRules { period: Span::from_millis(500), backoff: 2, ns2: false };
+    pub(crate) const NS2: DsrRules = DsrRules { period: Span::from_millis(2_000), backoff: 4, ns2: true };
 }
 
 /// The source route of a packet.
@@ -55,6 +58,10 @@ pub(crate) struct DsrRules {
 pub(crate) struct SourceRoute {
     pub(crate) path: Path,
     pub(crate) salvages: u32,
+    /// The packet lists it, so that others learn from it; else the stations on it know the flow.
+    pub(crate) is_listed: bool,
+    /// Bytes that it adds to the packet.
+    pub(crate) header: Bytes,
 }
 
 impl SourceRoute {
@@ -77,9 +84,19 @@ struct Discovery {
     flood_at: Option<Time>,
     /// When to begin again.
     next_at: Time,
+    /// When the timer asks: as soon as one of the two is due, in ns-2 when the send buffer is looked through after that.
+    check_at: Time,
     period: Span,
     /// The last packet that can be waiting expires then.
     until: Time,
+}
+
+/// Time until ns-2 looks through a send buffer: it does so again and again after 30 to 60 ms, in a phase that is not known.
+fn until_check(rng: &mut Rng) -> Span {
+    let (least, most) = (RELEASE_INTERVAL.as_nanos() as f64, 2.0 * RELEASE_INTERVAL.as_nanos() as f64);
+    // Of the intervals an instant is the more often in one the longer it is.
+    let interval = (least * least + rng.uniform() * (most * most - least * least)).sqrt();
+    Span::from_nanos((rng.uniform() * interval) as u64)
 }
 
 /// The DSR agent of a station.
@@ -88,6 +105,7 @@ pub(crate) struct Dsr {
     me: StationId,
     rules: DsrRules,
     cache: RouteCache,
+    flows: Flows,
     discoveries: BTreeMap<StationId, Discovery>,
     request_id: u32,
     /// The last request of each originator.
@@ -108,6 +126,7 @@ impl Dsr {
             me,
             rules,
             cache: RouteCache::default(),
+            flows: Flows::default(),
             discoveries: BTreeMap::new(),
             request_id: 0,
             seen_requests: BTreeMap::new(),
@@ -119,19 +138,16 @@ impl Dsr {
         }
     }
 
-    /// The path of a packet that begins here.
-    pub(crate) fn find_path(&self, to: StationId) -> Option<Path> {
-        self.cache.find(to)
+    /// The source route of a packet that begins here.
+    pub(crate) fn find_route(&mut self, now: Time, to: StationId) -> Option<SourceRoute> {
+        let path = self.cache.find(to)?;
+        Some(if self.rules.ns2 { self.flows.route(now, path) } else { self.listed(path, 0) })
     }
 
-    /// Bytes that the source route adds to a packet.
-    pub(crate) fn header(&self, path: &[StationId]) -> Bytes {
-        FIXED_HEADER + SOURCE_ROUTE + self.addresses(path.len())
-    }
-
-    fn addresses(&self, stations: usize) -> Bytes {
-        let listed = if self.rules.lists_ends { stations } else { stations.saturating_sub(2) };
-        ADDRESS * listed as u64
+    /// A source route that the packet lists.
+    fn listed(&self, path: Path, salvages: u32) -> SourceRoute {
+        let header = sizes::source_route(path.len(), self.rules.ns2);
+        SourceRoute { path, salvages, is_listed: true, header }
     }
 
     /// Whether a packet in the send buffer may leave it: a path is known, and the one before has had its time.
@@ -150,27 +166,32 @@ impl Dsr {
     /// Starts a discovery, unless one is in progress: first the neighbours alone are asked.
     pub(crate) fn discover(&mut self, now: Time, to: StationId) {
         let until = now + SEND_BUFFER_TIMEOUT;
-        if let Some(discovery) = self.discoveries.get_mut(&to) {
-            discovery.until = until;
-            return;
+        let begin = Discovery { flood_at: None, next_at: now, check_at: now, period: self.rules.period, until };
+        match self.discoveries.get_mut(&to) {
+            None => drop(self.discoveries.insert(to, begin)),
+            // In ns-2 each packet that comes asks what is due.
+            Some(discovery) if self.rules.ns2 => discovery.until = until,
+            Some(discovery) => return discovery.until = until,
         }
-        let begin = Discovery { flood_at: None, next_at: now, period: REQUEST_PERIOD, until };
-        self.discoveries.insert(to, begin);
         self.ask(now, to);
     }
 
     /// Sends the next request of a discovery that is due.
     fn ask(&mut self, now: Time, to: StationId) {
         let Some(discovery) = self.discoveries.get_mut(&to) else { return };
-        if discovery.flood_at.take_if(|at| *at <= now).is_some() {
-            return self.send_request(now, to, MAX_PATH);
-        }
-        if discovery.next_at <= now {
+        let hops = if discovery.flood_at.take_if(|at| *at <= now).is_some() {
+            MAX_PATH
+        } else if discovery.next_at <= now {
             discovery.flood_at = Some(now + RING_ZERO_TIMEOUT);
             discovery.next_at = now + discovery.period;
             discovery.period = (discovery.period * self.rules.backoff).min(MAX_REQUEST_PERIOD);
-            self.send_request(now, to, 0);
-        }
+            0
+        } else {
+            return;
+        };
+        let due = discovery.flood_at.unwrap_or(discovery.next_at);
+        discovery.check_at = if self.rules.ns2 { due + until_check(&mut self.rng) } else { due };
+        self.send_request(now, to, hops);
     }
 
     /// Broadcasts a request that may be forwarded so often; an error told within the last second goes with it.
@@ -199,24 +220,12 @@ impl Dsr {
     }
 
     fn push(&mut self, due: Time, message: DsrMessage, to: Option<StationId>) {
-        let options = match &message {
-            DsrMessage::Request { path, error, .. } => {
-                // The target stands in the option itself, the originator in the IP header.
-                let listed = path.len() - usize::from(!self.rules.lists_ends);
-                REQUEST + ADDRESS * listed as u64 + if error.is_some() { ERROR } else { Bytes::ZERO }
-            }
-            DsrMessage::Reply { route, back } => {
-                let listed = route.len() - usize::from(!self.rules.lists_ends);
-                REPLY + ADDRESS * listed as u64 + SOURCE_ROUTE + self.addresses(back.len())
-            }
-            DsrMessage::Error { back, .. } => ERROR + SOURCE_ROUTE + self.addresses(back.len()),
-        };
-        let size = IP_HEADER + FIXED_HEADER + options;
+        let size = IP_HEADER + sizes::message(&message, self.rules.ns2);
         self.outbox.push(due, Outgoing { message: Message::Dsr(message), size, to });
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        let discoveries = self.discoveries.values().flat_map(|d| [d.flood_at, Some(d.next_at.min(d.until))]).flatten();
+        let discoveries = self.discoveries.values().map(|discovery| discovery.check_at.min(discovery.until));
         discoveries.chain(self.outbox.next_due()).chain(self.release_at).min()
     }
 
@@ -224,7 +233,8 @@ impl Dsr {
         self.release_at.take_if(|at| *at <= now);
         let cache = &self.cache;
         self.discoveries.retain(|to, discovery| discovery.until > now && cache.find(*to).is_none());
-        let due: Vec<StationId> = self.discoveries.keys().copied().collect();
+        let due = self.discoveries.iter().filter(|(_, discovery)| discovery.check_at <= now);
+        let due: Vec<StationId> = due.map(|(to, _)| *to).collect();
         due.into_iter().for_each(|to| self.ask(now, to));
     }
 
@@ -232,7 +242,7 @@ impl Dsr {
         match message {
             DsrMessage::Request { id, target, path, hops, error } => {
                 if let Some(error) = error {
-                    self.cache.remove_link(error.from, error.to);
+                    self.remove_link(error.from, error.to);
                 }
                 self.on_request(now, *id, *target, path, *hops, *error);
             }
@@ -248,7 +258,7 @@ impl Dsr {
                 self.send_along(now, message.clone());
             }
             DsrMessage::Error { error, back } => {
-                self.cache.remove_link(error.from, error.to);
+                self.remove_link(error.from, error.to);
                 if back.last() == Some(&self.me) {
                     self.held_error = Some((now, *error));
                     return;
@@ -331,7 +341,7 @@ impl Dsr {
                 self.notice(back, Some(from));
             }
             DsrMessage::Error { error, back } => {
-                self.cache.remove_link(error.from, error.to);
+                self.remove_link(error.from, error.to);
                 self.notice(back, Some(from));
             }
         }
@@ -359,9 +369,15 @@ impl Dsr {
         self.send_along(now, DsrMessage::Reply { route, back });
     }
 
+    /// Ends all paths over a link.
+    fn remove_link(&mut self, from: StationId, to: StationId) {
+        self.cache.remove_link(from, to);
+        self.flows.remove_link(from, to);
+    }
+
     /// Handles a link failure: paths over it end.
     pub(super) fn on_link_failure(&mut self, neighbour: StationId) {
-        self.cache.remove_link(self.me, neighbour);
+        self.remove_link(self.me, neighbour);
     }
 
     /// Tells the source of a packet that could not be forwarded along its path.
@@ -377,6 +393,6 @@ impl Dsr {
     /// Another path for a packet of another station that could not be forwarded (RFC 4728 §3.4.1).
     pub(crate) fn salvage(&self, route: &SourceRoute, to: StationId) -> Option<SourceRoute> {
         let path = self.cache.find(to).filter(|_| route.salvages < MAX_SALVAGES)?;
-        Some(SourceRoute { path, salvages: route.salvages + 1 })
+        Some(self.listed(path, route.salvages + 1))
     }
 }

@@ -10,7 +10,7 @@ use crate::ids::ChannelId;
 use crate::packet::message::{ArpMessage, Message};
 use crate::radio::build;
 use crate::radio::medium::{Listener, Medium};
-use crate::radio::service::MacRequest;
+use crate::radio::service::{MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
 
@@ -52,7 +52,11 @@ fn saturate(mut mac: DcfMac, depth: usize, size: u64) -> Delivered {
             let content = Content::Message(mac.messages.insert(message));
             *sent += 1;
             let (to, since) = (Some(StationId(1)), ctx.now);
-            mac.enqueue(ctx, StationId(0), MacRequest { content, to, size: Bytes(size), since, is_routing: false });
+            mac.enqueue(
+                ctx,
+                StationId(0),
+                MacRequest { content, to, size: Bytes(size), since, class: TrafficClass::Other },
+            );
         }
     };
     ctx.schedule(Time::ZERO + Span::from_millis(1000 * SECONDS), Event::Stop);

@@ -7,6 +7,7 @@ use tcp::units::{Bytes, Time};
 
 use super::*;
 use crate::ids::PacketId;
+use crate::radio::service::TrafficClass;
 
 /// Exchanges after which an MPDU is too old.
 const LIMIT: u64 = 4;
@@ -14,7 +15,7 @@ const LIMIT: u64 = 4;
 fn request(number: u32, exchange: u64) -> MacRequest {
     let content = Content::Packet(PacketId(number));
     let since = Time::from_nanos(exchange);
-    MacRequest { content, to: Some(StationId(1)), size: Bytes(100), since, is_routing: false }
+    MacRequest { content, to: Some(StationId(1)), size: Bytes(100), since, class: TrafficClass::Other }
 }
 
 /// One MPDU of the twin: acknowledged or given up, and the exchange before which it came.

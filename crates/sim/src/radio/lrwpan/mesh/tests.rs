@@ -9,6 +9,7 @@ use crate::ids::{ChannelId, NodeId};
 use crate::packet::message::{ArpMessage, Message};
 use crate::radio::build;
 use crate::radio::medium::{Listener, Medium};
+use crate::radio::service::TrafficClass;
 use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
 
@@ -34,7 +35,7 @@ fn flood(hears: &dyn Fn(u32, u32) -> bool, stations: u32, radius: u32, size: u64
     let mut mac = LrWpanMac::new(ChannelId(0), rules, (0..stations).map(NodeId).collect(), medium, rng);
     let content = Content::Message(mac.messages.insert(Message::Arp(ArpMessage::Reply)));
     let to = to.map(StationId);
-    let request = MacRequest { content, to, size: Bytes(size), since: ctx.now, is_routing: false };
+    let request = MacRequest { content, to, size: Bytes(size), since: ctx.now, class: TrafficClass::Other };
     mac.enqueue(&mut ctx, StationId(0), request);
     let mut receivers = Vec::new();
     while let Some(Event::Radio { event, .. }) = ctx.next() {
