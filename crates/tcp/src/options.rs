@@ -119,9 +119,9 @@ impl Clock {
         (now.as_nanos() / 1_000_000) as u32
     }
 
-    /// Whole milliseconds from one timestamp of ours to another.
-    pub(crate) fn between(sent: Time, now: Time) -> Span {
-        Span::from_millis((Clock::at(now).wrapping_sub(Clock::at(sent))).into())
+    /// Whole milliseconds since a timestamp of ours; none since one that is not yet ours.
+    pub(crate) fn age(stamp: u32, now: Time) -> Span {
+        Span::from_millis(Clock::at(now).saturating_sub(stamp).into())
     }
 
     /// The peer's SYN or SYN-ACK arrived: its timestamp is the first to echo, in the ACK about to be sent.

@@ -278,6 +278,11 @@ impl Scoreboard {
         self.segments.front().is_some_and(|head| head.sacked)
     }
 
+    /// The place of the first segment that begins at `seq` or above.
+    fn index_from(&self, seq: SeqNo) -> usize {
+        self.segments.partition_point(|sent| sent.seq < seq)
+    }
+
     /// Forgets what was reported selectively (RFC 2018 §8).
     #[inline(never)]
     pub(crate) fn forget_sacked(&mut self) {

@@ -103,24 +103,27 @@ impl StationQueue {
 
     /// Appends a request; returns the one that is dropped for it, if any.
     fn push(&mut self, request: MacRequest) -> Option<MacRequest> {
-        if self.order == QueueOrder::RoutingFirst && request.class == TrafficClass::Routing {
-            self.requests.push_front(request);
-            return if self.requests.len() >= self.limit { self.requests.pop_back() } else { None };
-        }
-        if self.order == QueueOrder::ByClass {
-            let end = self.requests.partition_point(|other| other.class <= request.class);
-            let same = self.requests.iter().filter(|other| other.class == request.class).count();
-            if same >= self.limit {
-                return Some(request);
+        match self.order {
+            QueueOrder::RoutingFirst if request.class == TrafficClass::Routing => {
+                self.requests.push_front(request);
+                if self.requests.len() >= self.limit { self.requests.pop_back() } else { None }
             }
-            self.requests.insert(end, request);
-            return None;
+            QueueOrder::RoutingFirst => self.insert(self.requests.len(), request, self.requests.len() + 1),
+            QueueOrder::Fifo => self.insert(self.requests.len(), request, self.requests.len()),
+            QueueOrder::ByClass => {
+                let end = self.requests.partition_point(|other| other.class <= request.class);
+                let same = self.requests.iter().filter(|other| other.class == request.class).count();
+                self.insert(end, request, same)
+            }
         }
-        let room = self.limit - usize::from(self.order == QueueOrder::RoutingFirst);
-        if self.requests.len() >= room {
+    }
+
+    /// Inserts a request unless `taken` places are all there are; returns it then.
+    fn insert(&mut self, index: usize, request: MacRequest, taken: usize) -> Option<MacRequest> {
+        if taken >= self.limit {
             return Some(request);
         }
-        self.requests.push_back(request);
+        self.requests.insert(index, request);
         None
     }
 

@@ -99,7 +99,7 @@ impl Handshake {
     /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn).
     pub(crate) fn rtt(&self, now: Time) -> Option<Span> {
         let measure = |at| match self.config.rtt_estimator {
-            RttAlgorithm::Ns3 => Clock::between(at, now),
+            RttAlgorithm::Ns3 => Clock::age(Clock::at(at), now),
             RttAlgorithm::Rfc | RttAlgorithm::Linux => now.since(at),
         };
         self.sent_at.filter(|_| !self.retransmitted).map(measure)

@@ -5,11 +5,11 @@ mod cwnd_reduction;
 mod dupack;
 mod one_way;
 mod rack;
-mod stamp_timer;
+mod tick_timer;
 mod undo;
 
 pub(crate) use cwnd_reduction::{CwndReduction, PrrInput, ReductionStart};
 pub(crate) use dupack::{DupAckRecovery, Duplicate, Progress};
 pub(crate) use rack::{Rack, ReoWndInput};
-pub(crate) use stamp_timer::StampTimer;
+pub(crate) use tick_timer::TickTimer;
 pub(crate) use undo::Undo;

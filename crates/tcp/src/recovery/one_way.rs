@@ -1,6 +1,7 @@
 //! What ns-2.35's one-way agents have of their own: a clock of ticks that times one segment at a time, a ring in which Vegas notes
 //! when segments were sent, and a limited transmit that lasts for an ACK. Measured by running ns-2 beside it.
 
+use super::tick_timer::TickTimer;
 use crate::cc::Head;
 use crate::seq::SeqNo;
 use crate::settings::RtoBounds;
@@ -8,36 +9,31 @@ use crate::units::{Bytes, Span, Time};
 
 /// The window of ns-2's agents (`window_`), and the length of Vegas' ring.
 const RING: usize = 20;
-/// Back-off beyond which the smoothed RTT is forgotten and stands in the variation.
-const FORGETS_BEYOND: u32 = 8;
-/// Back-off that goes on although the time-out has reached its maximum.
-const ALWAYS_BELOW: u32 = 64;
-
 /// The retransmission timer: whole ticks of a clock that began at a random part of one, and one segment timed at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickClock {
-    bounds: RtoBounds,
+    tick: Span,
     phase: Span,
     /// The end of the segment that is timed, and when it was sent.
     timed: Option<(SeqNo, Time)>,
-    /// Eight times the smoothed RTT and four times its variation, in ticks.
-    srtt8: u64,
-    rttvar4: u64,
-    /// The time-out without back-off; the initial one before a sample.
-    current: Span,
-    backoff: u32,
+    timer: TickTimer,
 }
 
 impl TickClock {
     pub(crate) fn new(bounds: RtoBounds, phase: Span) -> TickClock {
-        TickClock { bounds, phase, timed: None, srtt8: 0, rttvar4: 0, current: bounds.initial, backoff: 1 }
+        TickClock {
+            tick: bounds.granularity,
+            phase,
+            timed: None,
+            timer: TickTimer::new(bounds, bounds.granularity, false),
+        }
     }
 
     /// What the SYN has shown: its RTT, or how often it timed out.
     pub(crate) fn after_handshake(&mut self, rtt: Option<Span>, timeouts: u32, now: Time) {
         match rtt {
             Some(rtt) => self.sample(Time::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())), now),
-            None => self.backoff <<= timeouts.min(16),
+            None => self.timer.after_time_outs(timeouts),
         }
     }
 
@@ -49,7 +45,6 @@ impl TickClock {
     /// Everything before `snd_una` has been acknowledged. Back-off ends with a sample only.
     pub(crate) fn on_advance(&mut self, snd_una: SeqNo, now: Time) {
         if let Some((_, sent_at)) = self.timed.take_if(|(end, _)| snd_una >= *end) {
-            self.backoff = 1;
             self.sample(sent_at, now);
         }
     }
@@ -60,34 +55,17 @@ impl TickClock {
     }
 
     fn sample(&mut self, sent_at: Time, now: Time) {
-        let tick = self.bounds.granularity.as_nanos();
-        let ticks = |at: Time| (at + self.phase).as_nanos() / tick;
-        let rtt = (ticks(now) - ticks(sent_at)).max(1);
-        if self.srtt8 == 0 {
-            (self.srtt8, self.rttvar4) = (8 * rtt, 2 * rtt);
-        } else {
-            let error = rtt as i64 - (self.srtt8 >> 3) as i64;
-            self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
-            let change = error.abs() - (self.rttvar4 >> 2) as i64;
-            self.rttvar4 = self.rttvar4.saturating_add_signed(change).max(1);
-        }
-        self.current = self.bounds.granularity * ((8 * self.rttvar4 + self.srtt8) >> 3);
+        let ticks = |at: Time| (at + self.phase).as_nanos() / self.tick.as_nanos();
+        self.timer.sample(ticks(now) - ticks(sent_at));
     }
 
     pub(crate) fn back_off(&mut self) {
-        if self.backoff < ALWAYS_BELOW || self.rto() < self.bounds.max {
-            self.backoff = self.backoff.saturating_mul(2);
-        }
-        if self.backoff > FORGETS_BEYOND {
-            self.rttvar4 += self.srtt8 >> 3;
-            self.srtt8 = 0;
-        }
+        self.timer.back_off();
     }
 
     /// The time-out now.
     pub(crate) fn rto(&self) -> Span {
-        let backed_off = self.current.max(self.bounds.min).saturating_mul(u64::from(self.backoff));
-        backed_off.min(self.bounds.max).max(self.bounds.granularity * 2)
+        self.timer.rto()
     }
 }
 
@@ -233,7 +211,7 @@ mod tests {
             clock.on_new_data(SeqNo(1001), Time::from_nanos(1_000_000_000));
             clock.on_new_data(SeqNo(2001), Time::from_nanos(1_001_000_000));
             clock.on_advance(SeqNo(1001), Time::from_nanos(1_026_000_000));
-            assert_eq!((clock.srtt8, clock.rttvar4), (8 * ticks, 2 * ticks), "{phase_us}");
+            assert_eq!(clock.timer.state(), (8 * ticks, 2 * ticks), "{phase_us}");
             assert_eq!(clock.timed, None, "the second was not timed");
         }
     }
@@ -248,7 +226,7 @@ mod tests {
             clock.back_off();
             assert_eq!(clock.rto(), Span::from_millis(expected));
         }
-        assert_eq!((clock.srtt8, clock.rttvar4), (0, 30));
+        assert_eq!(clock.timer.state(), (0, 30));
         clock.on_advance(SeqNo(5001), Time::from_nanos(200_000_000));
         assert_eq!(clock.rto(), Span::from_millis(4800), "nothing was timed");
     }

@@ -106,7 +106,7 @@ impl Scoreboard {
     fn judge_retransmissions(&mut self, rack: &RackTimeout, found: &mut Detected) {
         let mut kept = 0;
         while let Some(&Retransmission { seq, sent_at }) = self.retransmissions.get(kept) {
-            let index = self.segments.partition_point(|sent| sent.seq < seq);
+            let index = self.index_from(seq);
             let current = |sent: &&SentSegment| sent.seq == seq && sent.sent_at == sent_at && sent.retransmitted;
             let Some(sent) = self.segments.get(index).filter(current) else {
                 self.retransmissions.remove(kept);

@@ -18,14 +18,12 @@ impl Scoreboard {
 
     /// Marks the segment at `seq`.
     pub(crate) fn mark_lost_at(&mut self, seq: SeqNo) {
-        let index = self.segments.partition_point(|sent| sent.seq < seq);
-        self.mark(index);
+        self.mark(self.index_from(seq));
     }
 
     /// True if the outstanding segment at `seq` has been reported.
     pub(crate) fn is_sacked(&self, seq: SeqNo) -> bool {
-        let index = self.segments.partition_point(|sent| sent.seq < seq);
-        self.segments.get(index).is_some_and(|sent| sent.sacked)
+        self.segments.get(self.index_from(seq)).is_some_and(|sent| sent.sacked)
     }
 
     /// Forgets all that was reported, marked and sent again: what is outstanding counts as in the network.

@@ -36,7 +36,7 @@ impl Scoreboard {
 
     /// Segments wholly inside `block` that are still outstanding and were sent more than once.
     pub(crate) fn retransmitted_inside(&self, block: SeqRange) -> u32 {
-        let from = self.segments.partition_point(|sent| sent.seq < block.start);
+        let from = self.index_from(block.start);
         let inside = self.segments.range(from..).take_while(|sent| sent.end() <= block.end);
         inside.filter(|sent| sent.transmissions > 1).count() as u32
     }
@@ -63,7 +63,7 @@ impl Scoreboard {
         summary: &mut AckSummary,
         each: &mut impl FnMut(&Delivered),
     ) -> SeqRange {
-        let from = self.segments.partition_point(|sent| sent.seq < start);
+        let from = self.index_from(start);
         let covered_from = self.segments.get(from).map_or(end, |sent| sent.seq);
         let mut covered_to = start;
         for sent in self.segments.range_mut(from..) {

@@ -8,7 +8,7 @@ use crate::cc::RttSample;
 use crate::options::Clock;
 use crate::scoreboard::{AckSummary, PriorAckState};
 use crate::segment::{Flags, Segment};
-use crate::seq::SeqNo;
+use crate::seq::{SeqNo, SeqRange};
 use crate::settings::RttAlgorithm;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -80,9 +80,23 @@ impl SenderCore {
         changed
     }
 
-    /// Reads what an ACK reports without SACK: its number alone.
+    /// The blocks of an ACK that say something, and how many they are.
+    pub(super) fn blocks_of(&self, segment: &Segment) -> ([SeqRange; 4], usize) {
+        let mut blocks = [SeqRange::default(); 4];
+        let mut count = 0;
+        for block in segment.sack.blocks() {
+            // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
+            if !block.is_empty() && block.end > segment.ack.max(self.snd_una) && block.end <= self.snd_nxt {
+                blocks[count] = block;
+                count += 1;
+            }
+        }
+        (blocks, count)
+    }
+
+    /// Reads the number of an ACK, which is all that it reports without SACK.
     #[inline(never)]
-    fn read_cumulative(&mut self, now: Time, ack: SeqNo, report: &mut AckReport) {
+    pub(super) fn read_cumulative(&mut self, now: Time, ack: SeqNo, report: &mut AckReport) {
         let SenderCore { board, sampler, .. } = self;
         let AckReport { summary, newest, .. } = report;
         board.advance(ack, PriorAckState::default(), summary, |delivered| sampler.on_delivered(now, delivered, newest));
@@ -135,7 +149,7 @@ impl SenderCore {
             return None;
         }
         if let Some(acked) = summary.acked_sent.filter(|_| !summary.retransmission_acked) {
-            let age = tsecr.map(|echo| Span::from_millis(Clock::at(now).wrapping_sub(echo).into()));
+            let age = tsecr.map(|echo| Clock::age(echo, now));
             let sample = age.unwrap_or(acked.rtt(now).oldest).max(Span::from_millis(1));
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
             self.rtt.srtt().into_iter().for_each(|srtt| self.rtt.note_latest(srtt));
@@ -156,8 +170,7 @@ fn rtt_sample(now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<Rtt
         (None, None) => {
             // Timestamps show it even then, to a millisecond (RFC 7323 §4).
             let echo = tsecr.filter(|_| summary.acked_segments > 0)?;
-            let age = Clock::at(now).saturating_sub(echo);
-            let rtt = Span::from_millis(u64::from(age.max(1)));
+            let rtt = Clock::age(echo, now).max(Span::from_millis(1));
             Some(RttSample { latest: rtt, oldest: rtt })
         }
     }

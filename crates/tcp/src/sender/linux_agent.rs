@@ -12,19 +12,20 @@ use super::core::{CongestionSign, SenderCore};
 use crate::cc::{Cause, RttSample, State};
 use crate::config::TcpConfig;
 use crate::options::Clock;
-use crate::recovery::StampTimer;
+use crate::recovery::TickTimer;
 use crate::scoreboard::{Chunk, PriorAckState};
 use crate::segment::Segment;
-use crate::seq::{SeqNo, SeqRange};
+use crate::seq::SeqNo;
+use crate::settings::LINUX_MAX_BURST;
 use crate::timers::Timers;
 use crate::units::{Bytes, Span, Time};
 
+/// A tick of its clock.
+const TICK: Span = Span::from_millis(1);
 /// A segment is lost if the highest report ends so many segments after its beginning.
 const REACH: u64 = 5;
 /// A retransmission is lost if one that was sent more than so many later has arrived.
 const RETRANSMISSIONS_AHEAD: u64 = 4;
-/// The window grows only if no more than this is free (Linux's tcp_max_burst).
-const MAX_BURST: u64 = 3;
 
 /// A retransmission that is believed in the network.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,7 @@ pub(super) struct LinuxAgent {
     retransmissions: u64,
     /// `acked_rtx_id_`: the retransmission that arrived last.
     arrived: Option<u64>,
-    timer: StampTimer,
+    timer: TickTimer,
     /// When segments were sent, from the one on whose timestamp the receiver echoes.
     sent: VecDeque<Time>,
 }
@@ -63,7 +64,7 @@ impl LinuxAgent {
             resent: Vec::new(),
             retransmissions: 0,
             arrived: None,
-            timer: StampTimer::new(config.rto),
+            timer: TickTimer::new(config.rto, TICK, true),
             sent: VecDeque::new(),
         }
     }
@@ -84,17 +85,13 @@ impl LinuxAgent {
                 self.sent.pop_front();
             }
         }
-        let mut blocks = [SeqRange::default(); 4];
-        let mut count = 0;
-        for block in segment.sack.blocks().filter(|block| !block.is_empty() && block.start >= segment.ack) {
-            blocks[count] = block;
-            count += 1;
-        }
+        core.read_cumulative(now, segment.ack, report);
+        let (blocks, count) = core.blocks_of(segment);
         let SenderCore { board, sampler, .. } = core;
         let AckReport { summary, newest, .. } = report;
-        let prior = PriorAckState::default();
-        board.advance(segment.ack, prior, summary, |delivered| sampler.on_delivered(now, delivered, newest));
-        board.sack(&blocks[..count], prior, summary, |delivered| sampler.on_delivered(now, delivered, newest));
+        board.sack(&blocks[..count], PriorAckState::default(), summary, |delivered| {
+            sampler.on_delivered(now, delivered, newest);
+        });
     }
 
     /// The order of work on an ACK: losses, the timer, growth, the state, the rate.
@@ -106,7 +103,7 @@ impl LinuxAgent {
         let verdict = AckVerdict {
             acked: summary.acked,
             acked_segments: summary.acked_segments,
-            may_grow: ack.advances && ack.prior.pipe + self.mss * MAX_BURST >= cwnd,
+            may_grow: ack.advances && ack.prior.pipe + self.mss * LINUX_MAX_BURST >= cwnd,
             ..AckVerdict::default()
         };
         let good = ack.advances && !summary.sacked && core.state == State::Open;
@@ -148,7 +145,7 @@ impl LinuxAgent {
     /// Every ACK restarts the timer, and is a sample of the RTT: of duplicates, the age of what the receiver echoed before.
     fn restart_timer(&mut self, core: &mut SenderCore, now: Time, timers: &mut Timers) {
         if let Some(sent) = self.sent.front() {
-            self.timer.sample(now.since(*sent));
+            self.timer.sample((now.since(*sent) + TICK / 2).as_nanos() / TICK.as_nanos());
         }
         core.rtt.impose(self.timer.rto());
         let at = (!core.board.is_empty()).then(|| now + self.timer.rto());
@@ -215,7 +212,6 @@ impl LinuxAgent {
 
 /// The RTT that Linux's algorithms see: from the tick nearest to the sending to the last one before the ACK.
 fn whole_ticks(sent: Time, now: Time) -> RttSample {
-    let nearest = Clock::at(sent + Span::from_micros(500));
-    let rtt = Span::from_millis(Clock::at(now).saturating_sub(nearest).into());
+    let rtt = Clock::age(Clock::at(sent + TICK / 2), now);
     RttSample { latest: rtt, oldest: rtt }
 }

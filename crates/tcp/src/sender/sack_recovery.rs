@@ -22,7 +22,7 @@ use crate::options::{Agreed, Clock};
 use crate::recovery::{Rack, Undo};
 use crate::scoreboard::{Chunk, Delivered, PriorAckState};
 use crate::segment::Segment;
-use crate::seq::{SeqNo, SeqRange};
+use crate::seq::SeqNo;
 use crate::settings::{CwndReductionKind, RecoveryKind};
 use crate::timers::Timers;
 use crate::units::{Bytes, Span, Time};
@@ -159,15 +159,7 @@ impl SackRecovery {
         report: &mut AckReport,
     ) {
         report.dsack = self.read_dsack(core, segment);
-        let mut blocks = [SeqRange::default(); 4];
-        let mut count = 0;
-        for block in segment.sack.blocks() {
-            // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
-            if !block.is_empty() && block.end > segment.ack.max(core.snd_una) && block.end <= core.snd_nxt {
-                blocks[count] = block;
-                count += 1;
-            }
-        }
+        let (blocks, count) = core.blocks_of(segment);
         let SenderCore { board, sampler, rtt, .. } = core;
         let AckReport { summary, newest, .. } = report;
         board.sack(&blocks[..count], prior, summary, |delivered| {

@@ -166,12 +166,15 @@ impl Dsr {
     /// Starts a discovery, unless one is in progress: first the neighbours alone are asked.
     pub(crate) fn discover(&mut self, now: Time, to: StationId) {
         let until = now + SEND_BUFFER_TIMEOUT;
-        let begin = Discovery { flood_at: None, next_at: now, check_at: now, period: self.rules.period, until };
-        match self.discoveries.get_mut(&to) {
-            None => drop(self.discoveries.insert(to, begin)),
+        if let Some(discovery) = self.discoveries.get_mut(&to) {
+            discovery.until = until;
             // In ns-2 each packet that comes asks what is due.
-            Some(discovery) if self.rules.ns2 => discovery.until = until,
-            Some(discovery) => return discovery.until = until,
+            if !self.rules.ns2 {
+                return;
+            }
+        } else {
+            let begin = Discovery { flood_at: None, next_at: now, check_at: now, period: self.rules.period, until };
+            self.discoveries.insert(to, begin);
         }
         self.ask(now, to);
     }

@@ -11,14 +11,13 @@ use crate::cc::jiffies::jiffies;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
 use crate::cc::window::{IdleRule, Window};
+use crate::settings::LINUX_MAX_BURST;
 use crate::units::{Bytes, Span};
 
 /// Ticks in 100 ms: the time of `max_increment`.
 const PER_INCREMENT: u64 = 100;
 /// `cnt` before the first loss.
 const CNT_BEFORE_LOSS: u64 = 50;
-/// Segments that may leave at once at the end of an episode.
-const MAX_BURST: u64 = 3;
 /// Segments per ACK are kept in sixteenths, and a new sample counts one sixteenth. They start at two.
 const RATIO_SHIFT: u32 = 4;
 const FIRST_RATIO: u64 = 2 << RATIO_SHIFT;
@@ -122,7 +121,7 @@ impl CongestionControl for Linux26Cubic {
     fn on_recovery_end(&mut self, view: &View) {
         let Window { cwnd, ssthresh } = self.linux.base.window;
         if self.one_way_agent && cwnd < ssthresh {
-            self.linux.base.window.cwnd = ssthresh.min(view.pipe + view.mss * MAX_BURST);
+            self.linux.base.window.cwnd = ssthresh.min(view.pipe + view.mss * LINUX_MAX_BURST);
         }
     }
 
