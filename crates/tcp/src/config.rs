@@ -4,8 +4,8 @@
 
 use crate::cc::CcConfig;
 use crate::settings::{
-    CwndReductionKind, DelayedAck, EcnMode, Headers, Misbehaviour, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm,
-    initial_window,
+    CwndReductionKind, DelayedAck, EcnMode, Headers, Misbehaviour, OpeningKind, ProfileName, RecoveryKind, RtoBounds,
+    RttAlgorithm, initial_window,
 };
 use crate::units::{Bytes, Span};
 
@@ -76,6 +76,8 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
+    /// How a connection opens.
+    pub opening: OpeningKind,
     /// R2 (RFC 9293 §3.8.3): a connection is given up after the time that so many retransmissions take, and after so many
     /// probes of a closed window that nothing answers; 0: never.
     pub retries2: u32,
@@ -166,6 +168,7 @@ impl TcpConfig {
             tso_fill: false,
             slow_start_after_idle: true,
             syn_retries: 6,
+            opening: OpeningKind::Rfc,
             retries2: 15,
             user_timeout: Span::ZERO,
             handshake: true,
@@ -257,6 +260,9 @@ impl TcpConfig {
             recv_buffer: Bytes(131_072),
             delayed_ack: DelayedAck { first: true, ..plain.delayed_ack },
             send_buffer: Bytes(131_072),
+            // ConnTimeout; the initial estimate of an RTT does not matter with timestamps.
+            rto: RtoBounds { initial: Span::from_millis(3000), ..plain.rto },
+            opening: OpeningKind::Ns3,
             rtt_estimator: RttAlgorithm::Ns3,
             timestamps: true,
             ..plain

@@ -89,6 +89,8 @@ const NO_ACK: SeqNo = SeqNo::SYN;
 pub struct Connection {
     state: ConnectionState,
     ack_pending: bool,
+    /// That ACK carries no data.
+    ack_alone: bool,
     close_requested: bool,
     write_blocked: bool,
     /// The application receives no more.
@@ -129,6 +131,7 @@ impl Connection {
             clock: Clock::default(),
             timers: Timers::default(),
             ack_pending: false,
+            ack_alone: false,
             early_ack: NO_ACK,
             written_early: 0,
             close_requested: false,
@@ -389,7 +392,8 @@ impl Connection {
             return Some(self.make_early_ack(now, ack));
         }
         // CLOSED sends no data; a final ACK may still be pending.
-        let next = if self.state == ConnectionState::Closed { None } else { sender.poll(now, &mut self.timers) };
+        let without_data = std::mem::take(&mut self.ack_alone) || self.state == ConnectionState::Closed;
+        let next = if without_data { None } else { sender.poll(now, &mut self.timers) };
         if next.is_none() && !self.ack_pending {
             return None;
         }

@@ -49,6 +49,16 @@ pub enum CwndReductionKind {
     RateHalving,
 }
 
+/// How a connection opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpeningKind {
+    /// The first data carry the ACK of the SYN-ACK, and after more than one SYN time-out the initial window is one segment
+    /// (RFC 6928 §2).
+    Rfc,
+    /// As in ns-3: the ACK of the SYN-ACK is a segment of its own, and the initial window is what it is.
+    Ns3,
+}
+
 /// How a receiver misleads the sender about what has arrived (Savage, Cardwell, Wetherall, Anderson 1999).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Misbehaviour {

@@ -96,13 +96,15 @@ impl Handshake {
         Agreed::new(&self.config, &self.peer_syn.unwrap_or_default(), self.ecn)
     }
 
-    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn).
-    pub(crate) fn rtt(&self, now: Time) -> Option<Span> {
-        let measure = |at| match self.config.rtt_estimator {
-            RttAlgorithm::Ns3 => Clock::age(Clock::at(at), now),
-            RttAlgorithm::Rfc | RttAlgorithm::Linux => now.since(at),
-        };
-        self.sent_at.filter(|_| !self.retransmitted).map(measure)
+    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn). ns-3 takes the age of the timestamp that `answer`
+    /// echoes, of whichever transmission that is.
+    pub(crate) fn rtt(&self, now: Time, answer: &Segment) -> Option<Span> {
+        let sent_once = self.sent_at.filter(|_| !self.retransmitted);
+        match (self.config.rtt_estimator, answer.timestamps) {
+            (RttAlgorithm::Ns3, Some(stamps)) => Some(Clock::age(stamps.echo, now)),
+            (RttAlgorithm::Ns3, None) => sent_once.map(|at| Clock::age(Clock::at(at), now)),
+            (RttAlgorithm::Rfc | RttAlgorithm::Linux, _) => sent_once.map(|at| now.since(at)),
+        }
     }
 
     /// Number of time-outs.

@@ -5,8 +5,9 @@ use crate::ecn::Echo;
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
 use crate::seq::SeqNo;
+use crate::settings::OpeningKind;
 use crate::timers::{Timer, Timers};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// The state of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +74,8 @@ impl Connection {
                 return false;
             }
             ConnectionState::SynReceived if has(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA => {
-                self.enter_established(now, segment.window)
+                let rtt = self.handshake.as_ref().and_then(|handshake| handshake.rtt(now, segment));
+                self.enter_established(now, segment.window, rtt)
             }
             _ => {}
         }
@@ -93,8 +95,10 @@ impl Connection {
         match self.state {
             ConnectionState::SynSent | ConnectionState::SynReceived if acks_our_syn => {
                 handshake.on_syn_ack(&mut self.clock, segment);
-                self.enter_established(now, segment.window);
+                let (rtt, opening) = (handshake.rtt(now, segment), handshake.config.opening);
+                self.enter_established(now, segment.window, rtt);
                 self.ack_pending = true;
+                self.ack_alone = opening == OpeningKind::Ns3;
             }
             // The first SYN; or a simultaneous open (RFC 9293 §3.5); or our SYN-ACK was lost.
             _ => {
@@ -113,16 +117,15 @@ impl Connection {
         };
         let window = handshake.assume_peer();
         self.clock.expect_no_syn();
-        self.enter_established(now, window);
+        self.enter_established(now, window, None);
         true
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_established(&mut self, now: Time, window: Bytes) {
+    fn enter_established(&mut self, now: Time, window: Bytes, rtt: Option<Span>) {
         let Some(mut handshake) = self.handshake.take() else { return };
         self.timers.stop(Timer::Rto);
-        let rtt = handshake.rtt(now);
         let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
         self.clock.agree(agreed.timestamps, handshake.config.one_way_agent);

@@ -392,3 +392,31 @@ fn an_end_takes_less_than_1600_bytes_besides_its_scoreboard() {
     let bytes = [size_of::<Connection>(), size_of::<Sender>()];
     assert!(bytes.iter().sum::<usize>() < 1600, "{bytes:?}");
 }
+
+/// The trace of ns-3.37: the SYN of 3 s is answered after 3.008 s; the ACK goes alone, then the whole initial window, and the first
+/// time-out lasts three times the RTT that the timestamps show.
+#[test]
+fn profile_ns3_opens_as_ns3_does() {
+    let mut end = Connection::connect(config(ProfileName::Ns3));
+    let syn = end.poll_segment(ms(0)).unwrap_or_default();
+    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(3000))]);
+    end.on_timeout(ms(3000));
+    assert!(end.poll_segment(ms(3000)).is_some());
+    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(9000))]);
+    end.on_timeout(ms(9000));
+    assert!(end.poll_segment(ms(9000)).is_some());
+    end.write(100_000);
+    let answer = Segment {
+        flags: Flags::SYN.with(Flags::ACK),
+        ack: SeqNo::FIRST_DATA,
+        window: Bytes(65_535),
+        timestamps: Some(Timestamps { value: 1, echo: 3000 }),
+        ..syn
+    };
+    end.on_segment(ms(6008), &answer);
+    let ack = end.poll_segment(ms(6008)).unwrap_or_default();
+    assert_eq!((ack.len, ack.ack), (0, SeqNo::FIRST_DATA));
+    let sent = std::iter::from_fn(|| end.poll_segment(ms(6008))).map(|segment| segment.len).collect::<Vec<_>>();
+    assert_eq!(sent, [536; 10]);
+    assert_eq!(end.timers().find(|(name, _)| *name == "rto"), Some(("rto", ms(6008 + 3 * 3008))));
+}

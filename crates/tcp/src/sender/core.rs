@@ -17,7 +17,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
-use crate::settings::EcnMode;
+use crate::settings::{EcnMode, OpeningKind};
 use crate::timers::Timers;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -385,7 +385,7 @@ fn ecn_field(mode: EcnMode) -> Ecn {
 
 /// The window that a connection begins with.
 fn initial_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Bytes {
-    if syn_timeouts > 1 {
+    if syn_timeouts > 1 && config.opening == OpeningKind::Rfc {
         // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as in RFC 5681 §3.1.
         agreed.mss
     } else if agreed.mss != config.mss {
