@@ -15,10 +15,12 @@ use crate::radio::mac::Mac;
 use crate::radio::streams::RandomStream;
 use crate::routing;
 use crate::scenario::{
-    ArpDef, BeaconsDef, ChannelDef, DsrProfile, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard,
+    AddressLength, ArpDef, BeaconsDef, ChannelDef, DsrProfile, NeighborDiscoveryDef, RoutingDef, Scenario,
+    ScenarioError, ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
-use crate::wireless::{AccessPoints, Gateways, Routing, WirelessSubnet, neighbours, shortest};
+use crate::wireless::ndp::NeighborDiscovery;
+use crate::wireless::{AccessPoints, AddressResolution, Gateways, Routing, WirelessSubnet, neighbours, shortest};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -121,13 +123,35 @@ fn channel(
     if let Routing::Shortest(_) = routing {
         gateways.find_nearest(&neighbours(&mut mac, Time::ZERO));
     }
-    let arp = match def.radio.arp {
-        Some(ArpDef::Ns2) => vec![ArpTable::default(); nodes.len()],
-        Some(ArpDef::None) | None => Vec::new(),
-    };
-    let mut channel = WirelessSubnet::new(id, mac, nodes, gateways, routing, arp);
+    let resolution = resolution(def, seed);
+    let mut channel = WirelessSubnet::new(id, mac, nodes, gateways, routing, resolution);
     channel.refresh = refresh;
     Ok(channel)
+}
+
+/// The address resolution of a channel.
+fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
+    let lrwpan = def.radio.lrwpan.unwrap_or_default();
+    if lrwpan.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3) {
+        let option = link_layer_address_option(lrwpan.addresses);
+        let host = |(i, name): (usize, &String)| {
+            let rng = Rng::stream(seed, &format!("station/{name}/neighbor_discovery"));
+            (NeighborDiscovery::new(StationId(i as u32), option, rng), None)
+        };
+        return AddressResolution::Ndp(def.stations.iter().enumerate().map(host).collect());
+    }
+    match def.radio.arp {
+        Some(ArpDef::Ns2) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
+        Some(ArpDef::None) | None => AddressResolution::Known,
+    }
+}
+
+/// Size of the option that holds an address of IEEE 802.15.4 (RFC 4944 §8).
+fn link_layer_address_option(addresses: Option<AddressLength>) -> Bytes {
+    match addresses {
+        Some(AddressLength::Long) => Bytes(16),
+        Some(AddressLength::Short) | None => Bytes(8),
+    }
 }
 
 /// The medium of a channel, and the longest message that it does not cut.

@@ -127,6 +127,11 @@ pub(crate) enum RadioEvent {
         /// The station.
         station: StationId,
     },
+    /// A timer of a station's neighbor cache (RFC 4861) may be due.
+    NeighborTimer {
+        /// The station.
+        station: StationId,
+    },
 }
 
 impl Event {
@@ -150,7 +155,7 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,
-            Event::Radio { event: RadioEvent::RoutingTimer { .. }, .. } => 2,
+            Event::Radio { event: RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. }, .. } => 2,
             Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }

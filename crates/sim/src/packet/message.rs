@@ -1,4 +1,4 @@
-//! Messages of routing protocols, ARP, beacons and association.
+//! Messages of routing protocols, address resolution, beacons and association.
 
 use tcp::units::Span;
 
@@ -15,6 +15,8 @@ pub(crate) enum Message {
     Dsr(DsrMessage),
     /// An ARP message.
     Arp(ArpMessage),
+    /// A message of Neighbor Discovery.
+    Ndp(NdpMessage),
     /// A beacon of an access point.
     Beacon,
     /// A step of authentication and association.
@@ -88,6 +90,19 @@ pub(crate) enum ArpMessage {
     /// Asks for the address of a station.
     Request(StationId),
     Reply,
+}
+
+/// Messages of Neighbor Discovery (RFC 4861 §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NdpMessage {
+    /// Asks for the address of a station; the sender's own is tentative in duplicate address detection.
+    Solicitation {
+        target: StationId,
+        is_tentative: bool,
+    },
+    /// The sender's address.
+    Advertisement,
+    RouterSolicitation,
 }
 
 /// DSR messages (RFC 4728 §6), with paths from end to end.

@@ -124,6 +124,7 @@ fn saturate_core(
             RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
             RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
             RadioEvent::RoutingTimer { station }
+            | RadioEvent::NeighborTimer { station }
             | RadioEvent::ReassemblyTimeout { station }
             | RadioEvent::Repeat { station } => station,
         };

@@ -23,6 +23,17 @@ pub enum AddressLength {
     Long,
 }
 
+/// Neighbor Discovery for IPv6 (RFC 4861).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NeighborDiscoveryDef {
+    /// Addresses are known in advance; no messages.
+    None,
+    /// As ns-3.37: duplicate address detection, solicitations of routers and neighbors, unreachability detection. A packet waits
+    /// for the address of its next hop, four seconds at most, and two more with it.
+    Ns3,
+}
+
 /// Settings of 802.15.4 without beacons; a key left out takes the value of the radio's profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -40,6 +51,9 @@ pub struct LrwpanDef {
     /// at the network layer, whatever their distance; `routing` must be `shortest`. Default: off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh_under: Option<u32>,
+    /// Neighbor Discovery. Default: `ns3` in ns3, `none` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbor_discovery: Option<NeighborDiscoveryDef>,
     /// Interframe spacing: 192 us after a short frame, 640 us after one of more than 18 B. Default: false in ns2, true otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spaces: Option<bool>,

@@ -42,7 +42,7 @@ fn one_or_more<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error>
     }
 }
 
-/// Implementation of 802.11 to follow.
+/// Implementation of 802.11 or 802.15.4 to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RadioProfile {
@@ -51,7 +51,8 @@ pub enum RadioProfile {
     Std,
     /// ns-2.35 with its deviations: 1 Mb/s, RTS before every frame, two-ray ground, thresholds and capture.
     Ns2,
-    /// ns-3: log-distance propagation, its thresholds and bit-error models, its queue of 500 packets and 500 ms.
+    /// ns-3: log-distance propagation, its thresholds and bit-error models; with 802.11 its queue of 500 packets and 500 ms, with
+    /// 802.15.4 6LoWPAN without contexts, and Neighbor Discovery.
     Ns3,
 }
 

@@ -4,7 +4,9 @@ mod access_points;
 pub(crate) mod arp;
 mod association;
 mod gateways;
+pub(crate) mod ndp;
 mod protocol;
+mod resolution;
 mod source_routing;
 #[cfg(test)]
 mod tests;
@@ -23,9 +25,9 @@ use crate::radio::mac::Mac;
 use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 use crate::routing::build::Protocol;
 use crate::routing::{NextHop, Outgoing};
-use crate::wireless::arp::{ArpTable, Resolution};
 pub(crate) use access_points::AccessPoints;
 pub(crate) use gateways::Gateways;
+pub(crate) use resolution::AddressResolution;
 
 /// How stations find the next hop.
 #[derive(Clone, Debug)]
@@ -57,8 +59,7 @@ pub(crate) struct WirelessSubnet {
     pub(crate) routing: Routing,
     /// Interval between updates of the shortest paths, or between beacons; `None` if they have no effect.
     pub(crate) refresh: Option<Span>,
-    /// By station, its ARP table; empty if all addresses are known.
-    arp: Vec<ArpTable>,
+    resolution: AddressResolution,
     /// By station, the time of its pending routing timer; events at other times are stale.
     timers: Vec<Option<Time>>,
 }
@@ -70,10 +71,10 @@ impl WirelessSubnet {
         nodes: Vec<NodeId>,
         gateways: Gateways,
         routing: Routing,
-        arp: Vec<ArpTable>,
+        resolution: AddressResolution,
     ) -> WirelessSubnet {
         let timers = vec![None; nodes.len()];
-        WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, arp, timers }
+        WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, resolution, timers }
     }
 
     /// Schedules the first timers.
@@ -81,6 +82,7 @@ impl WirelessSubnet {
         self.plan_refresh(ctx);
         for station in self.stations() {
             self.plan_timer(ctx, station);
+            self.plan_neighbor_timer(ctx, station);
         }
     }
 
@@ -152,9 +154,8 @@ impl WirelessSubnet {
             Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffer| buffer.len()).sum(),
             Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
         };
-        let is_packet = |request: &&MacRequest| matches!(request.content, Content::Packet(_));
-        let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
-        self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffered + held) as u64
+        self.stations().map(|station| self.mac.holds(station)).sum::<u64>()
+            + (buffered + self.resolution.packets()) as u64
     }
 
     /// The next hop of a packet at `at` for `to`.
@@ -199,31 +200,7 @@ impl WirelessSubnet {
         self.resolve(ctx, at, next, request);
     }
 
-    /// Resolves the address of the next hop and queues the request.
-    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: MacRequest) {
-        let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
-        match resolution {
-            Resolution::Known => self.mac.enqueue(ctx, at, request),
-            Resolution::Requested { message, dropped } => {
-                dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
-                self.send_message(ctx, at, message, TrafficClass::Other);
-            }
-            // As with a frame that the MAC gives up, the routing protocol is told, if it wants to know.
-            Resolution::GivenUp { dropped } => {
-                for request in dropped.into_iter().chain([request]) {
-                    self.mac.messages().release(request.content);
-                    self.on_link_failure(ctx, at, &request, Some(DropReason::Arp));
-                }
-            }
-        }
-    }
-
-    fn drop_unresolved(&mut self, ctx: &mut Context, request: MacRequest) {
-        self.mac.messages().release(request.content);
-        drop_content(ctx, request.content, DropReason::Arp);
-    }
-
-    /// Queues a message of routing or ARP.
+    /// Queues a message of routing or address resolution.
     fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, class: TrafficClass) {
         let Outgoing { message, size, to } = outgoing;
         let content = Content::Message(self.mac.messages().insert(message));
@@ -235,21 +212,12 @@ impl WirelessSubnet {
     }
 
     fn on_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
-        let message = match message {
-            Message::Arp(message) => message,
-            Message::Beacon => return,
-            Message::Association(step) => return self.on_association_message(ctx, at, from, *step),
-            Message::Dsdv(_) | Message::Aodv(_) | Message::Dsr(_) => {
-                return self.on_routing_message(ctx, at, from, message);
-            }
-        };
-        let Some(arp) = self.arp.get_mut(at.index()) else { return };
-        let (held, answer) = arp.on_message(at, from, *message);
-        if let Some(answer) = answer {
-            self.send_message(ctx, at, answer, TrafficClass::Other);
-        }
-        if let Some(request) = held {
-            self.mac.enqueue(ctx, at, request);
+        match message {
+            Message::Arp(message) => self.on_arp_message(ctx, at, from, *message),
+            Message::Ndp(message) => self.on_ndp_message(ctx, at, from, *message),
+            Message::Beacon => {}
+            Message::Association(step) => self.on_association_message(ctx, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) | Message::Dsr(_) => self.on_routing_message(ctx, at, from, message),
         }
     }
 
@@ -263,6 +231,7 @@ impl WirelessSubnet {
             RadioEvent::Repeat { station } => self.mac.on_repeat(ctx, station),
             RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
             RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
+            RadioEvent::NeighborTimer { station } => self.on_neighbor_timer(ctx, station),
         }
     }
 

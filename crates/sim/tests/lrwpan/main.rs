@@ -183,7 +183,11 @@ fn wrong_values_are_refused() {
     };
     let cases = [
         (json!({"standard": "802.15.4", "data_rate": "1Mbps"}), "network.radio.data_rate: applies to 802.11 only"),
-        (json!({"standard": "802.15.4", "profile": "ns3"}), "network.radio.profile: 802.15.4 is modelled"),
+        (
+            lrwpan(json!({"encap": "raw_ipv4", "neighbor_discovery": "ns3"})),
+            "network.radio.lrwpan.neighbor_discovery: belongs to IPv6",
+        ),
+        (lrwpan(json!({"neighbor_discovery": "arp"})), "network.radio.lrwpan.neighbor_discovery"),
         (json!({"lrwpan": {}}), "network.radio.lrwpan: applies to 802.15.4 only"),
         (lrwpan(json!({"max_be": 9})), "network.radio.lrwpan.max_be: 9 is not from 3 to 8"),
         (lrwpan(json!({"min_be": 6})), "network.radio.lrwpan.min_be: 6 is not from 0 to 5"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::common::{events, run, scenario};
-use crate::{lrwpan, row};
+use crate::{assert_near, lrwpan, row};
 
 /// P1: one sink in a cube of 25 m.
 fn one_sink(nodes: u64, speed: Option<&str>) -> Value {
@@ -131,4 +131,38 @@ fn the_same_seed_gives_the_same_run() {
     let value = one_sink(10, Some("5m/s"));
     assert_eq!(events(&value, 3), events(&value, 3));
     assert_ne!(events(&value, 3), events(&value, 4));
+}
+
+/// Stations of ns-3.37 in a row that flood over IPv6.
+fn flooding(stations: usize, distance: f64, app: Value, duration: &str) -> Value {
+    let radio = json!({"standard": "802.15.4", "profile": "ns3", "lrwpan": {"mesh_under": 10}});
+    let flows = json!([{"from": format!("n{}", stations - 1), "to": "n0", "app": app}]);
+    let mut value = row(distance, stations, radio, flows, duration);
+    value["tcp"] = json!({"profile": "ns3", "mss": "100B"});
+    value
+}
+
+/// A packet to a station that is out of reach waits four seconds for its address.
+#[test]
+fn an_address_that_nobody_answers_for() {
+    let app = json!({"kind": "cbr", "rate": "80bps", "size": "100B", "transport": "udp"});
+    let measures = run(&flooding(2, 300.0, app, "29s"), 1).network.measures;
+    assert_eq!((measures.sent_packets, measures.received_packets, measures.drops.arp), (3, 0, 3));
+}
+
+/// 21 stations of a grid in reach of each other, with no packets until 29.8 s. Six runs of ns-3.37 transmit 1,491 frames of router
+/// solicitations and duplicate address detection (standard deviation 68), and give 396 up for want of a free channel (41).
+#[test]
+fn solicitations_flood_as_in_ns3() {
+    let mut value = flooding(21, 1.0, json!({"kind": "cbr", "rate": "8kbps", "size": "100B"}), "30s");
+    let places: Vec<[f64; 2]> = (0..21).map(|i| [5.0 * f64::from(i % 3), 10.0 * f64::from(i / 3)]).collect();
+    value["network"]["placement"]["positions"] = json!(places);
+    value["network"]["area"] = json!({"x": "100m", "y": "100m"});
+    value["flow"][0]["start"] = json!("29.8s");
+    let radios: Vec<_> = (1..=12).map(|seed| run(&value, seed).network.radio).collect();
+    let mean = |counts: Vec<Option<u64>>| counts.iter().map(|count| count.unwrap() as f64).sum::<f64>() / 12.0;
+    let frames = mean(radios.iter().map(|radio| radio.mac_data_frames).collect());
+    let access_failures = mean(radios.iter().map(|radio| radio.mac_access_failures).collect());
+    assert_near(frames, 1491.0, 0.1, "frames");
+    assert_near(access_failures, 396.0, 0.25, "channel access failures");
 }

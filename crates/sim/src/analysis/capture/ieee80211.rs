@@ -250,6 +250,7 @@ impl Ieee80211 {
             MpduContent::Packet(packet) => (IPV4, flows.headers(packet)),
             MpduContent::Repeated => (IPV4, Vec::new()),
             MpduContent::Message(Message::Arp(message)) => (ARP, self.arp(frame, message)),
+            MpduContent::Message(Message::Ndp(_)) => unreachable!("stations of 802.11 resolve addresses by ARP"),
             MpduContent::Message(Message::Dsdv(_)) => (IPV4, self.datagram(frame, size, Some(MANET_PORT))),
             MpduContent::Message(Message::Aodv(_)) => (IPV4, self.datagram(frame, size, Some(AODV_PORT))),
             MpduContent::Message(Message::Dsr(_)) => (IPV4, self.datagram(frame, size, None)),

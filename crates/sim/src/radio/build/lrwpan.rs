@@ -11,8 +11,8 @@ use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_O
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 use crate::scenario::{
-    AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, Power, PropagationDef,
-    RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
+    AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, NeighborDiscoveryDef, Power,
+    PropagationDef, RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
 };
 
 /// The CC2420 (data sheet SWRS041): sensitivity, CCA threshold, and co-channel rejection.
@@ -24,6 +24,12 @@ const NOISE_DBM: f64 = -103.966;
 /// Both thresholds of ns-2's scripts, the power at 15 m, and its capture ratio.
 const NS2_THRESHOLD: f64 = 8.5457e-7;
 const NS2_CAPTURE: f64 = 10.0;
+/// ns-3.37: thermal noise of the 5 MHz over which it adds power up, the SNR from which it decodes, that at which half of all frames
+/// of 60 B survive, and a CCA threshold of 10 dB above a sensitivity of -106.58 dBm.
+const NS3_NOISE_DBM: f64 = -106.98;
+const NS3_DETECTION_DB: f64 = -5.0;
+const NS3_HALF_DB: f64 = -1.1;
+const NS3_ENERGY_DETECT_DBM: f64 = -96.58;
 /// MAC overhead of a frame in ns-2.
 const NS2_HEADER: Bytes = Bytes(7);
 /// Path loss of ns-3 at 1 m, that of 5.15 GHz, which its 802.15.4 scripts keep: the range at 0 dBm is 41 m.
@@ -56,7 +62,7 @@ impl LrWpanRadio {
 /// The definition of an 802.15.4 radio with the defaults of its profile; errors start at `path`.
 pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     check(def, path)?;
-    let ns2 = def.profile == RadioProfile::Ns2;
+    let (ns2, ns3) = (def.profile == RadioProfile::Ns2, def.profile == RadioProfile::Ns3);
     let own = if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Cc2420 };
     let propagation = def.propagation.unwrap_or(if ns2 {
         PropagationDef::TwoRay(TwoRayDef::default())
@@ -70,6 +76,11 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         addresses: lrwpan.addresses.or(Some(AddressLength::Short)),
         acks: lrwpan.acks.or(Some(true)),
         mesh_under: lrwpan.mesh_under,
+        neighbor_discovery: lrwpan.neighbor_discovery.or(Some(if ns3 {
+            NeighborDiscoveryDef::Ns3
+        } else {
+            NeighborDiscoveryDef::None
+        })),
         spaces: lrwpan.spaces.or(Some(!ns2)),
         min_be: lrwpan.min_be.or(Some(3)),
         max_be: lrwpan.max_be.or(Some(5)),
@@ -109,10 +120,6 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         let message = "applies to 802.11 only; 802.15.4 transmits at 250 kb/s and has its options in `lrwpan`";
         return Err(ScenarioError::new(join(path, field), message).with_hint("leave it out"));
     }
-    if def.profile == RadioProfile::Ns3 {
-        let message = "802.15.4 is modelled after the standard and after ns-2; known: \"std\", \"ns2\"";
-        return Err(ScenarioError::new(join(path, "profile"), message));
-    }
     Ok(())
 }
 
@@ -131,6 +138,11 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         let error = ScenarioError::new(join(path, "mesh_under"), "floods 6LoWPAN frames, and `encap` is \"raw_ipv4\"");
         return Err(error.with_hint("encap = \"sixlowpan\""));
     }
+    let discovers = def.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3);
+    if discovers && def.encap == Some(EncapDef::RawIpv4) {
+        let message = "belongs to IPv6, and `encap` is \"raw_ipv4\"";
+        return Err(ScenarioError::new(join(path, "neighbor_discovery"), message).with_hint("encap = \"sixlowpan\""));
+    }
     match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
         Some((field, value, min, max)) => {
             Err(ScenarioError::new(join(path, field), format!("{value} is not from {min} to {max}")))
@@ -141,7 +153,7 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
 
 /// The parameters that a definition with defaults describes.
 pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
-    let ns2 = def.profile == RadioProfile::Ns2;
+    let (ns2, ns3) = (def.profile == RadioProfile::Ns2, def.profile == RadioProfile::Ns3);
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
     let watts = |level| Power::from_dbm(level).0;
     let (noise, sensitivity, energy_detect) = if ns2 {
@@ -149,7 +161,16 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     } else {
         (watts(NOISE_DBM), watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM))
     };
-    let reception = Reception::Sinr { sensitivity, energy_detect, noise };
+    let reception = if ns3 {
+        Reception::Errors {
+            sensitivity: watts(NS3_NOISE_DBM + NS3_DETECTION_DB),
+            energy_detect: watts(NS3_ENERGY_DETECT_DBM),
+            noise: watts(NS3_NOISE_DBM),
+            preamble_detection: parts::linear(NS3_DETECTION_DB),
+        }
+    } else {
+        Reception::Sinr { sensitivity, energy_detect, noise }
+    };
     let long = lrwpan.addresses == Some(AddressLength::Long);
     // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address
     // is short.
@@ -160,7 +181,7 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let rules = LrWpanRules {
         encap: match lrwpan.encap {
             Some(EncapDef::RawIpv4) => Encap::RawIpv4,
-            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { iid_bytes: own },
+            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { iid_bytes: own, has_context: !ns3 },
         },
         // The frames of a mesh are broadcast.
         unicast_header: if mesh > Bytes::ZERO { header(2, own) + mesh } else { header(own, own) },
@@ -174,7 +195,11 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         spaces: lrwpan.spaces != Some(false),
         reception,
         frame_error: def.frame_error.unwrap_or(0.0),
-        ratio: if ns2 { NS2_CAPTURE } else { parts::linear(CO_CHANNEL_DB) },
+        ratio: match def.profile {
+            RadioProfile::Ns2 => NS2_CAPTURE,
+            RadioProfile::Ns3 => parts::linear(NS3_HALF_DB),
+            RadioProfile::Std => parts::linear(CO_CHANNEL_DB),
+        },
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
         queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },
         queue_lifetime: def.queue_lifetime,
@@ -182,7 +207,11 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let propagation = parts::propagation(def, speed_of_light);
     // A signal below a tenth of the noise changes no SINR by more than half a decibel.
-    let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
+    let floor = match def.profile {
+        RadioProfile::Ns2 => NS2_THRESHOLD,
+        RadioProfile::Ns3 => watts(NS3_NOISE_DBM - 10.0),
+        RadioProfile::Std => watts(NOISE_DBM - 10.0),
+    };
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     LrWpanRadio { rules, propagation, floor, speed_of_light, energy }
 }

@@ -3,9 +3,9 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::sixlowpan::{Address, Datagram, FrameSizes, MAX_PSDU, Transport};
+use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::packet::message::Message;
+use crate::packet::message::{Message, NdpMessage};
 use crate::radio::errors::{Mode, PhyHeader, RateMode};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::{MacTiming, Reception};
@@ -32,8 +32,9 @@ const MAX_SIFS_FRAME: Bytes = Bytes(18);
 /// Encapsulation of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Encap {
-    /// IPv6 over 6LoWPAN; bytes of an interface identifier that is not elided: 2 or 8.
-    Sixlowpan { iid_bytes: u64 },
+    /// IPv6 over 6LoWPAN; bytes of an interface identifier that is not elided: 2 or 8. Without a context, addresses and flow
+    /// labels are not compressed.
+    Sixlowpan { iid_bytes: u64, has_context: bool },
     /// Uncompressed IPv4.
     RawIpv4,
 }
@@ -144,10 +145,37 @@ impl LrWpanRules {
             payload,
             // Routing messages go one hop.
             hop_limit: 1,
-            has_traffic_class: false,
+            traffic_class: self.traffic_class(false),
             source: Address::Elided,
             destination: if to_one { Address::Elided } else { Address::AllNodes },
         }
+    }
+
+    /// Bytes of traffic class and flow label: ECN alone, or ECN and the label.
+    fn traffic_class(&self, has_ecn: bool) -> u64 {
+        match self.encap {
+            Encap::Sixlowpan { has_context: false, .. } => 3,
+            Encap::Sixlowpan { .. } | Encap::RawIpv4 => u64::from(has_ecn),
+        }
+    }
+
+    /// A message of Neighbor Discovery as a datagram.
+    fn ndp(&self, message: NdpMessage, request: &MacRequest) -> Datagram {
+        let stateless = matches!(self.encap, Encap::Sixlowpan { has_context: false, .. });
+        let global = if stateless { Address::Inline } else { Address::Elided };
+        let source = match message {
+            // The unspecified address; the link-local address.
+            NdpMessage::Solicitation { is_tentative: true, .. } | NdpMessage::RouterSolicitation => Address::Elided,
+            NdpMessage::Solicitation { .. } | NdpMessage::Advertisement => global,
+        };
+        let destination = match message {
+            NdpMessage::Solicitation { .. } if request.to.is_none() => Address::SolicitedNode,
+            NdpMessage::Solicitation { .. } | NdpMessage::Advertisement => global,
+            NdpMessage::RouterSolicitation => Address::AllNodes,
+        };
+        let payload = request.size.saturating_sub(IPV6_HEADER);
+        let traffic_class = self.traffic_class(false);
+        Datagram { transport: Transport::Icmpv6, payload, hop_limit: 255, traffic_class, source, destination }
     }
 
     /// The frames of a message; `None` if it does not fit.
@@ -157,6 +185,7 @@ impl LrWpanRules {
         let payload = match message {
             // ARP messages are not IP datagrams.
             Message::Arp(_) => return Self::raw(mac, request.size),
+            Message::Ndp(message) => return self.ndp(*message, request).frames(mac),
             Message::Dsdv(lines) => crate::routing::DSDV_ENTRY_SIZE * lines.len() as u64,
             Message::Aodv(_) => request.size.saturating_sub(IP_HEADER + UDP_HEADER),
             Message::Beacon | Message::Association(_) | Message::Dsr(_) => {
@@ -177,12 +206,14 @@ impl LrWpanRules {
         position: PathPosition,
     ) -> Option<FrameSizes> {
         let mac = self.unicast_header;
-        let Encap::Sixlowpan { iid_bytes } = self.encap else { return Self::raw(mac, size) };
+        let Encap::Sixlowpan { iid_bytes, has_context } = self.encap else { return Self::raw(mac, size) };
         let (transport, inner) = match packet.payload {
             crate::packet::Payload::Tcp(_) => (Transport::Tcp, size.saturating_sub(IP_HEADER)),
             crate::packet::Payload::Udp(_) => (Transport::Udp, size.saturating_sub(IP_HEADER + UDP_HEADER)),
         };
+        let source = if position.after_first_hop { Address::Context(iid_bytes) } else { Address::Elided };
         let destination = match position {
+            _ if !has_context => Address::Inline,
             PathPosition { leaves_pan: true, .. } => Address::Inline,
             PathPosition { before_last_hop: true, .. } => Address::Context(iid_bytes),
             PathPosition { .. } => Address::Elided,
@@ -191,8 +222,8 @@ impl LrWpanRules {
             transport,
             payload: inner,
             hop_limit: packet.ttl,
-            has_traffic_class: packet.ecn() != tcp::Ecn::NotEct,
-            source: if position.after_first_hop { Address::Context(iid_bytes) } else { Address::Elided },
+            traffic_class: self.traffic_class(packet.ecn() != tcp::Ecn::NotEct),
+            source: if has_context { source } else { Address::Inline },
             destination,
         };
         datagram.frames(mac)

@@ -25,10 +25,12 @@ pub(crate) enum Address {
     Elided,
     /// Another station of the PAN: the prefix is that of the context; bytes of the interface identifier.
     Context(u64),
-    /// A node beyond the PAN: 16 bytes inline.
+    /// 16 bytes inline: a node beyond the PAN, or any without a context.
     Inline,
-    /// The multicast address ff02::1.
+    /// A multicast address of 8 bits, as ff02::1, all nodes.
     AllNodes,
+    /// A multicast address of 48 bits: that of a solicited node (RFC 4291 §2.7.1).
+    SolicitedNode,
 }
 
 impl Address {
@@ -38,6 +40,7 @@ impl Address {
             Address::Context(bytes) => bytes,
             Address::Inline => 16,
             Address::AllNodes => 1,
+            Address::SolicitedNode => 6,
         }
     }
 }
@@ -49,6 +52,8 @@ pub(crate) enum Transport {
     Tcp,
     /// UDP, which is compressed.
     Udp,
+    /// ICMPv6, which is not compressed.
+    Icmpv6,
 }
 
 /// What decides the compressed size of a datagram.
@@ -58,8 +63,8 @@ pub(crate) struct Datagram {
     /// Bytes after the headers of IPv6 and UDP: TCP header and payload, or UDP payload.
     pub(crate) payload: Bytes,
     pub(crate) hop_limit: u8,
-    /// The traffic class is not 0: the ECN field is ECT or CE.
-    pub(crate) has_traffic_class: bool,
+    /// Bytes of traffic class and flow label that are not elided (RFC 6282 §3.1.1).
+    pub(crate) traffic_class: u64,
     pub(crate) source: Address,
     pub(crate) destination: Address,
 }
@@ -68,7 +73,7 @@ impl Datagram {
     /// Size of the uncompressed headers, TCP excluded.
     fn uncompressed_headers(&self) -> u64 {
         match self.transport {
-            Transport::Tcp => IPV6_HEADER.0,
+            Transport::Tcp | Transport::Icmpv6 => IPV6_HEADER.0,
             Transport::Udp => IPV6_HEADER.0 + UDP_HEADER.0,
         }
     }
@@ -76,14 +81,13 @@ impl Datagram {
     /// Size of the headers compressed by LOWPAN_IPHC and LOWPAN_NHC (RFC 6282 §3, §4.3).
     pub(crate) fn compressed_headers(&self) -> u64 {
         let next_header = match self.transport {
-            Transport::Tcp => 1,
+            Transport::Tcp | Transport::Icmpv6 => 1,
             // NHC dispatch and ports. The checksum is elided, as in ns-3 and as §4.3.2 allows if another integrity
             // check covers the datagram; it would be 2 B more.
             Transport::Udp => 1 + 4,
         };
         let hop_limit = u64::from(!matches!(self.hop_limit, 1 | 64 | 255));
-        let traffic_class = u64::from(self.has_traffic_class);
-        IPHC + traffic_class + next_header + hop_limit + self.source.bytes() + self.destination.bytes()
+        IPHC + self.traffic_class + next_header + hop_limit + self.source.bytes() + self.destination.bytes()
     }
 
     /// The frames, each with a MAC overhead of `mac`; `None` if the datagram is too long.
@@ -145,7 +149,7 @@ mod tests {
 
     fn datagram(transport: Transport, payload: u64) -> Datagram {
         let (source, destination) = (Address::Elided, Address::Elided);
-        Datagram { transport, payload: Bytes(payload), hop_limit: 64, has_traffic_class: false, source, destination }
+        Datagram { transport, payload: Bytes(payload), hop_limit: 64, traffic_class: 0, source, destination }
     }
 
     fn tcp(mss: u64) -> Datagram {
@@ -166,10 +170,7 @@ mod tests {
         let after_first_hop = Datagram { hop_limit: 62, source: Address::Context(2), ..tcp(0) };
         assert_eq!(after_first_hop.compressed_headers(), 3 + 1 + 2);
         assert_eq!(Datagram { destination: Address::Context(8), ..after_first_hop }.compressed_headers(), 6 + 8);
-        assert_eq!(
-            Datagram { destination: Address::Inline, has_traffic_class: true, ..tcp(0) }.compressed_headers(),
-            3 + 17
-        );
+        assert_eq!(Datagram { destination: Address::Inline, traffic_class: 1, ..tcp(0) }.compressed_headers(), 3 + 17);
         let update = Datagram { destination: Address::AllNodes, ..datagram(Transport::Udp, 0) };
         assert_eq!(update.compressed_headers(), 7 + 1);
     }
@@ -194,6 +195,16 @@ mod tests {
         // The last fragment may fill its frame though it is no multiple of 8.
         assert_eq!(sizes(tcp(84 + 111), SHORT), [122, 127]);
         assert_eq!(sizes(tcp(84 + 112), SHORT), [122, 120, 24]);
+    }
+
+    /// The frames of ns-3.37 in a mesh (18 B around the datagram): a segment of 100 B with timestamps, and an ACK, without a
+    /// context and with the flow label.
+    #[test]
+    fn frames_without_a_context() {
+        let (source, destination) = (Address::Inline, Address::Inline);
+        let of = |payload| Datagram { traffic_class: 3, source, destination, ..datagram(Transport::Tcp, payload) };
+        assert_eq!(sizes(of(20 + 12 + 100), Bytes(18)), [124, 91]);
+        assert_eq!(sizes(of(20 + 12), Bytes(18)), [88]);
     }
 
     /// The numbers of frames of `lrwpan.out`.

@@ -10,6 +10,7 @@ use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
+use crate::radio::build;
 use crate::radio::errors::Mode;
 use crate::radio::frame::Content;
 use crate::radio::medium::{Listener, Medium};
@@ -200,7 +201,12 @@ fn fragments_multiply_loss() {
     let ratio = libm::pow(10.0, 0.1);
     let reception =
         Reception::Errors { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-9 / ratio, preamble_detection: 0.0 };
-    let rules = LrWpanRules { encap: Encap::Sixlowpan { iid_bytes: 2 }, acks: false, reception, ..standard() };
+    let rules = LrWpanRules {
+        encap: Encap::Sixlowpan { iid_bytes: 2, has_context: true },
+        acks: false,
+        reception,
+        ..standard()
+    };
     for lines in [9, 30, 60, 100] {
         let content = Content::Message(crate::ids::MessageId(0));
         let to = Some(StationId(1));
@@ -215,5 +221,34 @@ fn fragments_multiply_loss() {
         let measured = sum(|rates| rates.delivered) / sum(|rates| rates.frames) * f64::from(frames.count);
         // Three standard errors of 7,900 datagrams of 12 frames; of shorter ones there are more.
         assert_near(measured, expected, 0.0135, &format!("{} frames", frames.count));
+    }
+}
+
+/// Router solicitations (41 B) that ns-3.37 receives over a distance in metres, of so many.
+const RECEIVED: [(f64, u32, u32); 10] = [
+    (96.0, 120, 120),
+    (100.0, 120, 120),
+    (104.0, 103, 112),
+    (106.0, 100, 114),
+    (108.0, 82, 106),
+    (110.0, 65, 99),
+    (112.0, 43, 88),
+    (114.0, 43, 89),
+    (116.0, 32, 84),
+    (118.0, 24, 80),
+];
+
+/// The bit errors of profile ns3 over distance are those of ns-3.37, within three standard errors.
+#[test]
+fn frames_arrive_as_far_as_in_ns3() {
+    let def = serde_json::from_str(r#"{"standard": "802.15.4", "profile": "ns3"}"#).unwrap();
+    let radio = build::lrwpan::build(&build::with_defaults(&def, "radio").unwrap());
+    let Reception::Errors { noise, .. } = radio.rules.reception else { panic!("profile ns3 has bit errors") };
+    for (distance, received, sent) in RECEIVED {
+        let expected = Mode::Oqpsk.survival(8.0 * (1.0 + 41.0), radio.propagation.rx_power(distance) / noise);
+        let error = (expected * (1.0 - expected) / f64::from(sent)).sqrt();
+        let measured = f64::from(received) / f64::from(sent);
+        println!("{distance} m: {expected:.3}, ns-3 {measured:.3} +- {error:.3}");
+        assert!((measured - expected).abs() < 3.0 * error, "{distance} m: {measured} of {expected}");
     }
 }
