@@ -334,3 +334,30 @@ def test_a_lost_cts_costs_the_time_of_a_data_frame(frame_error, expected):
     }  # fmt: skip
     received = [trace(json.dumps(scenario), seed, json=True).count('"event":"delivered"') for seed in (1, 2, 3)]
     assert sum(received) / 3 == pytest.approx(expected, rel=0.03)
+
+
+def over_6lowpan(events):
+    """Return what FlowMonitor counts of SYNs of one flow: (sent at, ended at, event, reason)."""
+    lines = []
+    for sent_s, end_s, event, reason in events:
+        syn = Packet(sent_s, "sent", 0, True, 60, 0, 0, True, False, None, sent_s)
+        lines += [syn, syn._replace(time_s=end_s, event=event, reason=reason)]
+    lines.sort(key=lambda line: line.time_s)
+    seen = metrics_ns3.over_6lowpan(lines, [("n1", "n0")], 20.0)
+    return metrics_ns3.author_ns3(metrics_ns3.directions(seen), 20.0)
+
+
+def test_flowmonitor_takes_an_error_for_a_reception():
+    """ns-3.37, two hosts out of reach: SYNs at 1, 4 and 10 s; addresses are given up at 5 and 14 s, with one error each."""
+    count = over_6lowpan([(1, 5, "dropped", "arp"), (4, 5, "dropped", "arp"), (10, 14, "dropped", "arp")])
+    assert (count["sent"], count["received"], count["lost"]) == (3, 2, 1)
+    assert count["delay"] == 4.0
+    # The errors have 40 + 8 B and the SYN over IPv6.
+    assert count["throughput"] == 2 * (60 + 20 + 48) * 8 / 1024 / 20
+
+
+def test_flowmonitor_takes_ten_seconds_to_miss_a_packet():
+    """A loss on the air is counted when the packet has not been seen for 10 s, and a probe that fails makes no error."""
+    count = over_6lowpan([(1, 1.1, "dropped", "loss"), (6, 6.5, "delivered", ""), (15, 15.1, "dropped", "loss")])
+    assert (count["sent"], count["received"], count["lost"]) == (3, 1, 1)
+    assert over_6lowpan([(1, 4.2, "dropped", "arp")])["received"] == 0

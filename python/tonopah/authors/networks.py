@@ -123,7 +123,7 @@ NETWORKS = (
             "nodes": whole(20, least=2), "flows": whole(10), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
             "speed": Parameter(5.0, least=0.1, most=100),
         },
-        lambda **point: [worlds_ns3.pan_001(**point)], counted.flowmonitor, NS3, "pan", GROWING, runs=3,
+        lambda **point: [worlds_ns3.pan_001(**point)], counted.flooded, NS3, "pan", GROWING, runs=3,
     ),
     Network(
         "001-comparison", "802.11a dumbbell, four flows", f"{REPOSITORY_001}, CompNetwork.cc", "author_ns3",
@@ -178,7 +178,7 @@ NETWORKS = (
             "nodes": whole(20), "flows": whole(20), "packets_per_s": whole(500, 10_000),
             "speed": Parameter(5.0, least=0.1, most=100),
         },
-        lambda **point: [worlds_ns3.pan_004(**point)], counted.flowmonitor, NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "pan",
+        lambda **point: [worlds_ns3.pan_004(**point)], counted.flooded, NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "pan",
         {"nodes": "nodes", "flows": "flows"}, goals={"sent": Goal(factor=1.5), "received": Goal(factor=1.5)}, runs=5,
     ),
     Network(

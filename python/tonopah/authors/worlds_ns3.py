@@ -137,7 +137,8 @@ def flooded(places: list[list[float]], speed: float, segment_bytes: int, flows: 
         "kind": "adhoc", "nodes": len(places), "flows": 0, "area": {"x": side, "y": side, "z": f"{CUBE_M}m"},
         "mobility": mobility, "own_mobility": outside,
         "placement": {"kind": "list", "positions": [[*place, 0.0] for place in places]},
-        "radio": {"standard": "802.15.4", "queue_limit": 100000, "lrwpan": {"mesh_under": 10}}, "routing": {"kind": "shortest"},
+        "radio": {"standard": "802.15.4", "profile": "ns3", "queue_limit": 100000, "lrwpan": {"mesh_under": 10}},
+        "routing": {"kind": "shortest"},
     }  # fmt: skip
     tcp = {"profile": "ns3", "cc": "newreno", "mss": f"{segment_bytes}B", **BIG_BUFFERS}
     return {"duration": duration, "network": network, "tcp": tcp, "flow": flows}
