@@ -47,7 +47,8 @@ def over_6lowpan(lines: Sequence[Packet], ends: Sequence[tuple[str, str]], lengt
 
     When ns-3 gives an address up, it sends an ICMPv6 error about the first packet that waits, to its own node. The error carries
     the tag of the packet that it quotes, and FlowMonitor counts it as the reception of that packet: after exactly 4 s, if that
-    packet began the resolution. Measured with ns-3.37. What is lost in the last seconds is `missed`: neither received nor yet lost.
+    packet began the resolution. Measured with ns-3.37. A packet of the last seconds that is lost is
+    `missed`: neither received nor yet lost.
     """
 
     def way_at(line: Packet, after_s: float = 0.0) -> tuple[str, str, float]:

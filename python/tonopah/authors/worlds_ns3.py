@@ -123,20 +123,18 @@ def comparison_001(algorithm: str, packets_per_s: int) -> Scenario:
 def flooded(places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str) -> Scenario:
     """Return stations of 802.15.4 that flood every frame over ten hops and move straight on in a cube of 25 m.
 
-    ns-3 draws a speed for each station once (alpha 1); here all have the mean. Whoever starts outside the cube turns round there
-    at every step of 5 s; here it stays where it is.
+    ns-3 draws a speed for each station once (alpha 1); here all have the mean. Its model puts a station that stands outside the cube
+    on the nearest point of it when the run begins, so that rows of stations share a place.
     """
     cube = {"x": f"{CUBE_M}m", "y": f"{CUBE_M}m", "z": f"{CUBE_M}m"}
-    side = f"{max(float(CUBE_M), *(math.ceil(value) for place in places for value in place)):g}m"
+    inside = [[*(min(value, float(CUBE_M)) for value in place), 0.0] for place in places]
     mobility = {
         "kind": "gauss_markov", "alpha": 1.0, "interval": "5s", "speed": f"{speed / 2:g}m/s", "speed_noise": 0.0,
         "direction_noise": 0.0, "pitch_noise": 0.0, "field": cube,
     }  # fmt: skip
-    outside = {f"n{i}": {"kind": "fixed"} for i, place in enumerate(places) if max(place) > CUBE_M}
     network = {
-        "kind": "adhoc", "nodes": len(places), "flows": 0, "area": {"x": side, "y": side, "z": f"{CUBE_M}m"},
-        "mobility": mobility, "own_mobility": outside,
-        "placement": {"kind": "list", "positions": [[*place, 0.0] for place in places]},
+        "kind": "adhoc", "nodes": len(places), "flows": 0, "area": cube, "mobility": mobility,
+        "placement": {"kind": "list", "positions": inside},
         "radio": {"standard": "802.15.4", "profile": "ns3", "queue_limit": 100000, "lrwpan": {"mesh_under": 10}},
         "routing": {"kind": "shortest"},
     }  # fmt: skip
