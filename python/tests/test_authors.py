@@ -361,3 +361,9 @@ def test_flowmonitor_takes_ten_seconds_to_miss_a_packet():
     count = over_6lowpan([(1, 1.1, "dropped", "loss"), (6, 6.5, "delivered", ""), (15, 15.1, "dropped", "loss")])
     assert (count["sent"], count["received"], count["lost"]) == (3, 1, 1)
     assert over_6lowpan([(1, 4.2, "dropped", "arp")])["received"] == 0
+
+
+def test_stations_start_inside_the_cube_of_their_movement():
+    """Positions that ns-3.37 prints at 0 s for stations 0, 4, 8, 12, 16 and 20 of a grid of 5 x 10 m."""
+    places = worlds_ns3.pan_004(20, 20, 500, 5.0)["network"]["placement"]["positions"]
+    assert [places[k] for k in range(0, 21, 4)] == [[0, 0, 0], [5, 10, 0], [10, 20, 0], [0, 25, 0], [5, 25, 0], [10, 25, 0]]

@@ -123,8 +123,8 @@ def comparison_001(algorithm: str, packets_per_s: int) -> Scenario:
 def flooded(places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str) -> Scenario:
     """Return stations of 802.15.4 that flood every frame over ten hops and move straight on in a cube of 25 m.
 
-    ns-3 draws a speed for each station once (alpha 1); here all have the mean. Its model puts a station that stands outside the cube
-    on the nearest point of it when the run begins, so that rows of stations share a place.
+    ns-3 draws a speed for each station once (alpha 1); here all have the mean. Its model puts a station that stands outside the
+    cube on the nearest point of it when the run begins, so that rows of stations share a place.
     """
     cube = {"x": f"{CUBE_M}m", "y": f"{CUBE_M}m", "z": f"{CUBE_M}m"}
     inside = [[*(min(value, float(CUBE_M)) for value in place), 0.0] for place in places]
