@@ -64,6 +64,8 @@ def test_results_of_another_engine_are_not_used(study, monkeypatch, capsys):
     assert study.missing() == total
     with pytest.raises(tp.InputError, match=rf"contains no finished run.*it has {total} runs of engine \d"):
         study.report()
+    with pytest.raises(tp.InputError, match=rf"contains no finished run.*it has {total} runs of engine \d"):
+        study.figures()
     assert study.run(quiet=True, jobs=2) == total
     with Store(study.folder, create=False) as store:
         assert store.other_builds() == {}

@@ -25,7 +25,7 @@ from tonopah.analysis.figure_values import (
     scatter,
 )
 from tonopah.analysis.printed import published_points
-from tonopah.analysis.tables import PartTables, is_measured, part_tables
+from tonopah.analysis.tables import PartTables, is_measured, part_tables, require_runs
 from tonopah.errors import near_names
 from tonopah.spec.model import Figure, Part, StudySpec
 from tonopah.spec.plan import Plan
@@ -71,8 +71,9 @@ def part_sources(parts: Iterable[Part], plan: Plan, store: "Store") -> list[Part
 
 
 def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, FigureData]:
-    """Return all figures of a study by their ids."""
+    """Return all figures of a study by their ids. Raises InputError if it has no finished run."""
     sources = part_sources(spec.parts, plan, store)
+    require_runs(sources, store)
     sections = (section for source in sources for section in part_figures(source, sources))
     return {figure.id: figure for section in sections for figure in section.figures}
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.metrics import Metric
+from tonopah.errors import InputError
+from tonopah.metrics import Metric, count_text
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
@@ -37,6 +38,14 @@ class PartTables:
     runs: "pd.DataFrame"
     flows: "pd.DataFrame"
     store: "Store"
+
+
+def require_runs(sources: Sequence[PartTables], store: "Store") -> None:
+    """Raise InputError if no part has a finished run of this build of the engine, and say of which builds there are any."""
+    if all(source.runs.empty for source in sources):
+        others = ", ".join(f"{count_text(count, 'run')} of engine {build}" for build, count in store.other_builds().items())
+        hint = f"it has {others}; results belong to one build: `study run` does them again" if others else None
+        raise InputError("", "contains no finished run", hint, str(store.folder))
 
 
 def key_columns(run: Run, part: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tonopah.analysis import claims, consistency, mechanisms, printed, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.tables import PartTables
-from tonopah.errors import InputError, RunFailedError
+from tonopah.errors import RunFailedError
 from tonopah.execution.progress import show_progress
 from tonopah.metrics import count_text, duration_text
 from tonopah.report import vendor, verdicts
@@ -46,10 +46,7 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
     progress is shown on standard error.
     """
     sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
-    if all(source.runs.empty for source in sources):
-        others = ", ".join(f"{count_text(count, 'run')} of engine {build}" for build, count in store.other_builds().items())
-        hint = f"it has {others}; results belong to one build: `study run` does them again" if others else None
-        raise InputError("", "contains no finished run", hint, str(store.folder))
+    tables.require_runs(sources, store)
     try:
         return write_files(manifest, spec, plan, store, sources, out, quiet)
     except OSError as error:
