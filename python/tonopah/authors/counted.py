@@ -64,8 +64,7 @@ def flooded(runs: Sequence[Seen]) -> Numbers:
     """Return the pooled numbers over 6LoWPAN, errors of ICMPv6 taken for receptions."""
     seen = runs[0]
     ends = [(flow["from"], flow["to"]) for flow in seen.scenario["flow"]]
-    lines = [line for line in seen.places if line.event != "transmitted"]
-    lines = metrics_ns3.over_6lowpan(lines, ends, length_s(seen))
+    lines = metrics_ns3.over_6lowpan(seen.places, ends, length_s(seen))
     return metrics_ns3.author_ns3(metrics_ns3.directions(lines), length_s(seen))
 
 

@@ -136,9 +136,9 @@ fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
         let option = link_layer_address_option(lrwpan.addresses);
         let host = |(i, name): (usize, &String)| {
             let rng = Rng::stream(seed, &format!("station/{name}/neighbor_discovery"));
-            (NeighborDiscovery::new(StationId(i as u32), option, rng), None)
+            NeighborDiscovery::new(StationId(i as u32), option, rng)
         };
-        return AddressResolution::Ndp(def.stations.iter().enumerate().map(host).collect());
+        return AddressResolution::ndp(def.stations.iter().enumerate().map(host));
     }
     match def.radio.arp {
         Some(ArpDef::Ns2) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),

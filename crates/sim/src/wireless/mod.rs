@@ -10,6 +10,7 @@ mod resolution;
 mod source_routing;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 use std::collections::VecDeque;
 
@@ -28,6 +29,7 @@ use crate::routing::{NextHop, Outgoing};
 pub(crate) use access_points::AccessPoints;
 pub(crate) use gateways::Gateways;
 pub(crate) use resolution::AddressResolution;
+use timer::PendingTimer;
 
 /// How stations find the next hop.
 #[derive(Clone, Debug)]
@@ -60,8 +62,8 @@ pub(crate) struct WirelessSubnet {
     /// Interval between updates of the shortest paths, or between beacons; `None` if they have no effect.
     pub(crate) refresh: Option<Span>,
     resolution: AddressResolution,
-    /// By station, the time of its pending routing timer; events at other times are stale.
-    timers: Vec<Option<Time>>,
+    /// By station, its routing timer.
+    timers: Vec<PendingTimer>,
 }
 
 impl WirelessSubnet {
@@ -73,7 +75,7 @@ impl WirelessSubnet {
         routing: Routing,
         resolution: AddressResolution,
     ) -> WirelessSubnet {
-        let timers = vec![None; nodes.len()];
+        let timers = vec![PendingTimer::default(); nodes.len()];
         WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, resolution, timers }
     }
 

@@ -8,6 +8,7 @@ use tcp::units::{Bytes, Span, Time};
 
 use crate::ids::StationId;
 use crate::packet::message::{Message, NdpMessage};
+use crate::radio::lrwpan::sixlowpan::IPV6_HEADER;
 use crate::radio::service::MacRequest;
 use crate::routing::Outgoing;
 
@@ -34,7 +35,6 @@ const INITIAL_INTERVAL: Span = Span::from_millis(1_000);
 const MAX_INTERVAL: Span = Span::from_millis(3_600_000);
 const INTERVAL_VARIATION: f64 = 0.1;
 
-const IPV6_HEADER: Bytes = Bytes(40);
 /// Solicitation and advertisement of a neighbor, without options (RFC 4861 §4.3, §4.4); solicitation of a router (§4.1).
 const NEIGHBOR_MESSAGE: Bytes = Bytes(24);
 const ROUTER_SOLICITATION: Bytes = Bytes(8);
@@ -58,6 +58,16 @@ enum State {
         solicitations: u32,
         due: Time,
     },
+}
+
+impl State {
+    /// When its timer is due, if it has one.
+    fn due(self) -> Option<Time> {
+        match self {
+            State::Incomplete { due, .. } | State::Delay { until: due } | State::Probe { due, .. } => Some(due),
+            State::Reachable { .. } | State::Stale => None,
+        }
+    }
 }
 
 /// Neighbor cache entry.
@@ -171,20 +181,14 @@ impl NeighborDiscovery {
     fn learn(&mut self, from: StationId) -> Vec<Action> {
         let new = Neighbor { state: State::Stale, held: VecDeque::new() };
         let neighbor = self.cache.entry(from).or_insert(new);
-        if let State::Incomplete { .. } = neighbor.state {
-            neighbor.state = State::Stale;
-        } else {
-            return Vec::new();
-        }
+        let State::Incomplete { .. } = neighbor.state else { return Vec::new() };
+        neighbor.state = State::Stale;
         neighbor.held.drain(..).map(Action::Release).collect()
     }
 
     /// The instant of the next timer.
     pub(crate) fn next_timer(&self) -> Time {
-        let due = self.cache.values().filter_map(|neighbor| match neighbor.state {
-            State::Incomplete { due, .. } | State::Delay { until: due } | State::Probe { due, .. } => Some(due),
-            State::Reachable { .. } | State::Stale => None,
-        });
+        let due = self.cache.values().filter_map(|neighbor| neighbor.state.due());
         let jittered = self.jittered.iter().map(|(at, _)| *at);
         due.chain(jittered).fold(self.next_router_solicitation, Time::min)
     }
@@ -192,26 +196,15 @@ impl NeighborDiscovery {
     /// Handles the timers that are due.
     pub(crate) fn on_timer(&mut self, now: Time) -> Vec<Action> {
         let mut actions = Vec::new();
-        for (to, state) in self.due(now) {
-            match state {
-                State::Incomplete { solicitations, .. } if solicitations < MULTICAST_SOLICITATIONS => {
-                    let (solicitations, due) = (solicitations + 1, now + RETRANS_TIMER);
-                    self.enter(to, State::Incomplete { solicitations, due });
-                    self.solicit(now, to, None);
-                }
-                State::Delay { .. } => {
-                    self.enter(to, State::Probe { solicitations: 1, due: now + RETRANS_TIMER });
-                    self.solicit(now, to, Some(to));
-                }
-                State::Probe { solicitations, .. } if solicitations < UNICAST_SOLICITATIONS => {
-                    let (solicitations, due) = (solicitations + 1, now + RETRANS_TIMER);
-                    self.enter(to, State::Probe { solicitations, due });
-                    self.solicit(now, to, Some(to));
-                }
-                _ => {
-                    let gone = self.cache.remove(&to).expect("the entry exists");
-                    actions.extend(gone.held.into_iter().map(Action::GiveUp));
-                }
+        for to in self.due(now) {
+            let neighbor = self.cache.get_mut(&to).expect("the entry exists");
+            let next = after_timer(neighbor.state, now + RETRANS_TIMER);
+            if let Some(state) = next {
+                neighbor.state = state;
+                self.solicit(now, to, matches!(state, State::Probe { .. }).then_some(to));
+            } else {
+                actions.extend(neighbor.held.drain(..).map(Action::GiveUp));
+                self.cache.remove(&to);
             }
         }
         if self.next_router_solicitation <= now {
@@ -221,18 +214,10 @@ impl NeighborDiscovery {
         actions
     }
 
-    /// Entries whose timer is due.
-    fn due(&self, now: Time) -> Vec<(StationId, State)> {
-        let is_due = |state: &State| match *state {
-            State::Incomplete { due, .. } | State::Delay { until: due } | State::Probe { due, .. } => due <= now,
-            State::Reachable { .. } | State::Stale => false,
-        };
-        let entries = self.cache.iter().map(|(to, neighbor)| (*to, neighbor.state));
-        entries.filter(|(_, state)| is_due(state)).collect()
-    }
-
-    fn enter(&mut self, to: StationId, state: State) {
-        self.cache.get_mut(&to).expect("the entry exists").state = state;
+    /// Neighbors whose timer is due.
+    fn due(&self, now: Time) -> Vec<StationId> {
+        let is_due = |neighbor: &Neighbor| neighbor.state.due().is_some_and(|due| due <= now);
+        self.cache.iter().filter(|(_, neighbor)| is_due(neighbor)).map(|(to, _)| *to).collect()
     }
 
     /// A router solicitation, and when the next one is due: the interval doubles (RFC 8415 §15).
@@ -263,6 +248,20 @@ impl NeighborDiscovery {
     /// Requests that are held.
     pub(crate) fn held(&self) -> impl Iterator<Item = &MacRequest> {
         self.cache.values().flat_map(|neighbor| &neighbor.held)
+    }
+}
+
+/// The state in which another solicitation has been sent, whose timer is `due`; `None` if enough of them were.
+fn after_timer(state: State, due: Time) -> Option<State> {
+    match state {
+        State::Incomplete { solicitations, .. } if solicitations < MULTICAST_SOLICITATIONS => {
+            Some(State::Incomplete { solicitations: solicitations + 1, due })
+        }
+        State::Delay { .. } => Some(State::Probe { solicitations: 1, due }),
+        State::Probe { solicitations, .. } if solicitations < UNICAST_SOLICITATIONS => {
+            Some(State::Probe { solicitations: solicitations + 1, due })
+        }
+        _ => None,
     }
 }
 

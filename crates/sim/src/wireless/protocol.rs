@@ -75,10 +75,9 @@ impl WirelessSubnet {
 
     /// Handles the routing timer of a station.
     pub(super) fn on_route_timer(&mut self, ctx: &mut Context, at: StationId) {
-        if self.timers[at.index()] != Some(ctx.now) {
+        if !self.timers[at.index()].expire(ctx.now) {
             return;
         }
-        self.timers[at.index()] = None;
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_timer(ctx.now);
         self.run_agent(ctx, at);
@@ -173,9 +172,7 @@ impl WirelessSubnet {
     pub(super) fn plan_timer(&mut self, ctx: &mut Context, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
         let Some(next) = next.map(|next| next.max(ctx.now)) else { return };
-        let timer = &mut self.timers[at.index()];
-        if timer.is_none_or(|pending| next < pending) {
-            *timer = Some(next);
+        if self.timers[at.index()].advance(next) {
             ctx.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station: at } });
         }
     }

@@ -1,9 +1,8 @@
 //! Address resolution of the next hop: ARP, Neighbor Discovery, or none.
 
-use tcp::units::Time;
-
 use super::arp::{ArpTable, Resolution};
 use super::ndp::{Action, Lookup, NeighborDiscovery};
+use super::timer::PendingTimer;
 use super::{WirelessSubnet, drop_content};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
@@ -20,11 +19,16 @@ pub(crate) enum AddressResolution {
     Known,
     /// By station, its ARP table.
     Arp(Vec<ArpTable>),
-    /// By station, its neighbor cache, and the time of its pending timer; events at other times are stale.
-    Ndp(Vec<(NeighborDiscovery, Option<Time>)>),
+    /// By station, its neighbor cache and the timer of that.
+    Ndp(Vec<(NeighborDiscovery, PendingTimer)>),
 }
 
 impl AddressResolution {
+    /// Neighbor Discovery in every station.
+    pub(crate) fn ndp(hosts: impl Iterator<Item = NeighborDiscovery>) -> AddressResolution {
+        AddressResolution::Ndp(hosts.map(|host| (host, PendingTimer::default())).collect())
+    }
+
     /// Packets that wait for an address.
     pub(super) fn packets(&self) -> usize {
         let is_packet = |request: &&MacRequest| matches!(request.content, Content::Packet(_));
@@ -102,11 +106,10 @@ impl WirelessSubnet {
     /// Handles the timer of a station's neighbor cache.
     pub(super) fn on_neighbor_timer(&mut self, ctx: &mut Context, at: StationId) {
         let AddressResolution::Ndp(hosts) = &mut self.resolution else { return };
-        let (host, planned) = &mut hosts[at.index()];
-        if *planned != Some(ctx.now) {
+        let (host, timer) = &mut hosts[at.index()];
+        if !timer.expire(ctx.now) {
             return;
         }
-        *planned = None;
         let actions = host.on_timer(ctx.now);
         self.run_actions(ctx, at, actions);
     }
@@ -125,10 +128,9 @@ impl WirelessSubnet {
     /// Schedules the timer of a station's neighbor cache, if it has one.
     pub(super) fn plan_neighbor_timer(&mut self, ctx: &mut Context, at: StationId) {
         let AddressResolution::Ndp(hosts) = &mut self.resolution else { return };
-        let (host, planned) = &mut hosts[at.index()];
+        let (host, timer) = &mut hosts[at.index()];
         let next = host.next_timer();
-        if planned.is_none_or(|pending| next < pending) {
-            *planned = Some(next);
+        if timer.advance(next) {
             ctx.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::NeighborTimer { station: at } });
         }
     }

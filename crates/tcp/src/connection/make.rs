@@ -1,6 +1,6 @@
 //! The segments of a connection: SYN, data, ACK.
 
-use super::Connection;
+use super::{Connection, ConnectionState, NO_ACK};
 use crate::segment::{Ecn, Flags, Sack, Segment};
 use crate::sender::Outgoing;
 use crate::seq::SeqNo;
@@ -8,6 +8,31 @@ use crate::timers::Timer;
 use crate::units::Time;
 
 impl Connection {
+    /// The next segment to send now; call until it returns `None`.
+    pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if let Some(first) = self.exceptional.as_mut().and_then(|exceptional| exceptional.poll()) {
+            return Some(first);
+        }
+        if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) && !self.opens_without_syn(now) {
+            return self.make_syn(now);
+        }
+        let sender = self.sender.as_mut()?;
+        if self.early_ack != NO_ACK {
+            let ack = std::mem::replace(&mut self.early_ack, NO_ACK);
+            return Some(self.make_early_ack(now, ack));
+        }
+        // CLOSED sends no data; a final ACK may still be pending.
+        let without_data = std::mem::take(&mut self.ack_alone) || self.state == ConnectionState::Closed;
+        let next = if without_data { None } else { sender.poll(now, &mut self.timers) };
+        if next.is_none() && !self.ack_pending {
+            return None;
+        }
+        if next.is_none() && self.exceptional.is_some() {
+            return Some(self.make_exceptional_ack(now));
+        }
+        Some(self.make_segment(now, next))
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn make_syn(&mut self, now: Time) -> Option<Segment> {

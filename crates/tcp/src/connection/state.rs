@@ -7,7 +7,7 @@ use crate::sender::{HandshakeTiming, Sender};
 use crate::seq::SeqNo;
 use crate::settings::OpeningKind;
 use crate::timers::{Timer, Timers};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Time};
 
 /// The state of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +74,7 @@ impl Connection {
                 return false;
             }
             ConnectionState::SynReceived if has(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA => {
-                let rtt = self.handshake.as_ref().and_then(|handshake| handshake.rtt(now, segment));
-                self.enter_established(now, segment.window, rtt)
+                self.enter_established(now, segment.window, Some(segment))
             }
             _ => {}
         }
@@ -95,10 +94,9 @@ impl Connection {
         match self.state {
             ConnectionState::SynSent | ConnectionState::SynReceived if acks_our_syn => {
                 handshake.on_syn_ack(&mut self.clock, segment);
-                let (rtt, opening) = (handshake.rtt(now, segment), handshake.config.opening);
-                self.enter_established(now, segment.window, rtt);
+                self.ack_alone = handshake.config.opening == OpeningKind::Ns3;
+                self.enter_established(now, segment.window, Some(segment));
                 self.ack_pending = true;
-                self.ack_alone = opening == OpeningKind::Ns3;
             }
             // The first SYN; or a simultaneous open (RFC 9293 §3.5); or our SYN-ACK was lost.
             _ => {
@@ -123,9 +121,10 @@ impl Connection {
 
     #[cold]
     #[inline(never)]
-    fn enter_established(&mut self, now: Time, window: Bytes, rtt: Option<Span>) {
+    fn enter_established(&mut self, now: Time, window: Bytes, answer: Option<&Segment>) {
         let Some(mut handshake) = self.handshake.take() else { return };
         self.timers.stop(Timer::Rto);
+        let rtt = answer.and_then(|answer| handshake.rtt(now, answer));
         let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
         self.clock.agree(agreed.timestamps, handshake.config.one_way_agent);

@@ -87,7 +87,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         max_backoffs: lrwpan.max_backoffs.or(Some(4)),
         max_retries: lrwpan.max_retries.or(Some(3)),
     };
-    check_backoff(&settings, &join(path, "lrwpan"))?;
+    check_settings(&settings, &join(path, "lrwpan"))?;
     let with_defaults = RadioDef {
         queue_limit: def.queue_limit.or(Some(50)),
         propagation: Some(propagation),
@@ -123,7 +123,7 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
+fn check_settings(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
     // The ranges of IEEE 802.15.4-2011 §6.4.2, table 52.
     let (min_be, max_be) = (def.min_be.unwrap_or(3), def.max_be.unwrap_or(5));
     let fields = [
@@ -134,14 +134,14 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         // RFC 4944 §5.2: four bits, of which 15 announces another byte.
         ("mesh_under", def.mesh_under.unwrap_or(1), 1, 14),
     ];
-    if def.mesh_under.is_some() && def.encap == Some(EncapDef::RawIpv4) {
-        let error = ScenarioError::new(join(path, "mesh_under"), "floods 6LoWPAN frames, and `encap` is \"raw_ipv4\"");
+    let of_ipv6 = [
+        ("mesh_under", def.mesh_under.is_some(), "floods 6LoWPAN frames"),
+        ("neighbor_discovery", def.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3), "belongs to IPv6"),
+    ];
+    let given = of_ipv6.into_iter().find(|(_, is_given, _)| *is_given && def.encap == Some(EncapDef::RawIpv4));
+    if let Some((field, _, what)) = given {
+        let error = ScenarioError::new(join(path, field), format!("{what}, and `encap` is \"raw_ipv4\""));
         return Err(error.with_hint("encap = \"sixlowpan\""));
-    }
-    let discovers = def.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3);
-    if discovers && def.encap == Some(EncapDef::RawIpv4) {
-        let message = "belongs to IPv6, and `encap` is \"raw_ipv4\"";
-        return Err(ScenarioError::new(join(path, "neighbor_discovery"), message).with_hint("encap = \"sixlowpan\""));
     }
     match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
         Some((field, value, min, max)) => {
@@ -156,20 +156,26 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let (ns2, ns3) = (def.profile == RadioProfile::Ns2, def.profile == RadioProfile::Ns3);
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
     let watts = |level| Power::from_dbm(level).0;
-    let (noise, sensitivity, energy_detect) = if ns2 {
-        (0.0, NS2_THRESHOLD, NS2_THRESHOLD)
-    } else {
-        (watts(NOISE_DBM), watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM))
-    };
-    let reception = if ns3 {
-        Reception::Errors {
-            sensitivity: watts(NS3_NOISE_DBM + NS3_DETECTION_DB),
-            energy_detect: watts(NS3_ENERGY_DETECT_DBM),
-            noise: watts(NS3_NOISE_DBM),
-            preamble_detection: parts::linear(NS3_DETECTION_DB),
+    // A signal below the floor, a tenth of the noise, changes no SINR by more than half a decibel.
+    let (reception, ratio, floor) = match def.profile {
+        RadioProfile::Ns2 => {
+            let (sensitivity, energy_detect) = (NS2_THRESHOLD, NS2_THRESHOLD);
+            (Reception::Sinr { sensitivity, energy_detect, noise: 0.0 }, NS2_CAPTURE, NS2_THRESHOLD)
         }
-    } else {
-        Reception::Sinr { sensitivity, energy_detect, noise }
+        RadioProfile::Ns3 => {
+            let reception = Reception::Errors {
+                sensitivity: watts(NS3_NOISE_DBM + NS3_DETECTION_DB),
+                energy_detect: watts(NS3_ENERGY_DETECT_DBM),
+                noise: watts(NS3_NOISE_DBM),
+                preamble_detection: parts::linear(NS3_DETECTION_DB),
+            };
+            (reception, parts::linear(NS3_HALF_DB), watts(NS3_NOISE_DBM - 10.0))
+        }
+        RadioProfile::Std => {
+            let (sensitivity, energy_detect) = (watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM));
+            let reception = Reception::Sinr { sensitivity, energy_detect, noise: watts(NOISE_DBM) };
+            (reception, parts::linear(CO_CHANNEL_DB), watts(NOISE_DBM - 10.0))
+        }
     };
     let long = lrwpan.addresses == Some(AddressLength::Long);
     // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address
@@ -195,23 +201,13 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         spaces: lrwpan.spaces != Some(false),
         reception,
         frame_error: def.frame_error.unwrap_or(0.0),
-        ratio: match def.profile {
-            RadioProfile::Ns2 => NS2_CAPTURE,
-            RadioProfile::Ns3 => parts::linear(NS3_HALF_DB),
-            RadioProfile::Std => parts::linear(CO_CHANNEL_DB),
-        },
+        ratio,
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
         queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },
         queue_lifetime: def.queue_lifetime,
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let propagation = parts::propagation(def, speed_of_light);
-    // A signal below a tenth of the noise changes no SINR by more than half a decibel.
-    let floor = match def.profile {
-        RadioProfile::Ns2 => NS2_THRESHOLD,
-        RadioProfile::Ns3 => watts(NS3_NOISE_DBM - 10.0),
-        RadioProfile::Std => watts(NOISE_DBM - 10.0),
-    };
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     LrWpanRadio { rules, propagation, floor, speed_of_light, energy }
 }

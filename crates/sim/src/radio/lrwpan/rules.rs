@@ -159,10 +159,17 @@ impl LrWpanRules {
         }
     }
 
+    /// A global address that a context compresses so.
+    fn global(&self, compressed: Address) -> Address {
+        match self.encap {
+            Encap::Sixlowpan { has_context: false, .. } => Address::Inline,
+            Encap::Sixlowpan { .. } | Encap::RawIpv4 => compressed,
+        }
+    }
+
     /// A message of Neighbor Discovery as a datagram.
     fn ndp(&self, message: NdpMessage, request: &MacRequest) -> Datagram {
-        let stateless = matches!(self.encap, Encap::Sixlowpan { has_context: false, .. });
-        let global = if stateless { Address::Inline } else { Address::Elided };
+        let global = self.global(Address::Elided);
         let source = match message {
             // The unspecified address; the link-local address.
             NdpMessage::Solicitation { is_tentative: true, .. } | NdpMessage::RouterSolicitation => Address::Elided,
@@ -206,14 +213,13 @@ impl LrWpanRules {
         position: PathPosition,
     ) -> Option<FrameSizes> {
         let mac = self.unicast_header;
-        let Encap::Sixlowpan { iid_bytes, has_context } = self.encap else { return Self::raw(mac, size) };
+        let Encap::Sixlowpan { iid_bytes, .. } = self.encap else { return Self::raw(mac, size) };
         let (transport, inner) = match packet.payload {
             crate::packet::Payload::Tcp(_) => (Transport::Tcp, size.saturating_sub(IP_HEADER)),
             crate::packet::Payload::Udp(_) => (Transport::Udp, size.saturating_sub(IP_HEADER + UDP_HEADER)),
         };
         let source = if position.after_first_hop { Address::Context(iid_bytes) } else { Address::Elided };
         let destination = match position {
-            _ if !has_context => Address::Inline,
             PathPosition { leaves_pan: true, .. } => Address::Inline,
             PathPosition { before_last_hop: true, .. } => Address::Context(iid_bytes),
             PathPosition { .. } => Address::Elided,
@@ -223,8 +229,8 @@ impl LrWpanRules {
             payload: inner,
             hop_limit: packet.ttl,
             traffic_class: self.traffic_class(packet.ecn() != tcp::Ecn::NotEct),
-            source: if has_context { source } else { Address::Inline },
-            destination,
+            source: self.global(source),
+            destination: self.global(destination),
         };
         datagram.frames(mac)
     }
