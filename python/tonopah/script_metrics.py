@@ -14,8 +14,8 @@ SCRIPTS = {
     "over the length of the run",
     "author_001_hosts": "as the script of the TCP-FR report sums it for two hosts: the rates of the data and of the ACK flow, "
     "each over its own life and cut to whole kb/s of 1024 bit",
-    "author_002": "as the script of the HyStart report prints it: SYNs too, 1050 B a data packet received; duplicates at the MAC "
-    "are drops; energy as a mean over the nodes",
+    "author_002": "as the script of the HyStart report prints it: SYNs too, 1050 B a data packet received, 26 B with 802.15.4; "
+    "duplicates at the MAC are drops, with 802.15.4 frames in error too; energy as a mean over the nodes",
     "author_004_uav": "as the script of the ASRAN report prints it: the mean over the data flow and the ACK flow, each over its "
     "own life",
     "author_004_fairness": "as the script of the ASRAN report prints it: over data and ACK flows",
@@ -37,6 +37,7 @@ OWN = {
     "data_throughput_bps": ("Throughput of the data flow", "Bytes of IP received of the data flow over its own life"),
     "ack_throughput_bps": ("Throughput of the ACK flow", "Bytes of IP received of the ACK flow over its own life"),
     "mac_duplicate_packets": ("Duplicates at the MAC", "Data frames that reach a station which has them already"),
+    "traffic_end_s": ("End of the traffic", "End of the last frame"),
     "queue_dropped_packets": ("Packets dropped by queues", "Data packets and SYNs that a full queue drops"),
     "left_packets": ("Packets left at the end", "Data packets and SYNs that neither arrive nor are lost before the end"),
     "jain_group_0_2": ("Jain's index of stations 0 and 2", "Over two data and two ACK flows: 0.52 if the data flows are equal"),

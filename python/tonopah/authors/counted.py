@@ -1,12 +1,14 @@
 """The numbers of a script from what it sees of its runs: which flows, which length, which metric."""
 
+import math
+from bisect import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
 from tonopah._core import parse_quantity
-from tonopah.authors import metrics_ns2, metrics_ns3, worlds_000
-from tonopah.authors.packets import Numbers, Packet, Seen, as_in_ns2, duplicate_frames
+from tonopah.authors import metrics_ns2, metrics_ns3, worlds_000, worlds_002
+from tonopah.authors.packets import Frame, Numbers, Packet, Seen, as_in_ns2, attempts, frames
 
 TRAFFIC_S = 19.0
 """From the first write of author 000's wired network to the end of the run."""
@@ -80,9 +82,57 @@ def wifi_002(runs: Sequence[Seen]) -> Numbers:
     """Return the author's numbers; energy is a mean over the nodes."""
     seen = runs[0]
     network = seen.summary["network"]
-    duplicates = duplicate_frames(seen.trace, worlds_000.SEGMENT_BYTES)
+    duplicates = sum(one.duplicate and one.frame.size_bytes >= worlds_000.SEGMENT_BYTES for one in attempts(frames(seen.trace)))
     nodes = seen.scenario["network"]["nodes"]
     return metrics_ns2.author_002(seen.places, duplicates, length_s(seen), network["energy_j"], nodes)
+
+
+LRWPAN_FRAME_BYTES = 53
+"""A data packet of author 002 over ns-2's 802.15.4: its 1070 B in eight bits, and 7 B of MAC."""
+LRWPAN_TURNAROUND_S = 192e-6
+
+
+def dropped_frames(sent: Sequence[Frame]) -> int:
+    """Return how many data frames of author 002 the MAC of their station drops: in error, disturbed, or there already.
+
+    A frame that begins while its station transmits, or turns its radio to transmission, does not reach the MAC.
+    """
+    own: dict[str, list[Frame]] = {}
+    for frame in sent:
+        own.setdefault(frame.source, []).append(frame)
+    starts = {source: [frame.start_s - LRWPAN_TURNAROUND_S for frame in mine] for source, mine in own.items()}
+
+    def transmits(station: str, at_s: float) -> bool:
+        index = bisect(starts.get(station, []), at_s) - 1
+        return index >= 0 and at_s < own[station][index].end_s
+
+    return sum(
+        one.frame.size_bytes == LRWPAN_FRAME_BYTES and (not one.received or one.duplicate)
+        and not transmits(one.frame.target, one.frame.start_s)
+        for one in attempts(sent)
+    )  # fmt: skip
+
+
+def lrwpan_002(runs: Sequence[Seen]) -> Numbers:
+    """Return the author's numbers of the network whose batteries are empty after five seconds.
+
+    The trace of ns-2 ends with the last frame, unless a packet still waits in the queue of a station that has stalled: then it
+    ends with the run. A station without energy writes no line, and one that hears nothing is charged nothing.
+    """
+    seen = runs[0]
+    nodes = seen.summary["nodes"]
+    sent = frames(seen.trace)
+    last_s = max((frame.end_s for frame in sent), default=0.0)
+    out_s = [math.inf if node["energy_out_s"] is None else node["energy_out_s"] for node in nodes]
+    waits = any(node["mac_stalled_s"] is not None and empty_s > last_s for node, empty_s in zip(nodes, out_s, strict=True))
+    source = next(i for i, node in enumerate(nodes) if node["node"] == seen.summary["flows"][0]["from"])
+    writes_until_s = out_s[source] if nodes[source]["mac_stalled_s"] is None else math.inf
+    spare_j = [worlds_002.IDLE_W * max(0.0, min(empty_s, length_s(seen)) - last_s) for empty_s in out_s]
+    return metrics_ns2.author_002(
+        [line for line in seen.places if line.time_s <= writes_until_s], dropped_frames(sent),
+        length_s(seen) if waits else last_s, worlds_002.BATTERY_J * len(nodes) - sum(spare_j), len(nodes),
+        metrics_ns2.LRWPAN_BYTES_002,
+    ) | {"traffic_end": last_s}  # fmt: skip
 
 
 def uav_004(runs: Sequence[Seen]) -> Numbers:

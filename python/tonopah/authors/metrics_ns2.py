@@ -3,6 +3,7 @@
 None is the canonical metric of its name. kb/s are 1000 bit/s.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ def author_000_wired(lines: Sequence[Packet], counted: set[int]) -> Numbers:
 def all_flows(lines: Sequence[Packet], traffic_s: float) -> Numbers:
     """Return the same without the slips: every flow, delay from the sending of the packet itself, payload over the traffic.
 
-    Of two copies of a segment the older arrives, and a full queue refuses the newer.
+    Where nothing arrives the delay is no number. Of two copies of a segment the older arrives; a full queue refuses the newer.
     """
     waiting: dict[tuple[int, int, bool], list[float]] = {}
     sent, received, dropped, payload = 0, 0, 0, 0
@@ -75,7 +76,7 @@ def all_flows(lines: Sequence[Packet], traffic_s: float) -> Numbers:
             delays.append(line.time_s - waiting[key].pop(0))
     return {
         "all_sent": sent, "all_received": received, "all_dropped": dropped, "all_goodput": 8 * payload / 1000 / traffic_s,
-        "all_delay": float(np.mean(delays)),
+        "all_delay": float(np.mean(delays)) if delays else math.nan,
     }  # fmt: skip
 
 
@@ -195,20 +196,24 @@ def author_000_mixed(lines: Sequence[Packet], from_station: Sequence[bool], leng
 
 BYTES_002, SYN_BYTES_002 = 1050, 40
 """What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20; and of a SYN."""
+LRWPAN_BYTES_002 = 26
+"""The same of a data packet over ns-2's 802.15.4, which keeps eight bits of its 1070 B."""
 
 
-def author_002(lines: Sequence[Packet], duplicates: int, length_s: float, energy_j: float, nodes: int) -> Numbers:
-    """Return what the script of author 002 prints: data and SYNs; its drops are losses and `duplicates` at the MAC.
+def author_002(
+    lines: Sequence[Packet], mac_drops: int, length_s: float, energy_j: float, nodes: int, data_bytes: int = BYTES_002
+) -> Numbers:
+    """Return what the script of author 002 prints: data and SYNs; its drops are losses and `mac_drops`.
 
     What waits at the end is no drop.
     """
     lines = [line for line in lines if line.is_data]
     plain = all_flows(lines, 1.0)
     sent, received, lost = plain["all_sent"], plain["all_received"], plain["all_dropped"]
-    size_bytes = sum(SYN_BYTES_002 if line.syn else BYTES_002 for line in lines if line.event == "delivered")
+    size_bytes = sum(SYN_BYTES_002 if line.syn else data_bytes for line in lines if line.event == "delivered")
     return {
-        "sent": sent, "received": received, "dropped": lost + duplicates, "throughput": 8 * size_bytes / length_s,
-        "delay": plain["all_delay"], "delivery_ratio": received / sent, "drop_ratio": (lost + duplicates) / sent,
-        "energy_per_second": energy_j / nodes / length_s, "mac_duplicates": duplicates,
+        "sent": sent, "received": received, "dropped": lost + mac_drops, "throughput": 8 * size_bytes / length_s,
+        "delay": plain["all_delay"], "delivery_ratio": received / sent, "drop_ratio": (lost + mac_drops) / sent,
+        "energy_per_second": energy_j / nodes / length_s, "mac_duplicates": mac_drops,
         "queue_drops": sum(line.reason == "queue" for line in lines), "in_queue_at_end": sent - received - lost,
     }  # fmt: skip

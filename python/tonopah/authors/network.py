@@ -125,6 +125,8 @@ class Network:
     goals: Mapping[str, Goal] = field(default_factory=dict)
     overlap: Sequence[str] = ()
     """Numbers whose mean over seeds must have an interval that meets the reference."""
+    judges_medians: bool = False
+    """Whether the author's medians of ten runs are asked of ours."""
     judged: Sequence[str] = ()
     """Of `others`, those of which something is asked."""
     contrasts: Mapping[str, Contrast] = field(default_factory=dict)

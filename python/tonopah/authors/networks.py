@@ -166,6 +166,26 @@ NETWORKS = (
         runs=10,
     ),
     Network(
+        "002-lrwpan", "802.15.4 until the batteries are empty", f"{REPOSITORY_002}, mobile802_15.tcl", "author_002",
+        {
+            "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")),
+            "nodes": whole(40, least=2), "flows": whole(20),
+            "packets_per_s": Parameter(100, text="Has no effect: FTP has no such parameter", most=10_000),
+            "speed": Parameter(5.0, text="Has no effect: the script moves stations at 1 to 5 m/s", least=1, most=100),
+            "frame_error": Parameter(0.1, least=0, most=1),
+        },
+        lambda algorithm, nodes, flows, packets_per_s, speed, frame_error: [
+            worlds_002.lrwpan_002(algorithm, nodes, flows, frame_error)
+        ],
+        counted.lrwpan_002,
+        NS2 | {
+            "throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0),
+            "traffic_end": ("traffic_end_s", 1.0),
+        },
+        "802.15.4", {"nodes": "nodes", "flows": "flows"}, {"cubic_hystart": "hystart"},
+        overlap=(*COMPARED_002, "energy_per_second", "traffic_end"), judges_medians=True, runs=20,
+    ),
+    Network(
         "004-wired", "Pairs behind one gateway", f"{REPOSITORY_004}, Task_A1.cc", "author_ns3",
         {"nodes": whole(20, least=2), "flows": whole(20), "rate_kbps": whole(1000, 1_000_000)},
         lambda nodes, flows, rate_kbps: [worlds_ns3.wired_004(nodes, flows, 1000 * rate_kbps)], counted.flowmonitor,

@@ -1,6 +1,7 @@
 """Runs the scenarios of a script and counts what it counts."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,4 +25,5 @@ def columns(name: str, runs: Sequence[Seen]) -> dict[str, float]:
     """Return the columns of the named network with their values, in SI units."""
     one = network(name)
     numbers: Numbers = one.count(runs)
-    return {f"{one.metrics}.{column}": factor * numbers[key] for key, (column, factor) in one.columns.items() if key in numbers}
+    known = {key: number for key, number in numbers.items() if not math.isnan(number)}
+    return {f"{one.metrics}.{column}": factor * known[key] for key, (column, factor) in one.columns.items() if key in known}

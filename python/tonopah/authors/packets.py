@@ -81,26 +81,57 @@ def packets(trace: str, places: bool = False) -> list[Packet]:
 
 
 FRAME = re.compile(
-    r'"event":"frame","channel":\d+,"from":(\d+),"to":(\d+),"kind":"(data|ack)","sequence":(\d+),"size_bytes":(\d+)'
+    r'"t_s":([^,]+),"event":"frame","channel":\d+,"from":(\d+),"to":(\d+|null),"kind":"(\w+)","sequence":(\d+),'
+    r'"size_bytes":(\d+),[^\n]*?"airtime_s":([^,}]+)'
 )
 
 
-def duplicate_frames(trace: str, least_bytes: int) -> int:
-    """Return how many frames of at least this size reached a MAC that had them already.
+class Frame(NamedTuple):
+    """A frame on the air."""
 
-    A receiver acknowledges each data frame that reaches it, so the second acknowledgment of a frame is that of a duplicate.
-    """
-    newest: dict[tuple[str, str], tuple[str, int]] = {}
-    acknowledged: set[tuple[str, str, str]] = set()
-    duplicates = 0
-    for source, target, kind, sequence, size in FRAME.findall(trace):
-        if kind == "data":
-            newest[source, target] = (sequence, int(size))
-        elif (frame := newest.pop((target, source), None)) is not None:
-            key = (target, source, frame[0])
-            duplicates += key in acknowledged and frame[1] >= least_bytes
-            acknowledged.add(key)
-    return duplicates
+    start_s: float
+    end_s: float
+    source: str
+    target: str
+    kind: str
+    sequence: str
+    size_bytes: int
+
+
+def frames(trace: str) -> list[Frame]:
+    """Return all frames, in the order of their starts."""
+    return [
+        Frame(float(start_s), float(start_s) + float(airtime_s), source, target, kind, sequence, int(size_bytes))
+        for start_s, source, target, kind, sequence, size_bytes, airtime_s in FRAME.findall(trace)
+    ]
+
+
+class Attempt(NamedTuple):
+    """A data frame to one station, and what became of it."""
+
+    frame: Frame
+    received: bool
+    """It reached the MAC, which acknowledges every frame."""
+    duplicate: bool
+    """The MAC had it already."""
+
+
+def attempts(sent: Iterable[Frame]) -> list[Attempt]:
+    """Return the data frames to single stations; a frame is received if the next of both stations to each other is its ACK."""
+    newest: dict[tuple[str, str], Frame] = {}
+    known: set[tuple[str, str, str]] = set()
+    made: list[Attempt] = []
+    for frame in sent:
+        pair = (frame.source, frame.target)
+        if frame.kind == "data" and frame.target != "null":
+            if (before := newest.pop(pair, None)) is not None:
+                made.append(Attempt(before, False, False))
+            newest[pair] = frame
+        elif frame.kind == "ack" and (before := newest.pop(pair[::-1], None)) is not None:
+            key = (before.source, before.target, before.sequence)
+            made.append(Attempt(before, True, key in known))
+            known.add(key)
+    return made + [Attempt(frame, False, False) for frame in newest.values()]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tonopah.authors.network import Network
+from tonopah.authors.network import MEDIAN, Network
 from tonopah.authors.numbers import stored, stored_units
 from tonopah.errors import InputError
 from tonopah.spec import scripts
@@ -61,7 +61,8 @@ def with_numbers(table: Published, path: str, part: Part) -> Published:
         point = network.point(algorithm, axis, value) if stands else None
         if point is not None and table.numbers in by_origin:
             label = label_at(part, network, {**point, **network.stored_as()[name]}, parameter)
-            found += [(label, value, by_origin[table.numbers])] if label else []
+            own = {metric.removesuffix(MEDIAN): numbers for metric, numbers in by_origin[table.numbers].items()}
+            found += [(label, value, own)] if label else []
     names = [name for name in network.columns if any(name in numbers for _, _, numbers in found)]
     if not names:
         raise InputError(f"{path}.numbers", f"there are none of this network along {table.over or 'no axis'}")

@@ -201,6 +201,12 @@ impl Network {
         self.channels[channel.index()].mac.meter(station, now).map(|meter| &*meter)
     }
 
+    /// Time since which the MAC of a node has waited for ever, if it has.
+    pub(crate) fn stalled_at(&self, node: NodeId) -> Option<Time> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        self.channels[channel.index()].mac.stalled_at(station)
+    }
+
     /// The position of a node with a radio; `now` never decreases from call to call.
     pub(crate) fn position(&mut self, node: NodeId, now: Time) -> Option<Point> {
         let (channel, station) = (*self.radios.get(node.index())?)?;

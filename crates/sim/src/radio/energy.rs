@@ -69,6 +69,11 @@ pub(crate) struct EnergyMeter {
     at_warmup_end: Times,
     /// `times` accounts for everything before this time.
     read_at: Time,
+    /// Joules of CCAs beyond the power of the time, at the moment and at the start of the measurement interval (ns-2's 802.15.4).
+    cca: f64,
+    cca_at_warmup_end: f64,
+    /// End of the last such CCA.
+    cca_until: Time,
     /// Time of depletion.
     empty_at: Option<Time>,
 }
@@ -76,7 +81,9 @@ pub(crate) struct EnergyMeter {
 impl EnergyMeter {
     pub(super) fn new(model: EnergyModel) -> EnergyMeter {
         let empty_at = model.initial.filter(|joules| *joules <= 0.0).map(|_| Time::ZERO);
-        EnergyMeter { model, times: Times::default(), at_warmup_end: Times::default(), read_at: Time::ZERO, empty_at }
+        let (times, at_warmup_end) = (Times::default(), Times::default());
+        let (cca, cca_at_warmup_end, cca_until, read_at) = (0.0, 0.0, Time::ZERO, Time::ZERO);
+        EnergyMeter { model, times, at_warmup_end, read_at, cca, cca_at_warmup_end, cca_until, empty_at }
     }
 
     pub(super) fn rx_criterion(&self) -> RxCriterion {
@@ -109,6 +116,26 @@ impl EnergyMeter {
         self.empty_at = lasts.map(|_| from + alive);
     }
 
+    /// Charges a CCA that ends at `end` as ns-2.35 does: with the power of reception for `charged`, even where some of that time
+    /// is charged already, and with twice that power less the idle one if the radio is active until after the CCA.
+    pub(super) fn charge_cca(&mut self, active_until: Time, end: Time, charged: Span) {
+        if self.empty_at.is_some() {
+            return;
+        }
+        let known_until = active_until.max(self.cca_until);
+        let EnergyModel { rx, idle, .. } = self.model;
+        let cost = if known_until < end {
+            let alone = end.since(known_until).min(charged);
+            rx * charged.as_secs_f64() - idle * alone.as_secs_f64()
+        } else {
+            (2.0 * rx - idle) * charged.as_secs_f64()
+        };
+        let left = self.left();
+        self.cca += left.map_or(cost, |left| cost.min(left));
+        self.cca_until = end;
+        self.empty_at = left.filter(|left| cost >= *left).map(|_| self.read_at);
+    }
+
     /// True if the radio is depleted.
     pub(super) fn is_empty(&self) -> bool {
         self.empty_at.is_some()
@@ -120,7 +147,7 @@ impl EnergyMeter {
 
     /// Joules left, if limited.
     fn left(&self) -> Option<f64> {
-        Some((self.model.initial? - self.joules(self.times).total()).max(0.0))
+        Some((self.model.initial? - self.total()).max(0.0))
     }
 
     fn joules(&self, times: Times) -> Consumed {
@@ -132,12 +159,12 @@ impl EnergyMeter {
     }
 
     pub(super) fn on_warmup_end(&mut self) {
-        self.at_warmup_end = self.times;
+        (self.at_warmup_end, self.cca_at_warmup_end) = (self.times, self.cca);
     }
 
     /// Consumed since the run began, joules.
     pub(crate) fn total(&self) -> f64 {
-        self.joules(self.times).total()
+        self.joules(self.times).total() + self.cca
     }
 
     /// Energy consumed in the measurement interval.
@@ -156,12 +183,13 @@ impl EnergyMeter {
         let overdrawn = self.model.initial.is_some_and(|joules| self.total() > joules * (1.0 + 1e-12) + spare);
         assert!(!overdrawn, "a battery of {:?} J gave {} J", self.model.initial, self.total());
         let since = |now: Span, then: Span| now.saturating_sub(then);
-        self.joules(Times {
+        let consumed = self.joules(Times {
             tx: since(tx, self.at_warmup_end.tx),
             rx: since(rx, self.at_warmup_end.rx),
             idle: since(idle, self.at_warmup_end.idle),
             off: Span::ZERO,
-        })
+        });
+        Consumed { rx: consumed.rx + (self.cca - self.cca_at_warmup_end), ..consumed }
     }
 }
 
@@ -243,6 +271,30 @@ mod tests {
         assert_eq!(meter.times.rx, Span::from_millis(10 + 1 + 6));
         assert_eq!(meter.times.tx, Span::from_millis(2));
         assert_eq!(meter.times.idle, Span::from_millis(100 - 19));
+    }
+
+    /// 40 W idle, 75 W receiving: a CCA of 128 us is charged 320 us of reception, whatever part of them has been charged.
+    #[test]
+    fn ns2_charges_a_cca_more_than_its_time() {
+        let charged = Span::from_micros(320);
+        let cca = |active_until: u64| {
+            let mut meter =
+                EnergyMeter::new(EnergyModel { tx: 75.0, rx: 75.0, idle: 40.0, ..meter(Some(300.0)).model });
+            meter.account(at(100), RadioState::Idle);
+            let end = at(100) + Span::from_micros(64);
+            meter.charge_cca(Time::ZERO + Span::from_micros(active_until), end, charged);
+            meter.total() - 4.0
+        };
+        // After silence, 100 us after a frame, and during one.
+        for (active_until, expected) in
+            [(0, 35.0 * 320e-6), (99_964, 75.0 * 320e-6 - 40.0 * 100e-6), (101_000, 110.0 * 320e-6)]
+        {
+            assert!(
+                (cca(active_until) - expected).abs() < 1e-12,
+                "active until {active_until} us: {}",
+                cca(active_until)
+            );
+        }
     }
 
     #[test]

@@ -74,6 +74,14 @@ impl Mac {
         }
     }
 
+    /// Time since which a station transmits nothing for a fault that its MAC is to have, if it does.
+    pub(crate) fn stalled_at(&self, station: StationId) -> Option<Time> {
+        match self {
+            Mac::Dcf(_) => None,
+            Mac::Lrwpan(lrwpan) => lrwpan.stalled_at(station),
+        }
+    }
+
     /// Memory that the lists of listeners take.
     pub(crate) fn held_bytes(&self) -> u64 {
         match self {

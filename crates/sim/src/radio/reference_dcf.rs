@@ -165,6 +165,7 @@ impl Case {
         let nanos = Span::as_nanos;
         let reception = match rules.reception {
             Reception::Capture { receive, ratio, .. } => ReceptionModel::Capture { receive, ratio },
+            Reception::Addressed { .. } => unreachable!("802.15.4 alone has it"),
             Reception::Sinr { sensitivity, energy_detect, noise } => {
                 ReceptionModel::Ratio { sensitivity, energy: energy_detect, noise }
             }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::quantity::Power;
+
 /// Encapsulation of datagrams in frames of 127 B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -34,10 +36,32 @@ pub enum NeighborDiscoveryDef {
     Ns3,
 }
 
+/// Implementation of the MAC and of the receiver to follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LrwpanMacDef {
+    /// The standard's.
+    Std,
+    /// That of ns-2.35 with its faults. The length of a datagram is kept in eight bits; a station that is to send a frame of more
+    /// than 127 B stalls for good. A CCA is a sample in its middle: if a broadcast begins between sample and end, the station
+    /// stalls until it has acknowledged a frame. Any frame from the addressee makes the retries start again. A receiver heeds
+    /// frames for its station alone, of two the stronger. A CCA costs more energy than its time. Only with `raw_ipv4`.
+    Ns2,
+}
+
 /// Settings of 802.15.4 without beacons; a key left out takes the value of the radio's profile.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LrwpanDef {
+    /// MAC and receiver. Default: `std`, in all profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac: Option<LrwpanMacDef>,
+    /// Receiver sensitivity: power from which a frame is readable. Default: -95 dBm in std, -111.98 dBm in ns3, 854.57 nW in ns2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<Power>,
+    /// CCA threshold: power from which the medium is busy. Default: -77 dBm in std, -96.58 dBm in ns3, 854.57 nW in ns2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cca_threshold: Option<Power>,
     /// Encapsulation of datagrams. Default: `raw_ipv4` in ns2, `sixlowpan` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encap: Option<EncapDef>,

@@ -81,7 +81,7 @@ pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
 pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
-pub use lrwpan::{AddressLength, EncapDef, LrwpanDef, NeighborDiscoveryDef};
+pub use lrwpan::{AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef};
 pub use media::{
     AutoPlayout, BufferRule, Codec, FixedPlayout, FixedRule, Playout, RtcControl, RtcDef, ThroughputRule, VideoDef,
     VideoRule, VoiceDef,

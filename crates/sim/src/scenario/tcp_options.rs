@@ -186,8 +186,9 @@ options! {
     /// Open by SYN and SYN-ACK; without, both ends are established from the start (ns-2's Vegas agents; its other agents send a
     /// SYN). `vegas` profile `ns2` and `ewphcc` then have a window of one segment until the first is acknowledged.
     handshake: bool => handshake,
-    /// Length of the headers of TCP and IP: `options`, 40 B and the options present; `plain`, 40 B (ns-2, its SYN too); `acks`, 40 B
-    /// of packets without data and none with data (ns-2's Vegas agents).
+    /// Length of the headers of TCP and IP: `options`, 40 B and the options present; `plain`, 40 B (ns-2, its SYN too); `ns2`, 40 B, 10 B
+    /// more for timestamps with data, 8 B more for each SACK block without (ns-2's TCP-Linux); `acks`, 40 B of packets without data
+    /// and none with data (ns-2's Vegas agents).
     headers: Headers => headers,
     /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
     whole_segments: bool => whole_segments,

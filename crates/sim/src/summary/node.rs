@@ -35,6 +35,8 @@ pub struct NodeSummary {
     pub energy_idle_j: Option<f64>,
     /// Time at which its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
+    /// Time since which its MAC waited for ever at the end, if it did: only ns-2's of 802.15.4 does (`lrwpan.mac`).
+    pub mac_stalled_s: Option<f64>,
 }
 
 /// Frames and messages that all radios transmitted in the measurement interval; absent without radios.
@@ -132,6 +134,7 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
         world.network.nodes.iter().map(|node| world.constellation.is_none() || node.handled() > 0).collect();
     let summary = |(index, def): (usize, &NodeDef)| {
         let metrics = world.network.nodes[index];
+        let stalled_at = world.network.stalled_at(NodeId(index as u32));
         let meter = world.network.meter(NodeId(index as u32), now);
         let energy = meter.map(EnergyMeter::consumed);
         NodeSummary {
@@ -144,6 +147,7 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
             energy_tx_j: energy.map(|energy| energy.tx),
             energy_rx_j: energy.map(|energy| energy.rx),
             energy_idle_j: energy.map(|energy| energy.idle),
+            mac_stalled_s: stalled_at.map(Time::as_secs_f64),
             energy_out_s: meter.and_then(EnergyMeter::empty_at).map(Time::as_secs_f64),
         }
     };

@@ -11,8 +11,8 @@ use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_O
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 use crate::scenario::{
-    AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, NeighborDiscoveryDef, Power,
-    PropagationDef, RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
+    AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, LrwpanMacDef,
+    NeighborDiscoveryDef, Power, PropagationDef, RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
 };
 
 /// The CC2420 (data sheet SWRS041): sensitivity, CCA threshold, and co-channel rejection.
@@ -71,7 +71,11 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     });
     let lrwpan = def.lrwpan.unwrap_or_default();
     let encap = if ns2 { EncapDef::RawIpv4 } else { EncapDef::Sixlowpan };
+    let (sensitivity, cca_threshold) = thresholds(def.profile);
     let settings = LrwpanDef {
+        mac: lrwpan.mac.or(Some(LrwpanMacDef::Std)),
+        sensitivity: lrwpan.sensitivity.or(Some(sensitivity)),
+        cca_threshold: lrwpan.cca_threshold.or(Some(cca_threshold)),
         encap: lrwpan.encap.or(Some(encap)),
         addresses: lrwpan.addresses.or(Some(AddressLength::Short)),
         acks: lrwpan.acks.or(Some(true)),
@@ -101,6 +105,17 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     };
     parts::check(&with_defaults, path)?;
     Ok(with_defaults)
+}
+
+/// Receiver sensitivity and CCA threshold of a profile.
+fn thresholds(profile: RadioProfile) -> (Power, Power) {
+    match profile {
+        RadioProfile::Std => (Power::from_dbm(SENSITIVITY_DBM), Power::from_dbm(ENERGY_DETECT_DBM)),
+        RadioProfile::Ns2 => (Power(NS2_THRESHOLD), Power(NS2_THRESHOLD)),
+        RadioProfile::Ns3 => {
+            (Power::from_dbm(NS3_NOISE_DBM + NS3_DETECTION_DB), Power::from_dbm(NS3_ENERGY_DETECT_DBM))
+        }
+    }
 }
 
 /// Refuses options of 802.11.
@@ -143,6 +158,10 @@ fn check_settings(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         let error = ScenarioError::new(join(path, field), format!("{what}, and `encap` is \"raw_ipv4\""));
         return Err(error.with_hint("encap = \"sixlowpan\""));
     }
+    if def.mac == Some(LrwpanMacDef::Ns2) && (def.encap != Some(EncapDef::RawIpv4) || def.acks == Some(false)) {
+        let message = "that of ns-2 carries plain IPv4 in acknowledged frames";
+        return Err(ScenarioError::new(join(path, "mac"), message).with_hint("encap = \"raw_ipv4\", acks = true"));
+    }
     match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
         Some((field, value, min, max)) => {
             Err(ScenarioError::new(join(path, field), format!("{value} is not from {min} to {max}")))
@@ -156,23 +175,26 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let (ns2, ns3) = (def.profile == RadioProfile::Ns2, def.profile == RadioProfile::Ns3);
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
     let watts = |level| Power::from_dbm(level).0;
+    let sensitivity = lrwpan.sensitivity.expect("filled-in settings have a sensitivity").0;
+    let energy_detect = lrwpan.cca_threshold.expect("filled-in settings have a threshold").0;
+    let ns2_mac = lrwpan.mac == Some(LrwpanMacDef::Ns2);
     // A signal below the floor, a tenth of the noise, changes no SINR by more than half a decibel.
     let (reception, ratio, floor) = match def.profile {
+        _ if ns2_mac => {
+            let reception = Reception::Addressed { carrier_sense: energy_detect, receive: sensitivity };
+            (reception, NS2_CAPTURE, energy_detect)
+        }
         RadioProfile::Ns2 => {
-            let (sensitivity, energy_detect) = (NS2_THRESHOLD, NS2_THRESHOLD);
-            (Reception::Sinr { sensitivity, energy_detect, noise: 0.0 }, NS2_CAPTURE, NS2_THRESHOLD)
+            let reception = Reception::Sinr { sensitivity, energy_detect, noise: 0.0 };
+            (reception, NS2_CAPTURE, sensitivity.min(energy_detect))
         }
         RadioProfile::Ns3 => {
-            let reception = Reception::Errors {
-                sensitivity: watts(NS3_NOISE_DBM + NS3_DETECTION_DB),
-                energy_detect: watts(NS3_ENERGY_DETECT_DBM),
-                noise: watts(NS3_NOISE_DBM),
-                preamble_detection: parts::linear(NS3_DETECTION_DB),
-            };
+            let noise = watts(NS3_NOISE_DBM);
+            let preamble_detection = parts::linear(NS3_DETECTION_DB);
+            let reception = Reception::Errors { sensitivity, energy_detect, noise, preamble_detection };
             (reception, parts::linear(NS3_HALF_DB), watts(NS3_NOISE_DBM - 10.0))
         }
         RadioProfile::Std => {
-            let (sensitivity, energy_detect) = (watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM));
             let reception = Reception::Sinr { sensitivity, energy_detect, noise: watts(NOISE_DBM) };
             (reception, parts::linear(CO_CHANNEL_DB), watts(NOISE_DBM - 10.0))
         }
@@ -197,6 +219,7 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         max_backoffs: lrwpan.max_backoffs.unwrap_or(4),
         max_retries: lrwpan.max_retries.unwrap_or(3),
         acks: lrwpan.acks != Some(false),
+        ns2_mac,
         mesh_under: lrwpan.mesh_under.map(|radius| radius as u8),
         spaces: lrwpan.spaces != Some(false),
         reception,

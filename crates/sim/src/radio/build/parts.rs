@@ -28,7 +28,7 @@ pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel
     let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
     // Signals count from the carrier-sense threshold on in ns-2, elsewhere from the sensitivity on.
     let min_power = match reception {
-        Reception::Capture { carrier_sense, .. } => carrier_sense,
+        Reception::Capture { carrier_sense, .. } | Reception::Addressed { carrier_sense, .. } => carrier_sense,
         Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
     };
     let ns2 = def.profile == Some(EnergyProfile::Ns2);

@@ -3,6 +3,7 @@
 use tcp::units::Time;
 
 use super::LrWpanMac;
+use super::ns2;
 use super::rules::{CCA_TIME, TURNAROUND_TIME, UNIT_BACKOFF_PERIOD};
 use super::station::{CsmaState, TxState};
 use crate::engine::context::Context;
@@ -23,10 +24,11 @@ impl LrWpanMac {
         let station = &mut self.stations[at.index()];
         let periods = station.rng.below(1 << csma.be);
         station.tx_state = TxState::Cca(csma);
-        self.schedule_csma(ctx, at, since + UNIT_BACKOFF_PERIOD * periods + CCA_TIME);
+        let until_known = if self.rules.ns2_mac { ns2::HALF_CCA } else { CCA_TIME };
+        self.schedule_csma(ctx, at, since + UNIT_BACKOFF_PERIOD * periods + until_known);
     }
 
-    fn schedule_csma(&mut self, ctx: &mut Context, at: StationId, due: Time) {
+    pub(super) fn schedule_csma(&mut self, ctx: &mut Context, at: StationId, due: Time) {
         self.stations[at.index()].csma_at = Some(due);
         ctx.schedule(due, self.event(RadioEvent::ChannelAccess { station: at }));
     }
@@ -39,9 +41,12 @@ impl LrWpanMac {
         }
         station.csma_at = None;
         match station.tx_state {
+            TxState::Cca(csma) if self.rules.ns2_mac => self.sample_medium(ctx, at, csma),
             TxState::Cca(csma) => self.on_cca_end(ctx, at, csma),
+            TxState::Sampled { csma, busy } => self.on_sampled_cca_end(ctx, at, csma, busy),
             TxState::Turnaround => self.send_frame(ctx, at),
             TxState::Idle | TxState::AwaitsAck | TxState::SendsUnacknowledged => {}
+            TxState::Deferred | TxState::Stalled | TxState::Mute => {}
         }
     }
 
@@ -64,12 +69,17 @@ impl LrWpanMac {
             return self.schedule_csma(ctx, at, now + TURNAROUND_TIME);
         }
         station.end_cca(now);
+        self.on_busy_medium(ctx, at, csma);
+    }
+
+    /// Backs off longer after a busy CCA, or gives the frame up.
+    pub(super) fn on_busy_medium(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
         let (nb, be) = (csma.nb + 1, (csma.be + 1).min(self.rules.max_be));
         if nb <= self.rules.max_backoffs {
-            return self.back_off(ctx, at, now, CsmaState { nb, be });
+            return self.back_off(ctx, at, ctx.now, CsmaState { nb, be });
         }
         // Channel access failure: the MAC does not retry (§5.1.1.4).
-        station.counters.access_failures += 1;
+        self.stations[at.index()].counters.access_failures += 1;
         self.drop_datagram(ctx, at, DropReason::Access);
     }
 }

@@ -18,6 +18,10 @@ impl LrWpanMac {
     pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let current = station.current.expect("a station in turnaround has a frame");
+        if self.rules.ns2_mac && self.stalls_on_length(ctx.now, at, current.sizes.psdu(current.index)) {
+            return;
+        }
+        let station = &mut self.stations[at.index()];
         if current.attempts == 0 {
             station.sequence += 1;
         }
@@ -38,7 +42,11 @@ impl LrWpanMac {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.advance_to(ctx.now, &self.timing);
-        if station.receiver.take_result(frame.number) {
+        let good = station.receiver.take_result(frame.number);
+        if self.rules.ns2_mac {
+            self.on_any_frame_end(ctx, at, &frame, good);
+        }
+        if good {
             match frame.kind {
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
                 _ => self.on_ack(ctx, at, &frame),
@@ -62,6 +70,9 @@ impl LrWpanMac {
             station.response = Some((due, frame.from));
             station.responding_until = due + airtime(ACK_PSDU);
             ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
+            if self.rules.ns2_mac {
+                self.restart_after_response(ctx, at);
+            }
         }
         let station = &mut self.stations[at.index()];
         match station.duplicate_cache.iter_mut().find(|(from, _)| *from == frame.from) {
@@ -131,7 +142,7 @@ impl LrWpanMac {
         }
         station.counters.failures += 1;
         current.attempts += 1;
-        if current.attempts <= self.rules.max_retries {
+        if current.attempts - current.forgiven <= self.rules.max_retries {
             station.next_frame_at = ctx.now;
             return self.start_csma(ctx, at);
         }
@@ -146,7 +157,7 @@ impl LrWpanMac {
         let station = &mut self.stations[at.index()];
         (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
         let current = station.current.as_mut().expect("a delivered frame belongs to a datagram");
-        (current.index, current.attempts) = (current.index + 1, 0);
+        (current.index, current.attempts, current.forgiven) = (current.index + 1, 0, 0);
         if current.index < current.sizes.count {
             return self.start_csma(ctx, at);
         }

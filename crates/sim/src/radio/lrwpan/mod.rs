@@ -8,6 +8,7 @@ mod csma;
 mod exchange;
 mod mesh;
 mod mesh_station;
+mod ns2;
 mod reassembly;
 pub(crate) mod rules;
 pub(crate) mod sixlowpan;
@@ -80,6 +81,7 @@ impl LrWpanMac {
             next_frame_at: Time::ZERO,
             responding_until: Time::ZERO,
             response: None,
+            stalled_at: None,
             sequence: 0,
             last_tag: 0,
             duplicate_cache: Vec::new(),
@@ -221,8 +223,16 @@ impl LrWpanMac {
         let tag = station.last_tag;
         let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
-        station.current =
-            Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false, mesh: None });
+        station.current = Some(CurrentDatagram {
+            request,
+            sizes,
+            tag,
+            index: 0,
+            attempts: 0,
+            forgiven: 0,
+            delivered: false,
+            mesh: None,
+        });
         self.start_csma(ctx, at);
     }
 }

@@ -3,6 +3,7 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::ns2;
 use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, NdpMessage};
@@ -54,6 +55,8 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_retries: u32,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
+    /// The MAC follows ns-2.35, faults included.
+    pub(crate) ns2_mac: bool,
     /// Frames are flooded, with so many hops left at the start, and never acknowledged.
     pub(crate) mesh_under: Option<u8>,
     /// Interframe spacing is observed.
@@ -191,7 +194,7 @@ impl LrWpanRules {
         let mac = self.mac_header(to_one);
         let payload = match message {
             // ARP messages are not IP datagrams.
-            Message::Arp(_) => return Self::raw(mac, request.size),
+            Message::Arp(_) => return self.raw(mac, request.size),
             Message::Ndp(message) => return self.ndp(*message, request).frames(mac),
             Message::Dsdv(lines) => crate::routing::DSDV_ENTRY_SIZE * lines.len() as u64,
             Message::Aodv(_) => request.size.saturating_sub(IP_HEADER + UDP_HEADER),
@@ -200,7 +203,7 @@ impl LrWpanRules {
             }
         };
         match self.encap {
-            Encap::RawIpv4 => Self::raw(mac, request.size),
+            Encap::RawIpv4 => self.raw(mac, request.size),
             Encap::Sixlowpan { .. } => self.message(payload, to_one).frames(mac),
         }
     }
@@ -213,7 +216,7 @@ impl LrWpanRules {
         position: PathPosition,
     ) -> Option<FrameSizes> {
         let mac = self.unicast_header;
-        let Encap::Sixlowpan { iid_bytes, .. } = self.encap else { return Self::raw(mac, size) };
+        let Encap::Sixlowpan { iid_bytes, .. } = self.encap else { return self.raw(mac, size) };
         let (transport, inner) = match packet.payload {
             crate::packet::Payload::Tcp(_) => (Transport::Tcp, size.saturating_sub(IP_HEADER)),
             crate::packet::Payload::Udp(_) => (Transport::Udp, size.saturating_sub(IP_HEADER + UDP_HEADER)),
@@ -235,7 +238,9 @@ impl LrWpanRules {
         datagram.frames(mac)
     }
 
-    fn raw(mac: Bytes, size: Bytes) -> Option<FrameSizes> {
-        (mac + size <= MAX_PSDU).then(|| FrameSizes::one(mac + size))
+    fn raw(&self, mac: Bytes, size: Bytes) -> Option<FrameSizes> {
+        // ns-2 checks the length only when the frame is about to be sent.
+        let psdu = if self.ns2_mac { ns2::psdu(mac, size) } else { mac + size };
+        (self.ns2_mac || psdu <= MAX_PSDU).then(|| FrameSizes::one(psdu))
     }
 }

@@ -37,6 +37,7 @@ fn standard() -> LrWpanRules {
         max_backoffs: 4,
         max_retries: 3,
         acks: true,
+        ns2_mac: false,
         mesh_under: None,
         spaces: true,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-14 },

@@ -7,6 +7,8 @@
 mod aggregate;
 mod reception;
 
+pub(crate) use reception::Reception;
+
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
@@ -22,38 +24,6 @@ use crate::ids::StationId;
 const GUARD: Span = Span::from_nanos(5);
 /// The end of time.
 const NEVER: Time = Time::from_nanos(u64::MAX);
-
-/// Reception model: which frames are received, and when the medium is busy.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Reception {
-    /// ns-2: power thresholds and capture; the first frame survives interference weaker by `ratio`. Powers in watts.
-    Capture { carrier_sense: f64, receive: f64, ratio: f64 },
-    /// The minimum SINR over the frame decides. Powers in watts.
-    Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
-    /// Bits survive at random, with the bit error rate at the SINR of the moment; preambles are detected from an SINR
-    /// on. Powers in watts.
-    Errors { sensitivity: f64, energy_detect: f64, noise: f64, preamble_detection: f64 },
-}
-
-impl Reception {
-    /// Power below which signals are never readable.
-    pub(super) fn min_readable_power(&self) -> f64 {
-        match *self {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
-        }
-    }
-
-    /// Minimum power of frames that need this SINR, absent interference.
-    pub(super) fn min_rx_power(&self, ratio: f64) -> f64 {
-        match *self {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
-                sensitivity.max(noise * ratio)
-            }
-        }
-    }
-}
 
 /// Timing and reception parameters of a station.
 #[derive(Clone, PartialEq, Debug)]
@@ -132,6 +102,8 @@ pub(super) struct Receiver {
     pub(super) meter: Option<EnergyMeter>,
     /// CCA in progress, which consumes as much as reception (802.15.4).
     pub(super) assessing: bool,
+    /// It receives nothing any more: the transmitter of ns-2's 802.15.4 is on for good.
+    pub(super) deaf: bool,
 }
 
 /// The next change at a receiver.
@@ -163,6 +135,7 @@ impl Receiver {
             rng,
             meter: None,
             assessing: false,
+            deaf: false,
         }
     }
 
@@ -174,6 +147,30 @@ impl Receiver {
 
     pub(super) fn transmitting(&self) -> bool {
         self.transmitting_until.is_some()
+    }
+
+    /// True while a frame is received.
+    pub(super) fn receiving(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Receives nothing any more.
+    pub(super) fn deafen(&mut self) {
+        (self.deaf, self.lock) = (true, None);
+    }
+
+    /// Charges a CCA that ends at `end` as ns-2 does, up to `now`, for which the receiver is advanced.
+    pub(super) fn charge_cca(&mut self, now: Time, end: Time, charged: Span) {
+        let active_until = self.active_until();
+        if let Some(meter) = self.read_meter(now) {
+            meter.charge_cca(active_until, end, charged);
+        }
+    }
+
+    /// End of the last signal on the air so far, its own included.
+    pub(super) fn active_until(&self) -> Time {
+        let ends = self.on_air.iter().map(|signal| signal.end);
+        ends.chain(self.transmitting_until).max().unwrap_or(self.idle_since)
     }
 
     /// Virtual carrier sense: true if the NAV is set at `now`.
@@ -315,6 +312,7 @@ impl Receiver {
     fn energy_detected(&self, reception: &Reception) -> bool {
         match reception {
             Reception::Capture { .. } => false,
+            Reception::Addressed { carrier_sense, .. } => self.total_power() >= *carrier_sense,
             Reception::Sinr { energy_detect, .. } | Reception::Errors { energy_detect, .. } => {
                 self.total_power() >= *energy_detect
             }

@@ -1,10 +1,45 @@
-//! The three reception models: which frames are received.
+//! The reception models: which frames are received.
 
 use tcp::units::{Span, Time};
 
-use super::{GUARD, MacTiming, NEVER, Receiver, Reception, Signal, SignalState};
+use super::{GUARD, MacTiming, NEVER, Receiver, Signal, SignalState};
 use crate::radio::backoff::Backoff;
 use crate::radio::errors::ReceptionState;
+
+/// Reception model: which frames are received, and when the medium is busy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Reception {
+    /// ns-2: power thresholds and capture; the first frame survives interference weaker by `ratio`. Powers in watts.
+    Capture { carrier_sense: f64, receive: f64, ratio: f64 },
+    /// ns-2's 802.15.4: the receiver locks on frames that are addressed to it, of two on the stronger, and the minimum SINR over
+    /// the frame decides; any signal makes the medium busy. Powers in watts.
+    Addressed { carrier_sense: f64, receive: f64 },
+    /// The minimum SINR over the frame decides. Powers in watts.
+    Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
+    /// Bits survive at random, with the bit error rate at the SINR of the moment; preambles are detected from an SINR
+    /// on. Powers in watts.
+    Errors { sensitivity: f64, energy_detect: f64, noise: f64, preamble_detection: f64 },
+}
+
+impl Reception {
+    /// Power below which signals are never readable.
+    pub(in crate::radio) fn min_readable_power(&self) -> f64 {
+        match *self {
+            Reception::Capture { receive, .. } | Reception::Addressed { receive, .. } => receive,
+            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
+        }
+    }
+
+    /// Minimum power of frames that need this SINR, absent interference.
+    pub(in crate::radio) fn min_rx_power(&self, ratio: f64) -> f64 {
+        match *self {
+            Reception::Capture { receive, .. } | Reception::Addressed { receive, .. } => receive,
+            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
+                sensitivity.max(noise * ratio)
+            }
+        }
+    }
+}
 
 impl Receiver {
     /// Processes the ordinary case, a signal that starts and ends while no other is on the air, in one step; returns
@@ -56,6 +91,7 @@ impl Receiver {
         self.aggregates_on_air += u32::from(new.aggregate);
         match timing.reception {
             Reception::Capture { receive, ratio, .. } => self.start_capture(index, at, (receive, ratio), timing),
+            Reception::Addressed { .. } => self.start_addressed(index),
             Reception::Sinr { sensitivity, noise, .. } => self.start_sinr(index, sensitivity, noise),
             Reception::Errors { sensitivity, noise, preamble_detection, .. } => {
                 let ratio = new.power / (noise + self.interference(new.number));
@@ -112,6 +148,22 @@ impl Receiver {
             self.lock = Some(self.on_air[index].number);
             self.on_air[index].state = SignalState::Readable(f64::INFINITY);
         }
+        self.note_min_sinr(noise);
+    }
+
+    /// ns-2's 802.15.4: the receiver locks on frames for its station alone, of two on the stronger.
+    fn start_addressed(&mut self, index: usize) {
+        let new = self.on_air[index];
+        let free = new.is_received && self.transmitting_until.is_none() && !self.deaf;
+        if free && self.locked().is_none_or(|current| new.power > current.power) {
+            self.lock = Some(new.number);
+            self.on_air[index].state = SignalState::Readable(f64::INFINITY);
+        }
+        self.note_min_sinr(0.0);
+    }
+
+    /// Notes the SINR of the frame being received, if it is the lowest so far.
+    fn note_min_sinr(&mut self, noise: f64) {
         let interference = self.lock.map_or(0.0, |lock| self.interference(lock));
         if let Some(current) = self.locked()
             && let SignalState::Readable(min_sinr) = current.state
@@ -156,7 +208,7 @@ impl Receiver {
         let good = match (timing.reception, signal.state) {
             _ if signal.aggregate => readable && self.header_survives(&signal, timing),
             (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
-            (Reception::Sinr { .. }, SignalState::Readable(min_sinr)) => {
+            (Reception::Sinr { .. } | Reception::Addressed { .. }, SignalState::Readable(min_sinr)) => {
                 readable && min_sinr >= timing.rate_modes[usize::from(signal.rate_index)].ratio
             }
             _ => readable,
