@@ -262,6 +262,25 @@ def test_the_mixed_network_counts_hops_and_takes_the_time_of_day_for_a_delay():
     assert numbers["throughput"] == pytest.approx(8 * 4 * 1020 / 1000 / 18)
 
 
+def columns_of(name, **point):
+    one = network(name)
+    runs = [observe(json.dumps(scenario), 1) for scenario in one.scenarios(point)]
+    return columns(one.name, runs), runs[-1].summary["network"]
+
+
+def test_the_mixed_network_is_counted_from_end_to_end_too():
+    """Vegas has neither SYN nor FIN there, so that the engine counts the same packets."""
+    found, own = columns_of("000-mixed", algorithm="vegas", flows=10)
+    for name in ("sent", "received", "dropped"):
+        assert found[f"author_000_mixed.all_{name}_packets"] == own[f"{name}_packets"]
+    assert found["author_000_mixed.all_delay_s"] == pytest.approx(own["delay_s"], rel=1e-9)
+    # From the first write at 2 s to 20 s.
+    assert found["author_000_mixed.all_goodput_bps"] == pytest.approx(8 * 1000 * own["received_packets"] / 18)
+    # The hops of a ring, and times of day: what the script prints is several times either.
+    assert found["author_000_mixed.throughput_bps"] > 5 * found["author_000_mixed.all_goodput_bps"]
+    assert found["author_000_mixed.delay_s"] > 3 * found["author_000_mixed.all_delay_s"]
+
+
 def test_a_second_acknowledgment_of_a_frame_is_that_of_a_duplicate():
     def frame(source, target, kind, sequence, size):
         numbers = f'"sequence":{sequence},"size_bytes":{size},"rate_bps":1'

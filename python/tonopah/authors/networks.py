@@ -61,7 +61,7 @@ NETWORKS = (
         "000-mixed", "A ring of wires and stations behind base stations", f"{REPOSITORY_000}, wired-cum-wireless network",
         "author_000_mixed",
         {"algorithm": TCP_000, "nodes": whole(40, least=13), "flows": whole(40), "packets_per_s": whole(301, 10_000)},
-        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2, "mixed", PPS,
+        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2 | ALL_FLOWS, "mixed", PPS,
         goals={"throughput": Goal(relative=0.1), "delay": Goal(relative=0.2)},
         sign=Sign("ewphcc", "vegas", ("throughput", "delay"), 0.1), runs=10, quick_runs=3,
     ),
