@@ -281,6 +281,21 @@ def test_the_mixed_network_is_counted_from_end_to_end_too():
     assert found["author_000_mixed.delay_s"] > 3 * found["author_000_mixed.all_delay_s"]
 
 
+def test_without_an_ack_ewphcc_is_vegas_to_the_last_digit():
+    """As at every point that the author stored: both decide on ACKs alone, and over the satellites none comes."""
+    stored_points = [
+        row for row in numbers.rows() if (row["origin"], row["seed"], row["network"]) == ("author", "000", "satellite")
+    ]
+    by_algorithm = {
+        name: {(row["axis"], row["value"], row["metric"]): row["number"] for row in stored_points if row["algorithm"] == name}
+        for name in ("ewphcc", "vegas", "tahoe")
+    }
+    assert by_algorithm["ewphcc"] == by_algorithm["vegas"] != by_algorithm["tahoe"]
+    for point in ({}, {"satellites": 100}, {"altitude_km": 1020.0}):
+        ours = {name: columns_of("000-satellite", algorithm=name, **point)[0] for name in ("ewphcc", "vegas", "tahoe")}
+        assert ours["ewphcc"] == ours["vegas"] != ours["tahoe"]
+
+
 def test_a_second_acknowledgment_of_a_frame_is_that_of_a_duplicate():
     def frame(source, target, kind, sequence, size):
         numbers = f'"sequence":{sequence},"size_bytes":{size},"rate_bps":1'
