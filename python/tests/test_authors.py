@@ -3,6 +3,7 @@
 import csv
 import json
 import pickle
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -150,6 +151,8 @@ def test_every_network_can_be_built_and_has_stored_numbers(one):
     for scenario in one.scenarios({}):
         check(json.dumps(scenario), 1)
     assert any(case.network is one for case in all_cases())
+    # A reader finds the script: repository, commit, file.
+    assert re.match(r"[\w-]+/[\w-]+ @ [0-9a-f]{7}, .*\w\.(tcl|cc)\b", one.source)
     assert set(one.goals) | set(one.overlap) <= set(one.columns)
 
 
