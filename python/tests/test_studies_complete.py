@@ -23,6 +23,7 @@ SCRIPTS = {
         "adhoc-sinks",
         "wired-author",
         "wired-header",
+        "mixed-author",
         "space-author",
         "space-answers",
     },
