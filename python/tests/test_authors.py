@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import pickle
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -151,6 +152,8 @@ def test_every_network_can_be_built_and_has_stored_numbers(one):
     for scenario in one.scenarios({}):
         check(json.dumps(scenario), 1)
     assert any(case.network is one for case in all_cases())
+    # A reader finds the script: repository, commit, file.
+    assert re.match(r"[\w-]+/[\w-]+ @ [0-9a-f]{7}, .*\w\.(tcl|cc)\b", one.source)
     assert set(one.goals) | set(one.overlap) <= set(one.columns)
 
 
@@ -261,6 +264,40 @@ def test_the_mixed_network_counts_hops_and_takes_the_time_of_day_for_a_delay():
     assert (numbers["sent"], numbers["received"], numbers["dropped"]) == (4, 4, 1)
     assert numbers["delay"] == pytest.approx((2.01032 + 2.03032 + 2.1 + 0.01032) / 4)
     assert numbers["throughput"] == pytest.approx(8 * 4 * 1020 / 1000 / 18)
+
+
+def columns_of(name, **point):
+    one = network(name)
+    runs = [observe(json.dumps(scenario), 1) for scenario in one.scenarios(point)]
+    return columns(one.name, runs), runs[-1].summary["network"]
+
+
+def test_the_mixed_network_is_counted_from_end_to_end_too():
+    """Vegas has neither SYN nor FIN there, so that the engine counts the same packets."""
+    found, own = columns_of("000-mixed", algorithm="vegas", flows=10)
+    for name in ("sent", "received", "dropped"):
+        assert found[f"author_000_mixed.all_{name}_packets"] == own[f"{name}_packets"]
+    assert found["author_000_mixed.all_delay_s"] == pytest.approx(own["delay_s"], rel=1e-9)
+    # From the first write at 2 s to 20 s.
+    assert found["author_000_mixed.all_goodput_bps"] == pytest.approx(8 * 1000 * own["received_packets"] / 18)
+    # The hops of a ring, and times of day: what the script prints is several times either.
+    assert found["author_000_mixed.throughput_bps"] > 5 * found["author_000_mixed.all_goodput_bps"]
+    assert found["author_000_mixed.delay_s"] > 3 * found["author_000_mixed.all_delay_s"]
+
+
+def test_without_an_ack_ewphcc_is_vegas_to_the_last_digit():
+    """As at every point that the author stored: both decide on ACKs alone, and over the satellites none comes."""
+    stored_points = [
+        row for row in numbers.rows() if (row["origin"], row["seed"], row["network"]) == ("author", "000", "satellite")
+    ]
+    by_algorithm = {
+        name: {(row["axis"], row["value"], row["metric"]): row["number"] for row in stored_points if row["algorithm"] == name}
+        for name in ("ewphcc", "vegas", "tahoe")
+    }
+    assert by_algorithm["ewphcc"] == by_algorithm["vegas"] != by_algorithm["tahoe"]
+    for point in ({}, {"satellites": 100}, {"altitude_km": 1020.0}):
+        ours = {name: columns_of("000-satellite", algorithm=name, **point)[0] for name in ("ewphcc", "vegas", "tahoe")}
+        assert ours["ewphcc"] == ours["vegas"] != ours["tahoe"]
 
 
 def frame(source, target, kind, sequence, size, at_s=1.0):

@@ -23,6 +23,7 @@ SCRIPTS = {
         "adhoc-sinks",
         "wired-author",
         "wired-header",
+        "mixed-author",
         "space-author",
         "space-answers",
     },
@@ -55,3 +56,16 @@ def test_the_study_asks_what_the_report_asks(name):
         # The window over time of a typical run of each algorithm.
         assert set(plan.representative) == set(part.labels)
         assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y
+
+
+def test_what_the_report_says_overall_is_tested_over_every_axis():
+    """E11 sums up all networks: each ratio along each of their axes; energy at one point at least of a sweep."""
+    study = tp.Study.load("ewphcc").spec
+    overall = next(claim for claim in study.claims if claim.id == "E11")
+    axes = {
+        (part.id, axis) for part in study.parts if not is_script(part.scenario) for sweep in part.sweeps for axis in sweep.vary
+    }
+    for metric in ("delay_s", "delivery_ratio", "loss_ratio", "goodput_bps"):
+        assert {(test.part, test.over) for test in overall.tests if metric in test.metrics} == axes
+    energy = [test for test in overall.tests if "energy_per_packet_j" in test.metrics]
+    assert energy and all((test.bound, test.percent, test.points) == ("below", 0, "any") for test in energy)

@@ -23,10 +23,13 @@ SCRIPTS = {
 """By the first word of a column: how that script counts."""
 
 OWN = {
-    "all_sent_packets": ("Packets sent by all flows", "Data packets and SYNs of every flow"),
-    "all_received_packets": ("Packets received of all flows", "Data packets and SYNs of every flow that arrive"),
+    "all_sent_packets": ("Packets sent by all flows", "Data packets and SYNs of every flow, each counted once, where it starts"),
+    "all_received_packets": ("Packets received of all flows", "Data packets and SYNs of every flow that reach their sink"),
     "all_dropped_packets": ("Packets dropped of all flows", "Data packets and SYNs of every flow that are dropped"),
-    "all_goodput_bps": ("Throughput of all flows", "Payload received of every flow, duplicates included, per second of traffic"),
+    "all_goodput_bps": (
+        "Throughput of all flows",
+        "Payload that the sink receives of every flow, duplicates included, per second of traffic",
+    ),
     "all_delay_s": ("Delay of all flows", "Mean time from the sending of a packet to its own reception, of every flow"),
     "live_throughput_bps": (
         "Throughput of the last flow",

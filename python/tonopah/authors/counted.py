@@ -39,10 +39,14 @@ def satellite_000(runs: Sequence[Seen]) -> Numbers:
 
 
 def mixed_000(runs: Sequence[Seen]) -> Numbers:
-    """Return the author's numbers, of stations and of every hop."""
-    flows = runs[0].scenario["flow"]
-    from_station = [flow["from"].startswith(worlds_000.STATION) for flow in flows]
-    return metrics_ns2.author_000_mixed(as_in_ns2(runs[0].places), from_station, length_s(runs[0]))
+    """Return the author's numbers, of stations and of every hop, and those of packets from end to end."""
+    seen, end_s = runs[0], length_s(runs[0])
+    from_station = [flow["from"].startswith(worlds_000.STATION) for flow in seen.scenario["flow"]]
+    lines = as_in_ns2(seen.places)
+    ends = [line for line in lines if line.event != "transmitted"]
+    return metrics_ns2.author_000_mixed(lines, from_station, end_s) | metrics_ns2.all_flows(
+        ends, end_s - worlds_000.MIXED_START_S
+    )
 
 
 def wireless_000(runs: Sequence[Seen]) -> Numbers:

@@ -43,7 +43,7 @@ BOTH = Parameter(0, least=0, most=200, text="Nodes and flows together; 0: each a
 
 NETWORKS = (
     Network(
-        "000-wired", "Private links, 1 Mb/s", f"{REPOSITORY_000}, wired network", "author_000_wired",
+        "000-wired", "Private links, 1 Mb/s", f"{REPOSITORY_000}, Wired/codes/1805004_main.tcl", "author_000_wired",
         {
             "algorithm": TCP_000, "nodes": whole(40), "flows": whole(40), "packets_per_s": whole(200, 10_000),
             "header": Parameter(False, text="Packets of Vegas and EWPHCC have a header of 40 B too"),
@@ -58,16 +58,16 @@ NETWORKS = (
         goals=EXACT | {"drop_ratio": Goal(absolute=0.005), "all_goodput": Goal(relative=0.01), "all_delay": Goal(relative=0.03)},
     ),
     Network(
-        "000-mixed", "A ring of wires and stations behind base stations", f"{REPOSITORY_000}, wired-cum-wireless network",
-        "author_000_mixed",
+        "000-mixed", "A ring of wires and stations behind base stations",
+        f"{REPOSITORY_000}, bonus_Wired_cum_Wireless/codes/1805004_main.tcl", "author_000_mixed",
         {"algorithm": TCP_000, "nodes": whole(40, least=13), "flows": whole(40), "packets_per_s": whole(301, 10_000)},
-        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2, "mixed", PPS,
+        lambda **point: [worlds_000.mixed_000(**point)], counted.mixed_000, NS2 | ALL_FLOWS, "mixed", PPS,
         goals={"throughput": Goal(relative=0.1), "delay": Goal(relative=0.2)},
         sign=Sign("ewphcc", "vegas", ("throughput", "delay"), 0.1), runs=10, quick_runs=3,
     ),
     Network(
-        "000-satellite", "One plane of polar satellites and a geostationary one", f"{REPOSITORY_000}, satellite network",
-        "author_000_satellite",
+        "000-satellite", "One plane of polar satellites and a geostationary one",
+        f"{REPOSITORY_000}, bonus_satellite/codes/1805004-sat-wired.tcl", "author_000_satellite",
         {
             "algorithm": TCP_000, "satellites": whole(40), "altitude_km": Parameter(780.0, least=200, most=20_000),
             "answers": Parameter(False, text="Sinks answer"),
@@ -80,7 +80,8 @@ NETWORKS = (
         constants={"tahoe": {"sent": 457.0}, "vegas": {"sent": 898.0}, "ewphcc": {"sent": 898.0}},
     ),
     Network(
-        "000-wireless", "Moving stations, one sink agent", f"{REPOSITORY_000}, wireless network", "author_000_wireless",
+        "000-wireless", "Moving stations, one sink agent", f"{REPOSITORY_000}, Wireless/codes/1805004_main.tcl",
+        "author_000_wireless",
         {
             "algorithm": TCP_000, "nodes": whole(40), "flows": whole(20), "packets_per_s": whole(300, 10_000),
             "speed": whole(5, 100), "own_sinks": Parameter(False, text="A sink agent for each flow"),

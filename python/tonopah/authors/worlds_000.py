@@ -237,6 +237,9 @@ STATION = "s"
 STATIONS, ENDS = 10, 3
 """Stations, and those of them that have flows."""
 
+MIXED_START_S, MIXED_APART_S = 2, 0.1
+"""First write of the first flow, and how much later each further flow begins."""
+
 
 def mixed_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[str, str]]:
     """Return source and sink of each flow: from the ring to a station, then from a station to the ring, and so on."""
@@ -262,7 +265,7 @@ def mixed_000(algorithm: str, nodes: int, flows: int, packets_per_s: int) -> Sce
     }  # fmt: skip
     listed = []
     for number, (source, sink) in enumerate(mixed_pairs(nodes, flows)):
-        start_s = 2 + 0.1 * number
+        start_s = MIXED_START_S + MIXED_APART_S * number
         app = writes(packets_per_s / 8, 19.5 - start_s, MIXED_WRITE_BYTES)
         listed.append({"from": source, "to": sink, "app": app, "start": f"{start_s:g}s", "start_jitter": "0s"})
     return {
