@@ -141,6 +141,8 @@ def judge_metric(case: Case, metric: str, values: Sequence[float], others: Seque
         if reference is not None:
             goal = network.goals[metric]
             allowed, agrees = goal.text, goal.met(ours.value, reference.value)
+            if network.runs > 1 and not agrees and by_interval(ours, author, stock):
+                allowed, agrees = "intervals overlap", True
     return Row(case.name, metric, shown(author), shown(stock), shown(ours), ours.value, allowed, agrees)
 
 
@@ -169,6 +171,16 @@ def medians_of_ten(values: Sequence[float]) -> Estimate:
     drawn = np.random.default_rng(0).choice(np.asarray(values, float), (10_000, 10))
     low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
     return Estimate(median(values), float(low), float(high), len(values))
+
+
+TEN = 10
+"""Runs of the stock simulator whose interval counts."""
+
+
+def by_interval(ours: Estimate, author: Estimate | None, stock: Estimate | None) -> bool:
+    """Tell whether a number of a chaotic network agrees by its interval: the author's is in it, or the stock simulator's meets it."""
+    holds = author is not None and ours.low <= author.value <= ours.high
+    return holds or (stock is not None and stock.n >= TEN and overlap(ours, stock))
 
 
 def overlap(a: Estimate, b: Estimate) -> bool:
