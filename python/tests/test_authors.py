@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tonopah._core import ScenarioError, check, run, trace
-from tonopah.authors import counted, draws, metrics_ns2, metrics_ns3, numbers, ticks, worlds_000, worlds_ns3
+from tonopah.authors import draws, metrics_ns2, metrics_ns3, numbers, ticks, worlds_000, worlds_ns3
 from tonopah.authors.networks import NETWORKS, network
 from tonopah.authors.observe import columns, observe
-from tonopah.authors.packets import Packet, as_in_ns2, attempts, frames, packets
+from tonopah.authors.packets import Packet, as_in_ns2, packets
 from tonopah.errors import InputError
 from tonopah.validate import authors, authors_page
 from tonopah.validate.authors_cases import all_cases
@@ -298,28 +298,6 @@ def test_without_an_ack_ewphcc_is_vegas_to_the_last_digit():
     for point in ({}, {"satellites": 100}, {"altitude_km": 1020.0}):
         ours = {name: columns_of("000-satellite", algorithm=name, **point)[0] for name in ("ewphcc", "vegas", "tahoe")}
         assert ours["ewphcc"] == ours["vegas"] != ours["tahoe"]
-
-
-def frame(source, target, kind, sequence, size, at_s=1.0):
-    numbers = f'"sequence":{sequence},"size_bytes":{size},"rate_bps":1,"airtime_s":0.001'
-    return f'{{"t_s":{at_s},"event":"frame","channel":0,"from":{source},"to":{target},"kind":"{kind}",{numbers}}}\n'
-
-
-def test_a_second_acknowledgment_of_a_frame_is_that_of_a_duplicate():
-    data, other = frame(0, 1, "data", 7, 1052), frame(0, 2, "data", 8, 52)
-    acks = frame(1, 0, "ack", 0, 0), frame(2, 0, "ack", 0, 0)
-    beacon = frame(3, "null", "data", 1, 39)
-    # The first copy is lost, the second's acknowledgment, the third is a duplicate.
-    found = attempts(frames(data + data + acks[0] + beacon + data + acks[0] + other + acks[1] + other))
-    assert [(one.frame.target, one.received, one.duplicate) for one in found] == [
-        ("1", False, False), ("1", True, False), ("1", True, True), ("2", True, False), ("2", False, False),
-    ]  # fmt: skip
-
-
-def test_a_frame_to_a_station_that_transmits_is_no_drop():
-    lost = frame(0, 1, "data", 7, 53, 1.0), frame(0, 1, "data", 7, 53, 2.0), frame(0, 1, "data", 8, 67, 3.0)
-    own = frame(1, 2, "data", 1, 67, 1.0001)
-    assert counted.dropped_frames(frames(lost[0] + own + lost[1] + lost[2])) == 1
 
 
 def test_what_is_stored_run_by_run_is_one_case_and_shares_the_runs_of_its_point():

@@ -178,7 +178,7 @@ TEN = 10
 
 
 def by_interval(ours: Estimate, author: Estimate | None, stock: Estimate | None) -> bool:
-    """Tell whether a number of a chaotic network agrees by its interval: the author's is in it, or the stock simulator's meets it."""
+    """Tell whether a number of a chaotic network agrees by its interval: it holds the author's, or meets the simulator's."""
     holds = author is not None and ours.low <= author.value <= ours.high
     return holds or (stock is not None and stock.n >= TEN and overlap(ours, stock))
 
