@@ -8,7 +8,7 @@ use tcp::units::{Bytes, Time};
 use tcp::{Connection, ConnectionState, Ecn, TcpConfig};
 
 use crate::host::app::App;
-use crate::host::app::conversation::End;
+use crate::host::app::command::End;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.

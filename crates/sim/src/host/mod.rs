@@ -354,7 +354,7 @@ impl Flow {
     /// Flow completion time: start to the last byte.
     pub(crate) fn completion(&self, start: Time) -> Option<Span> {
         let is_complete = match &self.app {
-            App::Conversation(member) => member.is_completed(),
+            App::Conversation(member) => member.completed,
             app => app.is_finite(),
         };
         self.ended_at.filter(|_| is_complete).map(|at| at.since(start))

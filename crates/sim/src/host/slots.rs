@@ -8,9 +8,11 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Time};
 
 use crate::host::Hosts;
-use crate::host::app::conversation::{AppSummary, TransportCounts};
+use crate::host::app::command::TransportCounts;
+use crate::host::app::conversation::AppSummary;
+use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
-use crate::host::conversation::{Member, Session};
+use crate::host::conversation::Session;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::scenario::AppDef;
