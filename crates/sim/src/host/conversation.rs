@@ -7,9 +7,9 @@ use tcp::{Ecn, Event as TcpEvent, SeqNo};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
-use crate::host::app::command::{Command, End, Input, TransportCounts};
-use crate::host::app::conversation::{AppSummary, Conversation};
+use crate::host::app::command::{Command, End, Input};
 use crate::host::flow::{Flow, Transport};
+use crate::host::session::Session;
 use crate::host::{Hosts, send_datagram};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
@@ -17,42 +17,6 @@ use crate::packet::Packet;
 
 /// What a source may have left to send when it is told that there is room: a frame of HTTP/2.
 const LITTLE: u64 = 16_384;
-
-/// A conversation and its connections.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) conversation: Conversation,
-    /// By the number of the connection.
-    pub(crate) flows: Vec<FlowId>,
-    started: bool,
-    over: bool,
-    commands: Vec<Command>,
-    answer_cwnds: u64,
-    answer_cwnd_bytes: u64,
-}
-
-impl Session {
-    pub(crate) fn new(conversation: Conversation, flows: Vec<FlowId>) -> Session {
-        let (started, over, commands) = (false, false, Vec::new());
-        Session { conversation, flows, started, over, commands, answer_cwnds: 0, answer_cwnd_bytes: 0 }
-    }
-
-    /// What the application measured.
-    pub(crate) fn summary(&self, flows: &[Flow], warmup: Time, now: Time) -> AppSummary {
-        let timeouts = |id: &FlowId| flows[id.index()].totals().timeouts;
-        let counts = TransportCounts {
-            timeouts: self.flows.iter().map(|id| u64::from(timeouts(id))).sum(),
-            answer_cwnd_bytes: (self.answer_cwnds > 0)
-                .then(|| self.answer_cwnd_bytes as f64 / self.answer_cwnds as f64),
-        };
-        self.conversation.summary(warmup, now, counts)
-    }
-
-    /// Memory that its records take.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.conversation.held_bytes()
-    }
-}
 
 impl Hosts {
     /// Handles an event of the application of a conversation: it starts, stops, or has something to do.
