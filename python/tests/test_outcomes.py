@@ -18,7 +18,7 @@ from tonopah.evaluate.metrics import measure
 from tonopah.evaluate.subjects import make_subject
 from tonopah.evaluate.traces import traces_of
 from tonopah.evaluate.worlds import build, seconds
-from tonopah.simulation import run
+from tonopah.running import run
 from tonopah.spec import measures
 
 ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from tonopah.cc.library import get_include
     from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, ScenarioWarning
+    from tonopah.running import Result, run
     from tonopah.scenario.document import load
     from tonopah.segment import Segment
-    from tonopah.simulation import Result, algorithms, check, run
+    from tonopah.simulation import algorithms, check
     from tonopah.study import Study
     from tonopah.summary import FlowSummary, LinkSummary, WorkloadSummary
     from tonopah.sweeping import sweep
@@ -70,9 +71,10 @@ _NAMES = {
     "cc.library": ("get_include",),
     "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "ScenarioWarning"),
+    "running": ("Result", "run"),
     "scenario.document": ("load",),
     "segment": ("Segment",),
-    "simulation": ("Result", "algorithms", "check", "run"),
+    "simulation": ("algorithms", "check"),
     "study": ("Study",),
     "summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
     "sweeping": ("sweep",),

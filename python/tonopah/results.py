@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.analysis.figure_model import FigureData
-    from tonopah.plot.quick import Picture
+    from tonopah.pictures import Picture
 
 
 class StudyResults:
@@ -161,10 +161,10 @@ class StudyResults:
             If there is no such metric or axis, or the folder contains no results.
 
         """
-        from tonopah.plot import quick
+        from tonopah import pictures
 
         with Store(self.folder, create=False) as store:
-            return quick.plot_study(self.spec, self.plan, store, metric, x)
+            return pictures.plot_study(self.spec, self.plan, store, metric, x)
 
     def _repr_html_(self) -> str:
         rows = [("Question", self.spec.question), ("Results", str(self.folder))]

@@ -1,7 +1,6 @@
-"""One run: scenario in, summary and series out."""
+"""One run: scenario in, summary and series out. What a user gets of it also draws itself: running.py."""
 
 import json
-import warnings
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -13,7 +12,7 @@ from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
-from tonopah.errors import InputError, ScenarioError, ScenarioWarning, relay, warning_texts
+from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario.document import prepare
 from tonopah.summary import (
     FlowSummary,
@@ -28,8 +27,6 @@ from tonopah.summary import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tonopah.plot.quick import Picture
 
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "sending_rate", "throughput", "goodput", "state", "retransmits",
@@ -50,25 +47,9 @@ BINNED = ("sending_rate", "throughput", "goodput", "capacity", "queue_delay", "a
 MOST_THREADS = 1024
 """Threads that a run may have."""
 
-SHOWN = (
-    "flow", "from", "to", "cc", "goodput_bps", "delay_s", "delay_p95_s", "rtt_s", "loss_ratio", "retransmitted_packets",
-    "completion_s",
-)  # fmt: skip
-"""Columns of flows that a notebook shows."""
 
-
-class Result:
-    """The result of a run.
-
-    Parameters
-    ----------
-    summary : dict, or the engine's summary, which is read when it is needed
-        Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms.
-    series : mapping
-        Columns of each recorded series.
-    undivided : str, optional
-        Why the run had one thread, if it was to have several.
-    """
+class RunResult:
+    """What a run gave: its summary, which is read when it is needed, its series, and why it had one thread, if it had."""
 
     def __init__(
         self, summary: dict[str, Any] | RunSummary, series: Mapping[str, Mapping[str, Any]], undivided: str | None = None
@@ -171,29 +152,11 @@ class Result:
         """Return what a direction of a link did. Raises InputError if there is no such link."""
         return link_summary(self._entry("link", number))
 
-    def plot(self, *names: str) -> "Picture":
-        """Return a picture of recorded series, a panel each; of all of them without names.
-
-        A notebook shows it; `save("x.pdf")` writes it. Raises InputError if a series was not recorded.
-        """
-        from tonopah.plot import quick
-
-        return quick.plot_result(self, names)
-
-    def _repr_html_(self) -> str:
-        shown = [name for name in SHOWN if name in self.flows]
-        return str(self.flows[shown].to_html(index=False, float_format=lambda value: f"{value:.6g}"))
-
     def _entry(self, kind: str, number: int) -> dict[str, Any]:
         entries: list[dict[str, Any]] = self.summary[f"{kind}s"]
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(entries):
             raise InputError("number", f"there is no {kind} {number!r}", f"0 to {len(entries) - 1}")
         return entries[number]
-
-    def __repr__(self) -> str:
-        world = self.summary_of_first(0)
-        about = f"{world.get('duration_s')} s, seed {world.get('seed')}"
-        return f"<tonopah.Result: {self.flow_count} flows, {about}, series {self.names}>"
 
 
 def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
@@ -204,67 +167,25 @@ def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
     return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
 
 
-def run(
-    source: str | Path | Mapping[str, Any],
-    seed: int = 1,
-    set: Mapping[str, Any] | None = None,
-    cc: str | Mapping[str, Any] | type | None = None,
-    threads: int = 1,
-) -> Result:
-    """Run one scenario; the same scenario and seed give the same result, bit for bit.
-
-    Parameters
-    ----------
-    source : str, path or mapping
-        The scenario: a TOML file, or a dictionary of the same structure (docs/scenario.md).
-    seed : int
-        Seed of all random draws, 0 to 2^64 - 1.
-    set : mapping, optional
-        Values changed by path before the run, such as `{"flow.0.cc": "reno", "network.flows": 20}`.
-    cc : str, mapping or class, optional
-        Congestion control of all flows, short for `set={"tcp.cc": cc}`. Here and in the scenario a class derived from
-        CongestionControl may stand for a name.
-    threads : int
-        How many threads share the run at most; the result is the same. Where the network does not allow it, the run has one, and
-        `Result.undivided` says why (docs/threads.md).
-
-    Returns
-    -------
-    Result
-        Summary and recorded series.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario cannot be run; the error names the path of the key at fault.
-    AlgorithmError
-        An algorithm in Python raised an exception.
-
-    Warns
-    -----
-    ScenarioWarning
-        The scenario says something that is seldom meant; it is run all the same.
-    """
-    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
-    result = run_prepared(scenario, name, seed, checked_threads(threads))
-    for text in warning_texts(result.warnings, name):
-        warnings.warn(text, ScenarioWarning, stacklevel=2)
-    return result
-
-
-def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int, threads: int = 1) -> Result:
+def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int, threads: int = 1) -> RunResult:
     """Run a scenario that was read from the file `name`, if from any."""
+    return RunResult(*simulate(scenario, name, seed, threads))
+
+
+def simulate(
+    scenario: Mapping[str, Any], name: str | None, seed: int, threads: int = 1
+) -> tuple[dict[str, Any] | RunSummary, Mapping[str, Mapping[str, Any]], str | None]:
+    """Run a scenario like `run_prepared`, and return what a result consists of."""
     bound, undivided = engine_form(scenario, name), None
     try:
         if threads > 1 and not bound.found:
-            summary, series, undivided = run_on_threads(bound.text, checked_seed(seed), threads)
-            return Result(summary, series, undivided)
+            return run_on_threads(bound.text, checked_seed(seed), threads)
         if threads > 1:
             undivided = "an algorithm in Python or in a library takes part"
         summary, series = bound.call(engine_run, checked_seed(seed))
     except ScenarioError as error:
         raise relay(error, name) from None
-    return Result(json.loads(summary) if isinstance(summary, str) else summary, series, undivided)
+    return json.loads(summary) if isinstance(summary, str) else summary, series, undivided
 
 
 class AlgorithmList(list[dict[str, Any]]):

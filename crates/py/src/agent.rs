@@ -10,7 +10,8 @@ use sim::{Scenario, Simulation, Summary};
 use tcp::cc::{self, CongestionControl, ParamValues, Profile, Requirements, Setup, Window};
 use tcp::units::{Bytes, Span, Time};
 
-use crate::{Failure, RunSummary, guarded};
+use crate::failure::{Failure, guarded};
+use crate::summary::RunSummary;
 
 /// The name by which a scenario asks for the agent.
 const AGENT: &str = "tonopah.gym:Agent";

@@ -12,6 +12,7 @@ use tcp::cc::{self, Param, ParamKind, ParamValues, Profile, Requirements, Value}
 use tcp::units::{Bytes, Span};
 
 use crate::class::{Class, leak};
+use crate::failure::guarded;
 use crate::object::Object;
 
 /// An algorithm written in Python: a class, and its description as `tonopah.algorithms()` lists it, in JSON text.
@@ -22,6 +23,9 @@ pub(crate) struct Algorithm {
     #[pyo3(get)]
     description: String,
 }
+
+/// Algorithms in Python by the name that a scenario writes.
+pub(crate) type Algorithms = Option<BTreeMap<String, Py<Algorithm>>>;
 
 #[pymethods]
 impl Algorithm {
@@ -74,7 +78,7 @@ impl Algorithm {
     fn probe(&self, py: Python<'_>) -> PyResult<()> {
         let setup =
             cc::Setup { handshake_rtt: Some(Span::from_millis(100)), ..cc::Setup::plain(Bytes(1000), Bytes(10_000)) };
-        crate::guarded(|| {
+        guarded(|| {
             let config =
                 cc::CcConfig::of(self.algorithm, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;
             config.build(&setup);
@@ -84,7 +88,7 @@ impl Algorithm {
     }
 }
 
-/// The algorithms by the name that the scenario writes.
-pub(crate) fn further(algorithms: Option<BTreeMap<String, Py<Algorithm>>>) -> Further {
+/// The same for the engine.
+pub(crate) fn further(algorithms: Algorithms) -> Further {
     algorithms.unwrap_or_default().into_iter().map(|(name, algorithm)| (name, algorithm.get().algorithm)).collect()
 }

@@ -12,7 +12,9 @@ use tcp::settings::ProfileName;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, Event, Segment, Snapshot, TcpConfig};
 
-use crate::{Algorithms, Failure, algorithm, segment};
+use crate::algorithm::{self, Algorithms};
+use crate::failure::{Failure, guarded};
+use crate::segment;
 
 /// Maximum of one write; more than any test sends.
 const MAX_BYTES: i64 = 1 << 40;
@@ -120,7 +122,7 @@ impl Endpoint {
         open: fn(TcpConfig) -> Connection,
     ) -> PyResult<Endpoint> {
         let further = algorithm::further(algorithms);
-        let hand = crate::guarded(|| Ok(Hand::new(tcp, &further, auto_read, open)?)).map_err(|e| e.to_py(py))?;
+        let hand = guarded(|| Ok(Hand::new(tcp, &further, auto_read, open)?)).map_err(|e| e.to_py(py))?;
         Ok(Endpoint(Mutex::new(hand)))
     }
 

@@ -7,7 +7,7 @@ use sim::{Outcome, Scenario, Simulation};
 
 use tcp::units::Time;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Number of events between two checks of limits and interrupts: some hundredths of a second.
 pub(crate) const STEP: u64 = 1 << 16;

@@ -6,7 +6,7 @@ use sim::ScenarioError;
 use tcp::units::Bytes;
 use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SeqRange, SynOptions, Timestamps};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Letters of the flags in the order of tcpdump.
 const FLAGS: [(char, Flags); 8] = [

@@ -8,8 +8,11 @@ use pyo3::types::PyDict;
 use sim::{Excerpt, Scenario, Simulation, Sink};
 use tcp::units::{Span, Time};
 
+use crate::algorithm::{self, Algorithms};
+use crate::failure::{Failure, guarded};
+use crate::job::{Given, named, to_dict};
 use crate::running::Limits;
-use crate::{Algorithms, Failure, Given, algorithm, guarded, named, to_dict, watching};
+use crate::watching;
 
 /// A run under way.
 struct Run {

@@ -8,8 +8,8 @@ use sim::parallel::{Division, Mail, Part, Undivided};
 use sim::{Outcome, Scenario, ScenarioError, Simulation};
 use tcp::units::{Span, Time};
 
+use crate::failure::{Failure, guarded};
 use crate::running::{self, Limits, Running, STEP, Stopper, size};
-use crate::{Failure, guarded};
 
 /// Turns in which a thread waits for the others before it lets another have its core: some microseconds.
 const SPINS: u32 = 2_000;

@@ -11,7 +11,7 @@ from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, Result, check, checked_threads, engine_form, run_prepared
+from tonopah.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.terminal.grid import console
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
@@ -101,9 +101,9 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         require_place(f"--{option}", getattr(arguments, option))
 
 
-def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Result:
+def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> RunResult:
     """Run the scenario once for each file that needs a run of its own; every time it is the same run."""
-    found: Result | None = None
+    found: RunResult | None = None
     if arguments.netanim:
         found = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
     if arguments.qlog:

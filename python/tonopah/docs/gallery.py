@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.plot import style
-from tonopah.simulation import algorithms, run
+from tonopah.running import run
+from tonopah.simulation import algorithms
 
 MSS_BYTES = 1448
 SECONDS = 30

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tonopah.docs.markdown import markdown_table
 from tonopah.plot import style
-from tonopah.simulation import run
+from tonopah.running import run
 
 SECONDS = 60
 WARMUP_S = 20

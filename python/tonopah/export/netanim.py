@@ -17,7 +17,7 @@ from tonopah._core import transmissions as engine_transmissions
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import layout, network, wireless
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import Result, checked_seed, engine_form
+from tonopah.simulation import RunResult, checked_seed, engine_form
 
 NEEDED = ("position_x", "position_y", "energy")
 MAX_PACKETS = 20_000
@@ -34,8 +34,8 @@ COLOURS = {
 }
 
 
-def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> Result:
-    """Run a scenario, write its animation to `target` and return its Result.
+def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> RunResult:
+    """Run a scenario, write its animation to `target` and return its result.
 
     Raises ScenarioError when the scenario cannot be run, OSError when the file cannot be written.
     """
@@ -53,13 +53,13 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
         summary, columns, packets = bound.call(engine_transmissions, seed, most=MAX_PACKETS)
     except ScenarioError as error:
         raise relay(error, name) from None
-    result = Result(json.loads(summary), columns)
+    result = RunResult(json.loads(summary), columns)
     with target.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines(checked["graph"], result, packets))
     return result
 
 
-def lines(graph: dict[str, Any], result: Result, packets: str) -> Iterator[str]:
+def lines(graph: dict[str, Any], result: RunResult, packets: str) -> Iterator[str]:
     """Yield the lines of the file."""
     nodes = graph["node"]
     place = layout.node_positions(graph)
@@ -83,7 +83,7 @@ def lines(graph: dict[str, Any], result: Result, packets: str) -> Iterator[str]:
     yield "</anim>"
 
 
-def moves(result: Result, place: Mapping[str, tuple[float, float]], nodes: list[Any]) -> Iterator[tuple[float, str]]:
+def moves(result: RunResult, place: Mapping[str, tuple[float, float]], nodes: list[Any]) -> Iterator[tuple[float, str]]:
     """Yield the position of each node whenever it has changed."""
     at = {i: list(place[node["name"]]) for i, node in enumerate(nodes)}
     steps: dict[tuple[float, int], dict[int, float]] = defaultdict(dict)
@@ -97,13 +97,15 @@ def moves(result: Result, place: Mapping[str, tuple[float, float]], nodes: list[
             yield t, f'<nu p="p" t="{t:g}" id="{node}" x="{at[node][0]:.6g}" y="{at[node][1]:.6g}"/>'
 
 
-def counters(result: Result) -> Iterator[tuple[float, str]]:
+def counters(result: RunResult) -> Iterator[tuple[float, str]]:
     """Yield the energy consumed by each node."""
     for row in result.series("energy").itertuples(index=False):
         yield row.t_s, f'<nc c="0" i="{row.node}" t="{row.t_s:g}" v="{row.value:.6g}"/>'
 
 
-def transmissions(graph: dict[str, Any], result: Result, number: Mapping[str, int], packets: str) -> Iterator[tuple[float, str]]:
+def transmissions(
+    graph: dict[str, Any], result: RunResult, number: Mapping[str, int], packets: str
+) -> Iterator[tuple[float, str]]:
     """Yield the packets on wires and in the air; a broadcast frame is shown at every station in reach at the start."""
     near = defaultdict(list)
     for a, b in wireless.connectivity(graph)["links"] if graph.get("channel") else ():

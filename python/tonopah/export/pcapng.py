@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from tonopah._core import capture, engine_version
 from tonopah.errors import ScenarioError, relay
-from tonopah.simulation import Result, checked_seed, engine_form
+from tonopah.simulation import RunResult, checked_seed, engine_form
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D
@@ -51,8 +51,8 @@ class Capture:
     packets: list[bytes] = field(default_factory=list)
 
 
-def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at: Point = "hosts") -> Result:
-    """Run a scenario, write what is seen at its hosts, links or channels into files in `folder`, and return its Result.
+def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at: Point = "hosts") -> RunResult:
+    """Run a scenario, write what is seen at its hosts, links or channels into files in `folder`, and return its result.
 
     Raises ScenarioError when the scenario cannot be run or has none of them, OSError when a file cannot be written.
     """
@@ -60,7 +60,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at:
         summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), at=at)
     except ScenarioError as error:
         raise relay(error, name) from None
-    result = Result(json.loads(summary), series)
+    result = RunResult(json.loads(summary), series)
     points = {"hosts": hosts, "links": links, "channels": channels}[at](result.summary)
     folder.mkdir(parents=True, exist_ok=True)
     for made in captures(seen, points):

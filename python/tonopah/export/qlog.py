@@ -22,7 +22,7 @@ from typing import Any
 from tonopah._core import engine_version, trace
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import Result, checked_seed, engine_form, run_prepared
+from tonopah.simulation import RunResult, checked_seed, engine_form, run_prepared
 
 METRICS = {"cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt"}
 """Series of the engine, and the metrics of QUIC."""
@@ -33,8 +33,8 @@ Event = tuple[float, str, dict[str, Any]]
 """Time in s, name, data."""
 
 
-def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> Result:
-    """Run a scenario, write a trace of each TCP flow and return its Result.
+def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> RunResult:
+    """Run a scenario, write a trace of each TCP flow and return its result.
 
     With one such flow the trace is `target`, with several flow 3 has `NAME-3.EXT`. Raises ScenarioError when the scenario cannot
     be run or has no TCP flow, OSError when a file cannot be written.
@@ -141,7 +141,7 @@ def packet(line: Mapping[str, Any], number: int | None, frames: list[dict[str, A
     return {"header": header, "frames": frames, "raw": raw}
 
 
-def metrics(result: Result, flow: int) -> Iterator[Event]:
+def metrics(result: RunResult, flow: int) -> Iterator[Event]:
     """Yield the samples of the sender's state whenever one of them has changed."""
     at: dict[float, dict[str, float]] = {}
     for name, metric in METRICS.items():

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tonopah.simulation import OWNERS, Result
+from tonopah.simulation import OWNERS, RunResult
 
 
-def write_tables(result: Result, folder: Path) -> None:
+def write_tables(result: RunResult, folder: Path) -> None:
     """Write the tables and the series of a run as Parquet."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
@@ -14,7 +14,7 @@ def write_tables(result: Result, folder: Path) -> None:
         table.to_parquet(folder / f"{name}.parquet", index=False)
 
 
-def write_series(result: Result, folder: Path) -> list[str]:
+def write_series(result: RunResult, folder: Path) -> list[str]:
     """Write every series of a run as CSV and return their names; those of nodes and workloads only where there are any."""
     names = [name for name in result.names if OWNERS.get(name) not in ("node", "workload") or len(result.series(name))]
     for name in names:

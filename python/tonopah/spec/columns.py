@@ -12,7 +12,8 @@ from typing import Any
 from tonopah.errors import InputError, near_names
 from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, readable
-from tonopah.simulation import SERIES, run
+from tonopah.scenario.document import prepare
+from tonopah.simulation import SERIES, run_prepared
 from tonopah.spec.derived import Derived
 from tonopah.summary import flatten, workload_columns
 from tonopah.units import si
@@ -113,7 +114,7 @@ def columns() -> Columns:
     flows: dict[str, Any] = {}
     found: dict[str, Any] = {}
     for world in WORLDS:
-        summary = run(world).summary
+        summary = run_prepared(*prepare(world, None), seed=1).summary
         runs |= flatten(summary["network"]) | flatten({"conservation": summary["conservation"]})
         for flow in summary["flows"]:
             flows |= flatten(flow)

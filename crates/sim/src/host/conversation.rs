@@ -1,16 +1,15 @@
 //! Drives conversations: hands them what happens at their connections and carries out what they say. A connection is a flow;
 //! the first of a conversation is the flow of the scenario, the others come after all of those.
 
-use std::collections::VecDeque;
-
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, Event as TcpEvent, SeqNo};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
-use crate::host::app::conversation::{AppSummary, Command, Conversation, End, Input, TransportCounts};
+use crate::host::app::command::{Command, End, Input};
 use crate::host::flow::{Flow, Transport};
+use crate::host::session::Session;
 use crate::host::{Hosts, send_datagram};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
@@ -18,105 +17,6 @@ use crate::packet::Packet;
 
 /// What a source may have left to send when it is told that there is room: a frame of HTTP/2.
 const LITTLE: u64 = 16_384;
-
-/// A conversation and its connections.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) conversation: Conversation,
-    /// By the number of the connection.
-    pub(crate) flows: Vec<FlowId>,
-    started: bool,
-    over: bool,
-    commands: Vec<Command>,
-    answer_cwnds: u64,
-    answer_cwnd_bytes: u64,
-}
-
-/// The part of a flow in a conversation.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) session: usize,
-    pub(crate) connection: usize,
-    /// The end that connects.
-    pub(crate) client: End,
-    /// The conversation comes to an end by itself.
-    pub(crate) ends: bool,
-    /// It has.
-    completed: bool,
-    /// Messages are filled up to a multiple of this.
-    pub(crate) unit: Bytes,
-    /// What the source sends, and what the sink sends.
-    streams: [Stream; 2],
-    /// An answer has been written, whose window is to be looked at.
-    answering: bool,
-    /// The conversation asks to be told when the source has little left to send.
-    wants_room: bool,
-}
-
-/// The messages that an end sends.
-#[derive(Clone, Debug, Default)]
-struct Stream {
-    /// Stream offset after the last message; of datagrams their number.
-    written: u64,
-    /// Stream offset after what the send buffer has taken.
-    taken: u64,
-    /// Stream offset after what the other end has read.
-    read: u64,
-    /// Messages in transit: stream offset of the end, time of the write.
-    messages: VecDeque<(u64, Time)>,
-    /// Close after the last message.
-    closing: bool,
-}
-
-impl Session {
-    pub(crate) fn new(conversation: Conversation, flows: Vec<FlowId>) -> Session {
-        let (started, over, commands) = (false, false, Vec::new());
-        Session { conversation, flows, started, over, commands, answer_cwnds: 0, answer_cwnd_bytes: 0 }
-    }
-
-    /// What the application measured.
-    pub(crate) fn summary(&self, flows: &[Flow], warmup: Time, now: Time) -> AppSummary {
-        let timeouts = |id: &FlowId| flows[id.index()].totals().timeouts;
-        let counts = TransportCounts {
-            timeouts: self.flows.iter().map(|id| u64::from(timeouts(id))).sum(),
-            answer_cwnd_bytes: (self.answer_cwnds > 0)
-                .then(|| self.answer_cwnd_bytes as f64 / self.answer_cwnds as f64),
-        };
-        self.conversation.summary(warmup, now, counts)
-    }
-
-    /// Memory that its records take.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.conversation.held_bytes()
-    }
-}
-
-impl Member {
-    pub(crate) fn new(session: usize, connection: usize, client: End, ends: bool) -> Member {
-        let (completed, unit, streams) = (false, Bytes(1), Default::default());
-        let (answering, wants_room) = (false, false);
-        Member { session, connection, client, ends, completed, unit, streams, answering, wants_room }
-    }
-
-    /// The conversation has come to its end.
-    pub(crate) fn is_completed(&self) -> bool {
-        self.completed
-    }
-}
-
-impl End {
-    fn of(endpoint: EndpointId) -> End {
-        if endpoint.is_source() { End::Source } else { End::Sink }
-    }
-
-    fn peer(self) -> End {
-        if self == End::Source { End::Sink } else { End::Source }
-    }
-
-    fn endpoint(self, flow: FlowId) -> EndpointId {
-        if self == End::Source { flow.source() } else { flow.sink() }
-    }
-}
 
 impl Hosts {
     /// Handles an event of the application of a conversation: it starts, stops, or has something to do.

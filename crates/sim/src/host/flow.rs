@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tcp::settings::Headers;
-use tcp::units::{Bytes, Time};
-use tcp::{Connection, ConnectionState, Ecn, TcpConfig};
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Connection, ConnectionState, Ecn, Snapshot, TcpConfig, Totals};
 
 use crate::host::app::App;
-use crate::host::app::conversation::End;
+use crate::host::app::command::End;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.
@@ -265,9 +265,49 @@ impl Flow {
         }
     }
 
+    /// The state of the sender, for series and summaries.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.snapshot(),
+            Transport::Udp => None,
+        }
+    }
+
+    /// The states of the senders of both ends.
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = Snapshot> {
+        let sides = match &self.transport {
+            Transport::Tcp(sides) => sides.as_slice(),
+            Transport::Udp => &[],
+        };
+        sides.iter().filter_map(|side| side.connection.snapshot())
+    }
+
+    /// Counters of the sender.
+    pub(crate) fn totals(&self) -> Totals {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.totals(),
+            Transport::Udp => Totals::default(),
+        }
+    }
+
     /// Where `endpoint` is.
     pub(crate) fn node(&self, endpoint: EndpointId) -> NodeId {
         if endpoint.is_source() { self.source } else { self.sink }
+    }
+
+    /// Flow completion time: start to the last byte.
+    pub(crate) fn completion(&self, start: Time) -> Option<Span> {
+        let is_complete = match &self.app {
+            App::Conversation(member) => member.completed,
+            app => app.is_finite(),
+        };
+        self.ended_at.filter(|_| is_complete).map(|at| at.since(start))
+    }
+
+    /// The part of the measurement interval, which began at `warmup` and ends now, in which the flow lived: from its start to
+    /// its end.
+    pub(crate) fn lifetime(&self, start: Time, warmup: Time, now: Time) -> Span {
+        self.ended_at.unwrap_or(now).since(start.max(warmup))
     }
 }
 

@@ -2,21 +2,22 @@
 //! to the application, and a `Wake` is scheduled for its next timeout at the latest.
 
 pub(crate) mod app;
-pub(crate) mod conversation;
+mod conversation;
 pub(crate) mod flow;
+pub(crate) mod session;
 mod slots;
 
 use std::collections::VecDeque;
 
 use tcp::settings::Headers;
-use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, TcpConfig, Timestamps, Totals};
+use tcp::units::{Bytes, Time};
+use tcp::{Ecn, Event as TcpEvent, Segment, TcpConfig, Timestamps};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
-use crate::host::conversation::Session;
 use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
+use crate::host::session::Session;
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
@@ -228,31 +229,6 @@ fn send_datagram(
 }
 
 impl Flow {
-    /// The state of the sender, for series and summaries.
-    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
-        match &self.transport {
-            Transport::Tcp(sides) => sides[0].connection.snapshot(),
-            Transport::Udp => None,
-        }
-    }
-
-    /// The states of the senders of both ends.
-    pub(crate) fn snapshots(&self) -> impl Iterator<Item = Snapshot> {
-        let sides = match &self.transport {
-            Transport::Tcp(sides) => sides.as_slice(),
-            Transport::Udp => &[],
-        };
-        sides.iter().filter_map(|side| side.connection.snapshot())
-    }
-
-    /// Counters of the sender.
-    pub(crate) fn totals(&self) -> Totals {
-        match &self.transport {
-            Transport::Tcp(sides) => sides[0].connection.totals(),
-            Transport::Udp => Totals::default(),
-        }
-    }
-
     /// Writes what is due, and schedules the next tick.
     fn tick(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let amount = self.app.write();
@@ -355,21 +331,6 @@ impl Flow {
         } else {
             self.schedule_tick(ctx, id);
         }
-    }
-
-    /// Flow completion time: start to the last byte.
-    pub(crate) fn completion(&self, start: Time) -> Option<Span> {
-        let is_complete = match &self.app {
-            App::Conversation(member) => member.is_completed(),
-            app => app.is_finite(),
-        };
-        self.ended_at.filter(|_| is_complete).map(|at| at.since(start))
-    }
-
-    /// The part of the measurement interval, which began at `warmup` and ends now, in which the flow lived: from its start to
-    /// its end.
-    pub(crate) fn lifetime(&self, start: Time, warmup: Time, now: Time) -> Span {
-        self.ended_at.unwrap_or(now).since(start.max(warmup))
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tcp::TcpConfig;
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Time};
+use tcp::units::Bytes;
 
 use crate::host::Hosts;
-use crate::host::app::conversation::{AppSummary, TransportCounts};
+use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
-use crate::host::conversation::{Member, Session};
 use crate::host::flow::{Flow, Transport};
+use crate::host::session::Session;
 use crate::ids::{FlowId, NodeId};
 use crate::scenario::AppDef;
 
@@ -78,18 +78,6 @@ impl Hosts {
     pub(crate) fn close_conversation(&mut self, id: FlowId) {
         if let App::Conversation(member) = &self.flows[id.index()].app {
             self.free_sessions.push(member.session);
-        }
-    }
-}
-
-impl Session {
-    /// The time that says how a user was served: the mean of his requests, or his page's.
-    pub(crate) fn user_time_s(&self) -> Option<f64> {
-        let counts = TransportCounts { timeouts: 0, answer_cwnd_bytes: None };
-        match self.conversation.summary(Time::ZERO, Time::ZERO, counts) {
-            AppSummary::RequestResponse(requests) => requests.request_s,
-            AppSummary::Page(page) => page.page_load_s,
-            _ => None,
         }
     }
 }

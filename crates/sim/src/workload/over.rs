@@ -7,7 +7,7 @@ use super::counts::finished;
 use super::{Phase, Workloads};
 use crate::engine::context::Context;
 use crate::host::Hosts;
-use crate::host::conversation::Session;
+use crate::host::session::Session;
 use crate::ids::FlowId;
 
 impl Workloads {

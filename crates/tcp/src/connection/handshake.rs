@@ -141,3 +141,6 @@ impl Handshake {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,3 +22,6 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

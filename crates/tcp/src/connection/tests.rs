@@ -2,44 +2,44 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::cc::{Algorithm, CcConfig, Profile, Requirements, Setup};
-use crate::segment::{Ecn, SynOptions, Timestamps};
+use crate::segment::{Ecn, SynOptions};
 use crate::seq::SeqRange;
 use crate::settings::{Misbehaviour, ProfileName};
 use crate::units::Span;
 
 const ONE_WAY: Span = Span::from_millis(10);
 
-fn config(profile: ProfileName) -> TcpConfig {
+pub(super) fn config(profile: ProfileName) -> TcpConfig {
     match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig { sack: true, ..TcpConfig::of_profile(profile, cc) },
         Err(error) => panic!("{error:?}"),
     }
 }
 
-fn ms(ms: u64) -> Time {
+pub(super) fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
 /// Two endpoints, 10 ms apart, on a wire without a rate.
-struct Pair {
-    ends: [Connection; 2],
+pub(super) struct Pair {
+    pub(super) ends: [Connection; 2],
     now: Time,
     wire: VecDeque<(Time, usize, Segment)>,
     /// All that was sent, by which end.
-    log: Vec<(Time, usize, Segment)>,
+    pub(super) log: Vec<(Time, usize, Segment)>,
     /// Marks each data segment of end 0 that it is asked about, by number of data segment.
     marks: fn(usize) -> bool,
-    delivered: [u64; 2],
-    events: Vec<(usize, Event)>,
+    pub(super) delivered: [u64; 2],
+    pub(super) events: Vec<(usize, Event)>,
 }
 
 impl Pair {
-    fn new(ends: [Connection; 2]) -> Pair {
+    pub(super) fn new(ends: [Connection; 2]) -> Pair {
         let (wire, log) = (VecDeque::new(), Vec::new());
         Pair { ends, now: Time::ZERO, wire, log, marks: |_| false, delivered: [0; 2], events: Vec::new() }
     }
 
-    fn of(active: TcpConfig, passive: TcpConfig) -> Pair {
+    pub(super) fn of(active: TcpConfig, passive: TcpConfig) -> Pair {
         Pair::new([Connection::connect(active), Connection::listen(passive)])
     }
 
@@ -62,7 +62,7 @@ impl Pair {
     }
 
     /// Lets time pass up to `until`.
-    fn run(&mut self, until: Time) {
+    pub(super) fn run(&mut self, until: Time) {
         self.drain();
         loop {
             let timers = self.ends.iter().filter_map(Connection::next_timeout);
@@ -174,37 +174,6 @@ fn the_last_byte_is_read_before_the_close_is_reported() {
     assert!(!pair.events.contains(&(1, Event::PeerClosed)));
     pair.ends[1].read(pair.now, 1000);
     assert_eq!(pair.ends[1].poll_event(), Some(Event::PeerClosed));
-}
-
-#[test]
-fn both_sides_may_open_and_close_at_once() {
-    let linux = config(ProfileName::Linux);
-    let mut pair = Pair::new([Connection::connect(linux.clone()), Connection::connect(linux)]);
-    pair.run(ms(15));
-    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::SynReceived));
-    pair.run(ms(100));
-    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::Established));
-    for end in &mut pair.ends {
-        end.write(30_000);
-        end.shutdown_write();
-    }
-    pair.run(ms(500));
-    assert_eq!(pair.delivered, [30_000; 2]);
-    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::TimeWait));
-    pair.run(ms(200_000));
-    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::Closed));
-}
-
-#[test]
-fn a_lost_syn_is_sent_again_with_its_options() {
-    let mut end = Connection::connect(config(ProfileName::Linux));
-    let first = end.poll_segment(ms(0)).unwrap_or_default();
-    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(1000))]);
-    end.on_timeout(ms(1000));
-    let again = end.poll_segment(ms(1000)).unwrap_or_default();
-    let stamps = Some(Timestamps { value: 1000, echo: 0 });
-    assert_eq!(again, Segment { timestamps: stamps, ..first });
-    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(3000))]);
 }
 
 #[test]
@@ -329,34 +298,6 @@ fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
     }
 }
 
-/// All that two ends sent, and the states of their senders in the end; both have the memory of `before` if there is one.
-fn conversation(seed: u64, bytes: u64, before: Option<[Connection; 2]>) -> (String, [Connection; 2]) {
-    let settings = TcpConfig { seed, ..config(ProfileName::Linux) };
-    let mut pair = Pair::of(settings.clone(), settings);
-    for (end, old) in pair.ends.iter_mut().zip(before.into_iter().flatten()) {
-        let mut old = old;
-        end.use_memory(old.take_memory());
-    }
-    pair.ends[0].write(bytes);
-    pair.ends[0].shutdown_write();
-    pair.run(ms(400));
-    pair.ends[1].shutdown_write();
-    pair.run(ms(4_000));
-    let snapshots = pair.ends.each_ref().map(|end| (end.snapshot(), end.totals(), end.state()));
-    (format!("{:?} {snapshots:?} {:?}", pair.log, pair.events), pair.ends)
-}
-
-#[test]
-fn a_connection_in_the_memory_of_another_is_like_a_new_one() {
-    let mut ends = None;
-    for (seed, bytes) in [(1, 10_000), (2, 200), (3, 500_000), (4, 10_000), (5, 1)] {
-        let (fresh, _) = conversation(seed, bytes, None);
-        let (reused, left) = conversation(seed, bytes, ends.take());
-        assert_eq!(fresh, reused, "{bytes} B");
-        ends = Some(left);
-    }
-}
-
 /// Reno whose initial window shows its seed.
 static SEEDED: Algorithm = Algorithm {
     name: "seeded",
@@ -391,32 +332,4 @@ fn a_seed_beside_shared_settings_is_that_of_settings_of_its_own() {
 fn an_end_takes_less_than_1600_bytes_besides_its_scoreboard() {
     let bytes = [size_of::<Connection>(), size_of::<Sender>()];
     assert!(bytes.iter().sum::<usize>() < 1600, "{bytes:?}");
-}
-
-/// The trace of ns-3.37: the SYN of 3 s is answered after 3.008 s; the ACK goes alone, then the whole initial window, and the first
-/// time-out lasts three times the RTT that the timestamps show.
-#[test]
-fn profile_ns3_opens_as_ns3_does() {
-    let mut end = Connection::connect(config(ProfileName::Ns3));
-    let syn = end.poll_segment(ms(0)).unwrap_or_default();
-    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(3000))]);
-    end.on_timeout(ms(3000));
-    assert!(end.poll_segment(ms(3000)).is_some());
-    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(9000))]);
-    end.on_timeout(ms(9000));
-    assert!(end.poll_segment(ms(9000)).is_some());
-    end.write(100_000);
-    let answer = Segment {
-        flags: Flags::SYN.with(Flags::ACK),
-        ack: SeqNo::FIRST_DATA,
-        window: Bytes(65_535),
-        timestamps: Some(Timestamps { value: 1, echo: 3000 }),
-        ..syn
-    };
-    end.on_segment(ms(6008), &answer);
-    let ack = end.poll_segment(ms(6008)).unwrap_or_default();
-    assert_eq!((ack.len, ack.ack), (0, SeqNo::FIRST_DATA));
-    let sent = std::iter::from_fn(|| end.poll_segment(ms(6008))).map(|segment| segment.len).collect::<Vec<_>>();
-    assert_eq!(sent, [536; 10]);
-    assert_eq!(end.timers().find(|(name, _)| *name == "rto"), Some(("rto", ms(6008 + 3 * 3008))));
 }

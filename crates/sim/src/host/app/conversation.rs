@@ -2,8 +2,9 @@
 //! know no transport: `host/conversation.rs` carries out what they say.
 
 use serde::Serialize;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
+use super::command::{Command, Input, TransportCounts};
 use super::incast::{Incast, IncastSummary};
 use super::page::{Page, PageSummary};
 use super::request_response::{RequestResponse, RequestSummary};
@@ -11,53 +12,6 @@ use super::rtc::{Rtc, RtcSummary};
 use super::transfer::{Transfer, TransferSummary};
 use super::video::{Video, VideoSummary};
 use super::voice::{Voice, VoiceSummary};
-use crate::metrics::nearest_rank;
-
-/// An end of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// At the node `from`.
-    Source,
-    /// At the node `to`.
-    Sink,
-}
-
-/// The end that asks, where one asks and the other answers: data goes from `from` to `to`.
-pub(super) const CLIENT: End = End::Sink;
-/// The end that answers.
-pub(super) const SERVER: End = End::Source;
-
-/// What is to be done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Command {
-    /// Open a connection of this number.
-    Open(usize),
-    /// Send a message, or a datagram.
-    Send { connection: usize, end: End, bytes: Bytes },
-    /// Close a connection once all that was sent has been taken.
-    Close(usize),
-    /// Say when this time has come.
-    Wake(Time),
-    /// Say once when the source of a connection has little left that it has not sent.
-    TellRoom(usize),
-}
-
-/// What has happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Input {
-    /// The flow starts.
-    Start,
-    /// The time of a `Wake` has come.
-    Due,
-    /// A connection is open, as its client sees it.
-    Connected(usize),
-    /// `reader` has read the last byte of a message.
-    Message { connection: usize, reader: End },
-    /// The source of a connection, of which this was asked, has little left to send.
-    Room(usize),
-    /// `reader` has received a datagram, the number `number` of those sent to it, from 0.
-    Datagram { reader: End, number: u64, sent_at: Time },
-}
 
 /// A conversation.
 #[derive(Debug)]
@@ -89,15 +43,6 @@ pub enum AppSummary {
     Rtc(RtcSummary),
     /// Of `voice`.
     Voice(VoiceSummary),
-}
-
-/// What only its transport knows of a conversation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TransportCounts {
-    /// Retransmission time-outs of all its connections.
-    pub(crate) timeouts: u64,
-    /// Mean cwnd of the server when it began an answer.
-    pub(crate) answer_cwnd_bytes: Option<f64>,
 }
 
 impl Conversation {
@@ -157,40 +102,4 @@ impl Conversation {
             Conversation::Voice(voice) => voice.held_bytes(),
         }
     }
-}
-
-/// Things that take time: when each began, and how long it took.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Durations(Vec<(Time, f64)>);
-
-impl Durations {
-    pub(super) fn add(&mut self, began: Time, now: Time) {
-        self.0.push((began, now.since(began).as_secs_f64()));
-    }
-
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    /// In ascending order, those that began at `warmup` or later.
-    pub(super) fn sorted_since(&self, warmup: Time) -> Vec<f64> {
-        let mut seconds: Vec<f64> = self.0.iter().filter(|(began, _)| *began >= warmup).map(|(_, s)| *s).collect();
-        seconds.sort_unstable_by(f64::total_cmp);
-        seconds
-    }
-
-    fn held_bytes(&self) -> u64 {
-        (self.0.capacity() * size_of::<(Time, f64)>()) as u64
-    }
-}
-
-/// A quantile that needs at least `least` values to be worth showing.
-pub(super) fn quantile(sorted: &[f64], q: f64, least: usize) -> Option<f64> {
-    if sorted.len() >= least { nearest_rank(sorted, q) } else { None }
-}
-
-/// The mean of sorted values.
-pub(super) fn mean(sorted: &[f64]) -> Option<f64> {
-    (!sorted.is_empty()).then(|| sorted.iter().sum::<f64>() / sorted.len() as f64)
 }

@@ -5,7 +5,8 @@ use serde::Serialize;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::conversation::{CLIENT, Command, Durations, Input, SERVER, TransportCounts, mean, quantile};
+use super::command::{CLIENT, Command, Input, SERVER, TransportCounts};
+use super::durations::{Durations, mean, quantile};
 
 /// An aggregator and its servers.
 #[derive(Debug)]
@@ -154,7 +155,7 @@ mod tests {
         commands
     }
 
-    fn sent_by(commands: &[Command], of: crate::host::app::conversation::End) -> Vec<usize> {
+    fn sent_by(commands: &[Command], of: crate::host::app::command::End) -> Vec<usize> {
         let to = |command: &Command| match command {
             Command::Send { connection, end, .. } if *end == of => Some(*connection),
             _ => None,

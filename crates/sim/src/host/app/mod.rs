@@ -1,7 +1,10 @@
 //! Applications: when they write, and how much. They are independent of the transport.
 
+pub(crate) mod command;
 pub(crate) mod conversation;
+mod durations;
 pub(crate) mod incast;
+pub(crate) mod member;
 pub(crate) mod page;
 pub(crate) mod plans;
 pub(crate) mod request_response;
@@ -13,7 +16,7 @@ pub(crate) mod voice;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use crate::host::conversation::Member;
+use member::Member;
 
 /// An application on the sending side of a flow.
 #[derive(Clone, Debug)]

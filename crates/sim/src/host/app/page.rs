@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use tcp::units::{Bytes, Span, Time};
 
-use super::conversation::{CLIENT, Command, Input, SERVER};
+use super::command::{CLIENT, Command, Input, SERVER};
 
 /// Largest piece of an object between pieces of others: a frame of HTTP/2 (RFC 9113 §4.2).
 const FRAME: Bytes = Bytes(16_384);

@@ -4,7 +4,8 @@ use tcp::rng::Rng;
 use tcp::units::Bytes;
 
 use super::Period;
-use super::conversation::{Conversation, End};
+use super::command::End;
+use super::conversation::Conversation;
 use super::incast::{Incast, IncastPlan};
 use super::page::{Page, PagePlan};
 use super::request_response::{RequestPlan, RequestResponse};

@@ -6,7 +6,8 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::Period;
-use super::conversation::{CLIENT, Command, Durations, Input, SERVER, TransportCounts, mean, quantile};
+use super::command::{CLIENT, Command, Input, SERVER, TransportCounts};
+use super::durations::{Durations, mean, quantile};
 
 /// A client and its server.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use serde::Serialize;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use super::conversation::{Command, End, Input, mean, quantile};
+use super::command::{Command, End, Input};
+use super::durations::{mean, quantile};
 
 /// Payload of a report: a receiver report with one block and a CNAME (RFC 3550 §6.4.2, §6.5).
 const REPORT: Bytes = Bytes(52);

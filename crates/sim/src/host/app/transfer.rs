@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcp::units::Bytes;
 
-use super::conversation::{Command, End, Input};
+use super::command::{Command, End, Input};
 
 /// One transfer.
 #[derive(Debug)]

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use super::conversation::{CLIENT, Command, Input, SERVER, mean};
+use super::command::{CLIENT, Command, Input, SERVER};
+use super::durations::mean;
 
 /// What a second of stall costs, in Mb/s of one chunk (Mao et al. 2017, §5.1).
 const STALL_PENALTY: f64 = 4.3;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcp::units::{Bytes, Span, Time};
 
-use super::conversation::{Command, End, Input};
+use super::command::{Command, End, Input};
 
 /// Time between packets.
 const INTERVAL: Span = Span::from_millis(20);

@@ -2,7 +2,9 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Path, SourceRoute, sizes};
+use super::cache::Path;
+use super::sizes;
+use super::source_route::SourceRoute;
 use crate::ids::StationId;
 
 /// Packets of a new flow that list their path.

@@ -2,15 +2,17 @@
 //! modelled: packets piggybacked on requests, several unanswered errors in one message.
 
 mod cache;
+mod discovery;
 mod flows;
 mod sizes;
+mod source_route;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
 use super::next_hop::NextHop;
 use super::outbox::{Outbox, Outgoing, jitter};
@@ -18,86 +20,19 @@ use crate::ids::StationId;
 use crate::packet::header::IP_HEADER;
 use crate::packet::message::{DsrMessage, LinkError, Message};
 pub(crate) use cache::Path;
-use cache::RouteCache;
+use cache::{MAX_PATH, RouteCache};
+pub(crate) use discovery::DsrRules;
+use discovery::{Discovery, RELEASE_INTERVAL, SEND_BUFFER_TIMEOUT};
 use flows::Flows;
+pub(crate) use source_route::SourceRoute;
+use source_route::next;
 
-/// Stations of a path at most (RFC 4728 §9: MAX_SALVAGE_COUNT is 15, and ns-2's paths have 16 stations).
-const MAX_PATH: usize = 16;
+/// MAX_SALVAGE_COUNT (RFC 4728 §9).
 const MAX_SALVAGES: u32 = 15;
-/// NonpropRequestTimeout, MaxRequestPeriod (RFC 4728 §9).
-const RING_ZERO_TIMEOUT: Span = Span::from_millis(30);
-const MAX_REQUEST_PERIOD: Span = Span::from_millis(10_000);
 /// BroadcastJitter.
 const JITTER: Span = Span::from_millis(10);
 /// GratReplyHoldoff, and how long an error is passed on with requests.
 const SECOND: Span = Span::from_millis(1_000);
-/// SendBufferTimeout: a discovery ends when no packet can be waiting for it.
-const SEND_BUFFER_TIMEOUT: Span = Span::from_millis(30_000);
-/// Packets leave the send buffer one by one, so that address resolution keeps up (ns-2). It is looked through after one to two of
-/// these for requests to repeat.
-const RELEASE_INTERVAL: Span = Span::from_millis(30);
-
-/// Parameters that differ between profiles.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct DsrRules {
-    /// A request is repeated after this, then after periods that grow by this factor: 0.5 s and 2 in the RFC, 2 s and 4 in ns-2.
-    pub(crate) period: Span,
-    pub(crate) backoff: u64,
-    /// ns-2: headers have its sizes, most packets of a flow travel without their source route, and requests are repeated when the
-    /// send buffer is looked through.
-    pub(crate) ns2: bool,
-}
-
-impl DsrRules {
-    pub(crate) const STD: DsrRules = DsrRules { period: Span::from_millis(500), backoff: 2, ns2: false };
-    pub(crate) const NS2: DsrRules = DsrRules { period: Span::from_millis(2_000), backoff: 4, ns2: true };
-}
-
-/// The source route of a packet.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct SourceRoute {
-    pub(crate) path: Path,
-    pub(crate) salvages: u32,
-    /// The packet lists it, so that others learn from it; else the stations on it know the flow.
-    pub(crate) is_listed: bool,
-    /// Bytes that it adds to the packet.
-    pub(crate) header: Bytes,
-}
-
-impl SourceRoute {
-    /// The station after this one.
-    pub(crate) fn next(&self, at: StationId) -> Option<StationId> {
-        next(&self.path, at)
-    }
-}
-
-/// The station after this one on a path, which passes it once.
-fn next(path: &[StationId], at: StationId) -> Option<StationId> {
-    let here = path.iter().position(|station| *station == at)?;
-    path.get(here + 1).copied()
-}
-
-/// A discovery in progress.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Discovery {
-    /// When to flood, unless the neighbours have replied.
-    flood_at: Option<Time>,
-    /// When to begin again.
-    next_at: Time,
-    /// When the timer asks: as soon as one of the two is due, in ns-2 when the send buffer is looked through after that.
-    check_at: Time,
-    period: Span,
-    /// The last packet that can be waiting expires then.
-    until: Time,
-}
-
-/// Time until ns-2 looks through a send buffer: it does so again and again after 30 to 60 ms, in a phase that is not known.
-fn until_check(rng: &mut Rng) -> Span {
-    let (least, most) = (RELEASE_INTERVAL.as_nanos() as f64, 2.0 * RELEASE_INTERVAL.as_nanos() as f64);
-    // Of the intervals an instant is the more often in one the longer it is.
-    let interval = (least * least + rng.uniform() * (most * most - least * least)).sqrt();
-    Span::from_nanos((rng.uniform() * interval) as u64)
-}
 
 /// The DSR agent of a station.
 #[derive(Clone, Debug)]
@@ -173,8 +108,7 @@ impl Dsr {
                 return;
             }
         } else {
-            let begin = Discovery { flood_at: None, next_at: now, check_at: now, period: self.rules.period, until };
-            self.discoveries.insert(to, begin);
+            self.discoveries.insert(to, Discovery::begin(now, self.rules.period, until));
         }
         self.ask(now, to);
     }
@@ -182,19 +116,9 @@ impl Dsr {
     /// Sends the next request of a discovery that is due.
     fn ask(&mut self, now: Time, to: StationId) {
         let Some(discovery) = self.discoveries.get_mut(&to) else { return };
-        let hops = if discovery.flood_at.take_if(|at| *at <= now).is_some() {
-            MAX_PATH
-        } else if discovery.next_at <= now {
-            discovery.flood_at = Some(now + RING_ZERO_TIMEOUT);
-            discovery.next_at = now + discovery.period;
-            discovery.period = (discovery.period * self.rules.backoff).min(MAX_REQUEST_PERIOD);
-            0
-        } else {
-            return;
-        };
-        let due = discovery.flood_at.unwrap_or(discovery.next_at);
-        discovery.check_at = if self.rules.ns2 { due + until_check(&mut self.rng) } else { due };
-        self.send_request(now, to, hops);
+        if let Some(hops) = discovery.next_request(now, self.rules, &mut self.rng) {
+            self.send_request(now, to, hops);
+        }
     }
 
     /// Broadcasts a request that may be forwarded so often; an error told within the last second goes with it.
@@ -228,7 +152,7 @@ impl Dsr {
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        let discoveries = self.discoveries.values().map(|discovery| discovery.check_at.min(discovery.until));
+        let discoveries = self.discoveries.values().map(Discovery::next_timer);
         discoveries.chain(self.outbox.next_due()).chain(self.release_at).min()
     }
 
@@ -236,7 +160,7 @@ impl Dsr {
         self.release_at.take_if(|at| *at <= now);
         let cache = &self.cache;
         self.discoveries.retain(|to, discovery| discovery.until > now && cache.find(*to).is_none());
-        let due = self.discoveries.iter().filter(|(_, discovery)| discovery.check_at <= now);
+        let due = self.discoveries.iter().filter(|(_, discovery)| discovery.is_due(now));
         let due: Vec<StationId> = due.map(|(to, _)| *to).collect();
         due.into_iter().for_each(|to| self.ask(now, to));
     }

@@ -1,6 +1,8 @@
 //! Vectors of RFC 4728: a discovery, replies from caches, errors, salvaging and shortening, on agents that are wired by
 //! hand.
 
+use tcp::units::Bytes;
+
 use super::*;
 
 fn agent(me: u32) -> Dsr {

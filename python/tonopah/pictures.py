@@ -12,14 +12,14 @@ from tonopah.errors import InputError
 from tonopah.metrics import metric
 from tonopah.plot import picture, style
 from tonopah.plot.chart import STEPS
+from tonopah.report.cell import cell
+from tonopah.simulation import RunResult
+from tonopah.spec.model import StudySpec
+from tonopah.spec.plan import Plan
+from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tonopah.simulation import Result
-    from tonopah.spec.model import StudySpec
-    from tonopah.spec.plan import Plan
-    from tonopah.store.store import Store
 
 MAX_LINES = 12
 """More flows in one panel could not be told apart."""
@@ -29,12 +29,9 @@ MAX_LINES = 12
 class Interactive:
     """Figures that a notebook shows with values under the pointer, zoom, and lines that can be switched off."""
 
-    figures: "Sequence[FigureData]"
+    figures: Sequence[FigureData]
 
     def _repr_html_(self) -> str:
-        # The scripts are those of the report.
-        from tonopah.report.cell import cell
-
         return cell(self.figures)
 
 
@@ -44,7 +41,7 @@ class Picture:
 
     draw: Callable[[str], bytes]
     """Return it in a format: svg, pdf or png."""
-    data: "Callable[[], Sequence[FigureData]]"
+    data: Callable[[], Sequence[FigureData]]
     """Return what it shows."""
 
     def interactive(self) -> Interactive:
@@ -64,7 +61,7 @@ class Picture:
         return target
 
 
-def plot_study(spec: "StudySpec", plan: "Plan", store: "Store", name: str, x: str | None) -> Picture:
+def plot_study(spec: StudySpec, plan: Plan, store: Store, name: str, x: str | None) -> Picture:
     """Return a metric over an axis that a sweep varies, or bars at the nominal point, with intervals. Raises InputError."""
     found = asked_figures(spec, plan, store, name, x)
     if not found:
@@ -73,7 +70,7 @@ def plot_study(spec: "StudySpec", plan: "Plan", store: "Store", name: str, x: st
     return Picture(lambda form: picture.picture(found[0], picture.make_look(form, width="5.4in"), form), lambda: found[:1])
 
 
-def plot_result(result: "Result", names: Sequence[str]) -> Picture:
+def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
     """Return recorded series of a run, a panel each, with a line for each flow, link or node. Raises InputError."""
     chosen = list(names) or result.names
     if not chosen:
