@@ -27,7 +27,16 @@ SCRIPTS = {
         "space-answers",
     },
     "hystart": {"wifi-author", "point-author", "point-clean"},
-    "tcp-fr": {"wifi-author", "lrwpan-author", "gfr-author", "hosts-author"},
+    "tcp-fr": {
+        "wifi-author",
+        "wifi-metre",
+        "lrwpan-author",
+        "lrwpan-paths",
+        "gfr-author",
+        "hosts-author",
+        "hosts-slips",
+        "hosts-once",
+    },
     "netsim": set(),
     "asran": {"star-author", "pan-author", "uav-author", "uav-single", "fair-author"},
 }
