@@ -13,7 +13,7 @@ PARTS = {
                 "mixed": (1, 1), "space": (1, 1)},
     "tcp-fr": {"wifi": (5, 17), "lrwpan": (5, 17), "wifi-grows": (1, 1), "lrwpan-grows": (1, 1), "gfr": (2, 5), "regain": (1, 1)},
     "netsim": {"six30": (2, 5), "six60": (1, 1), "twelve30": (1, 1), "errors30": (1, 1)},
-    "asran": {"star": (4, 13), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
+    "asran": {"star": (4, 13), "overflow": (1, 1), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
 }  # fmt: skip
 """Of each part the number of sweeps with the default point, and of distinct points."""
 SCRIPTS = {
@@ -38,7 +38,16 @@ SCRIPTS = {
         "hosts-once",
     },
     "netsim": set(),
-    "asran": {"star-author", "pan-author", "uav-author", "uav-single", "fair-author"},
+    "asran": {
+        "star-author",
+        "star-table",
+        "star-pair",
+        "pan-author",
+        "pan-paths",
+        "uav-author",
+        "uav-single",
+        "fair-author",
+    },
 }
 """Parts with the network of the author's script."""
 
@@ -64,3 +73,21 @@ def test_the_study_asks_what_the_report_asks(name):
         # The window over time of a typical run of each algorithm.
         assert set(plan.representative) == set(part.labels)
         assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y
+
+
+@pytest.mark.parametrize("name", ["tcp-fr", "asran"])
+def test_a_flood_is_compared_with_the_same_network(name):
+    """But for the flood: a mechanism shows what one slip does."""
+    spec = tp.Study.load(name).spec
+    flood = next(one for one in spec.mechanisms if one.id == "Flooding")
+    tables = [spec.part(part).scenario["author"] for part in (flood.part, flood.without.part)]
+    assert tables[1] == {**tables[0], "flooding": False}
+    assert tables[0]["flooding"]
+
+
+def test_the_script_of_asran_is_swept_as_its_author_did():
+    part = tp.Study.load("asran").spec.part("star-author")
+    assert [len(values) for sweep in part.sweeps for values in sweep.vary.values()] == [5, 5, 5]
+    printed = {table.id: table for table in tp.Study.load("asran").spec.published}
+    assert printed["fairness"].part == "fair-author"
+    assert all(column.metric.startswith("author_004_uav.cut_") for column in printed["table6"].columns[1:])
