@@ -13,7 +13,7 @@ PARTS = {
                 "mixed": (1, 1), "space": (1, 1)},
     "tcp-fr": {"wifi": (5, 17), "lrwpan": (5, 17), "wifi-grows": (1, 1), "lrwpan-grows": (1, 1), "gfr": (2, 5), "regain": (1, 1)},
     "netsim": {"six30": (2, 5), "six60": (1, 1), "twelve30": (1, 1), "errors30": (1, 1)},
-    "asran": {"star": (4, 13), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
+    "asran": {"star": (4, 13), "overflow": (1, 1), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
 }  # fmt: skip
 """Of each part the number of sweeps with the default point, and of distinct points."""
 SCRIPTS = {
@@ -28,9 +28,27 @@ SCRIPTS = {
         "space-answers",
     },
     "hystart": {"wifi-author", "point-author", "point-clean"},
-    "tcp-fr": {"wifi-author", "lrwpan-author", "gfr-author", "hosts-author"},
+    "tcp-fr": {
+        "wifi-author",
+        "wifi-metre",
+        "lrwpan-author",
+        "lrwpan-paths",
+        "gfr-author",
+        "hosts-author",
+        "hosts-slips",
+        "hosts-once",
+    },
     "netsim": set(),
-    "asran": {"star-author", "pan-author", "uav-author", "uav-single", "fair-author"},
+    "asran": {
+        "star-author",
+        "star-table",
+        "star-pair",
+        "pan-author",
+        "pan-paths",
+        "uav-author",
+        "uav-single",
+        "fair-author",
+    },
 }
 """Parts with the network of the author's script."""
 
@@ -69,3 +87,21 @@ def test_what_the_report_says_overall_is_tested_over_every_axis():
         assert {(test.part, test.over) for test in overall.tests if metric in test.metrics} == axes
     energy = [test for test in overall.tests if "energy_per_packet_j" in test.metrics]
     assert energy and all((test.bound, test.percent, test.points) == ("below", 0, "any") for test in energy)
+
+
+@pytest.mark.parametrize("name", ["tcp-fr", "asran"])
+def test_a_flood_is_compared_with_the_same_network(name):
+    """But for the flood: a mechanism shows what one slip does."""
+    spec = tp.Study.load(name).spec
+    flood = next(one for one in spec.mechanisms if one.id == "Flooding")
+    tables = [spec.part(part).scenario["author"] for part in (flood.part, flood.without.part)]
+    assert tables[1] == {**tables[0], "flooding": False}
+    assert tables[0]["flooding"]
+
+
+def test_the_script_of_asran_is_swept_as_its_author_did():
+    part = tp.Study.load("asran").spec.part("star-author")
+    assert [len(values) for sweep in part.sweeps for values in sweep.vary.values()] == [5, 5, 5]
+    printed = {table.id: table for table in tp.Study.load("asran").spec.published}
+    assert printed["fairness"].part == "fair-author"
+    assert all(column.metric.startswith("author_004_uav.cut_") for column in printed["table6"].columns[1:])

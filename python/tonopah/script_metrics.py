@@ -22,6 +22,8 @@ SCRIPTS = {
 }
 """By the first word of a column: how that script counts."""
 
+CUT = "of runs that begin at 2 s and break at 9 s, as the printed one did"
+
 OWN = {
     "all_sent_packets": ("Packets sent by all flows", "Data packets and SYNs of every flow, each counted once, where it starts"),
     "all_received_packets": ("Packets received of all flows", "Data packets and SYNs of every flow that reach their sink"),
@@ -39,6 +41,28 @@ OWN = {
     "dead_most_packets": ("Most packets of a dead flow", "Largest number of packets that a flow other than the last sends"),
     "data_throughput_bps": ("Throughput of the data flow", "Bytes of IP received of the data flow over its own life"),
     "ack_throughput_bps": ("Throughput of the ACK flow", "Bytes of IP received of the ACK flow over its own life"),
+    "cut_throughput_bps": ("Throughput of runs that are cut off", f"Mean over the data flow and the ACK flow; {CUT}"),
+    "cut_sent_packets": ("Packets sent in runs that are cut off", f"Of data and ACKs; {CUT}"),
+    "cut_received_packets": ("Packets received in runs that are cut off", f"Of data and ACKs; {CUT}"),
+    "cut_delivery_ratio": ("Delivery ratio of runs that are cut off", f"Of data and ACKs; {CUT}"),
+    "cut_delay_s": ("Delay in runs that are cut off", f"Of data and ACKs; {CUT}"),
+    "cut_back_s": ("End of the outage of runs that are cut off", f"When the sender hears an ACK again; {CUT}"),
+    "begin_s": ("Begin of the data flow", "When the first data arrives"),
+    "break_s": ("Begin of the outage", "Last ACK before the sender hears none for longest, 2 s at least"),
+    "back_s": ("End of the outage", "First ACK after the sender has heard none for longest, 2 s at least"),
+    "cwnd_variation_ratio": (
+        "Fluctuation of the window",
+        "Standard deviation of cwnd over its mean, every 100 ms from 6 s on, where the script begins to record it, but for the "
+        "outage",
+    ),
+    "throughput_variation_ratio": (
+        "Fluctuation of throughput",
+        "Standard deviation of the payload received per 100 ms over its mean, from 6 s on, but for the outage",
+    ),
+    "remembered_ratio": (
+        "Losses that ASRAN takes for an unstable link",
+        "Share of fast retransmits at which more than half was in flight at the one before",
+    ),
     "mac_duplicate_packets": ("Duplicates at the MAC", "Data frames that reach a station which has them already"),
     "traffic_end_s": ("End of the traffic", "End of the last frame"),
     "queue_dropped_packets": ("Packets dropped by queues", "Data packets and SYNs that a full queue drops"),

@@ -140,10 +140,11 @@ def lrwpan_002(runs: Sequence[Seen]) -> Numbers:
 
 
 def uav_004(runs: Sequence[Seen]) -> Numbers:
-    """Return the author's means over the data and the ACK flow."""
+    """Return the author's means over the data and the ACK flow, and what its window and its losses were like."""
     seen = runs[0]
     bits = 8 * seen.summary["network"]["delivered_bytes"]
-    return metrics_ns3.author_004_uav(metrics_ns3.directions(seen.lines), bits)
+    window = seen.series["cwnd"]
+    return metrics_ns3.author_004_uav(seen.lines, bits, window["t_s"], window["value"])
 
 
 def fair_004(runs: Sequence[Seen]) -> Numbers:

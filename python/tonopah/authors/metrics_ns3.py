@@ -6,6 +6,7 @@ None is the canonical metric of its name. kb/s are 1024 bit/s.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +20,12 @@ LOST_AFTER_S = 10.0
 """FlowMonitor takes a packet for lost that has not been seen for so long; a loss on the air is not reported to it."""
 QUOTING_BYTES = 48
 """Headers of IPv6 and of the ICMPv6 error that quotes a packet."""
+PAUSE_S = 2.0
+"""A shorter time without an ACK is no break of the path (004, UAV)."""
+CUT_BEGIN_S, CUT_BREAK_S = (2.0, 3.0), (9.0, 9.5)
+"""When runs like the printed one begin, and when they break: the relay leaves at 9.1 s."""
+WINDOW_FROM_S = 6.0
+"""From when the script of the moving relay records the window."""
 
 
 @dataclass(frozen=True)
@@ -123,17 +130,90 @@ def jain_with_acks(data_rates: Sequence[float], ack_rates: Sequence[float]) -> f
     return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
 
-def author_004_uav(flows: Sequence[Direction], goodput_bits: float) -> Numbers:
+@dataclass(frozen=True)
+class Times:
+    """When the data flow of a run begins, when its sender ceases to hear ACKs for 2 s or more, and when it hears one again."""
+
+    begin_s: float
+    break_s: float
+    back_s: float
+    """The longest such pause counts; NaN without one."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the run is of the kind that the report shows: a route at 2 s, which breaks when the relay leaves."""
+        return all(low <= at <= high for at, (low, high) in ((self.begin_s, CUT_BEGIN_S), (self.break_s, CUT_BREAK_S)))
+
+
+def times(lines: Sequence[Packet]) -> Times:
+    """Return when the one connection of a run begins, breaks and comes back."""
+    arrived = [line for line in lines if line.event == "delivered"]
+    begin_s = next((line.time_s for line in arrived if line.to_sink and line.payload_bytes), math.nan)
+    heard = [line.time_s for line in arrived if not line.to_sink and line.time_s >= begin_s]
+    pauses = [(before, after) for before, after in pairwise(heard) if after - before >= PAUSE_S]
+    return Times(begin_s, *max(pauses, key=lambda pause: pause[1] - pause[0], default=(math.nan, math.nan)))
+
+
+def variation(t_s: Sequence[float], values: Sequence[float], at: Times) -> float:
+    """Return the standard deviation of samples over their mean, from 6 s and the first data on, but for the pause."""
+    t, value = np.asarray(t_s), np.asarray(values)
+    value = value[(t > WINDOW_FROM_S) & (t > at.begin_s) & ~((t > at.break_s) & (t <= at.back_s))]
+    return float(np.std(value) / np.mean(value)) if len(value) else math.nan
+
+
+def throughput_per_bin(lines: Sequence[Packet], ends_s: Sequence[float]) -> list[float]:
+    """Return the payload of data that arrives until each instant, since the one before."""
+    arrived = [(line.time_s, line.payload_bytes) for line in lines if line.event == "delivered" and line.to_sink]
+    t, size = np.array(arrived).T if arrived else np.zeros((2, 0))
+    until = np.searchsorted(t, ends_s, side="right")
+    return np.diff(np.concatenate([[0], np.cumsum(size)])[until], prepend=0).tolist()
+
+
+def remembered_ratio(lines: Sequence[Packet]) -> float:
+    """Return the share of fast retransmits at which more than half was in flight at the one before.
+
+    So ASRAN tells an unstable link from a full queue: `last_max_cwnd` is above half of the window. Of one connection. What is
+    sent again the moment an ACK arrives, with all of an earlier loss acknowledged, is a fast retransmit; anything else that is
+    sent again is a time-out.
+    """
+    acked = sent = recovered = before = 0
+    heard_s = -1.0
+    flights: list[int] = []
+    above = 0
+    for line in lines:
+        if line.event == "delivered" and not line.to_sink and line.ack is not None:
+            heard_s, acked = line.time_s, max(acked, line.ack)
+        elif line.event == "sent" and line.to_sink and line.payload_bytes:
+            if (end := line.seq + line.payload_bytes) > sent:
+                sent = end
+            elif line.time_s > heard_s:
+                recovered = sent
+            elif acked >= recovered:
+                flights.append(sent - acked)
+                above += before > flights[-1] / 2
+                before, recovered = flights[-1], sent
+    return above / len(flights) if flights else math.nan
+
+
+def author_004_uav(lines: Sequence[Packet], goodput_bits: float, t_s: Sequence[float], cwnd: Sequence[float]) -> Numbers:
     """Return what the script of the moving relay prints: the mean over the data flow and the ACK flow.
 
-    `throughput_data_flow` is the data flow alone, `goodput_over_30_s` its payload in Mbit/s.
+    `throughput_data_flow` is the data flow alone, `goodput_over_30_s` its payload in Mbit/s, `cut_...` what is printed of runs
+    that begin and break when the printed one does. The window is sampled at `t_s`, every 100 ms.
     """
+    flows, at = directions(lines), times(lines)
     data, acks = flows
     pooled = author_ns3(flows, 1.0)
-    return {
-        "throughput_mean_of_data_and_ack_flow": mean_of_rates(flows), "throughput_data_flow": rate_kibi(data),
-        "throughput_ack_flow": rate_kibi(acks), "sent": pooled["sent"], "received": pooled["received"],
-        "delivery_ratio": pooled["delivery_ratio"], "delay": pooled["delay"], "goodput_over_30_s": goodput_bits / 30 / 1e6,
+    printed = {
+        "throughput_mean_of_data_and_ack_flow": mean_of_rates(flows), "sent": pooled["sent"], "received": pooled["received"],
+        "delivery_ratio": pooled["delivery_ratio"], "delay": pooled["delay"],
+    }  # fmt: skip
+    return printed | {f"cut_{name}": value if at.is_cut else math.nan for name, value in printed.items()} | {
+        "throughput_data_flow": rate_kibi(data), "throughput_ack_flow": rate_kibi(acks),
+        "goodput_over_30_s": goodput_bits / 30 / 1e6, "begin": at.begin_s, "break": at.break_s, "back": at.back_s,
+        "cut_back": at.back_s if at.is_cut else math.nan, "cwnd_variation_ratio": variation(t_s, cwnd, at),
+        "throughput_variation_ratio": variation(t_s, throughput_per_bin(lines, t_s), at),
+        "remembered_ratio": remembered_ratio(lines),
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What is known of a network whose author published a script: parameters, what is built, what is counted, and what is allowed."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +58,45 @@ class Contrast:
     def text(self) -> str:
         """The goal in words."""
         return f"{self.low:.3g} to {self.high:.3g} of ours {self.name}"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is asked of the runs of ours, each by itself, not of their mean. Runs that do not have the number do not count."""
+
+    about: str = ""
+    """The stored metric that it is held against, if any."""
+    low: float = -math.inf
+    high: float = math.inf
+    """Each run is between these two."""
+    holds: bool = False
+    """The range of ours holds the author's number."""
+    meets: bool = False
+    """The range of ours meets that of the runs of the stock simulator."""
+
+    def met(self, ours: Sequence[float], author: Sequence[float], stock: Sequence[float]) -> bool:
+        """Whether the runs are what is asked; without any they are not."""
+        if not ours or min(ours) < self.low or max(ours) > self.high:
+            return False
+        held = not self.holds or all(min(ours) <= number <= max(ours) for number in author)
+        return held and not (self.meets and stock and (min(ours) > max(stock) or max(ours) < min(stock)))
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        asked = {
+            f"each {self.low:g} to {self.high:g}": math.isfinite(self.low), "range holds the author's": self.holds,
+            "ranges meet": self.meets,
+        }  # fmt: skip
+        return ", ".join(words for words, applies in asked.items() if applies)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """From the first stored point of an axis to the last, a number must go the way of the reference."""
+
+    axes: Sequence[str]
+    metrics: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -129,6 +169,9 @@ class Network:
     """Whether the author's medians of ten runs are asked of ours."""
     judged: Sequence[str] = ()
     """Of `others`, those of which something is asked."""
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
+    """Numbers of which something is asked run by run."""
+    direction: Direction | None = None
     contrasts: Mapping[str, Contrast] = field(default_factory=dict)
     """By network of `numbers.csv`: what is asked instead."""
     aliases: Mapping[tuple[str, str], str] = field(default_factory=dict)

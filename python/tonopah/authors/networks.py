@@ -7,7 +7,7 @@ run: deterministic networks to a percent, chaotic ones by intervals.
 from typing import Any
 
 from tonopah.authors import counted, worlds_000, worlds_002, worlds_ns3
-from tonopah.authors.network import Contrast, Goal, Network, Parameter, Sign
+from tonopah.authors.network import Contrast, Direction, Goal, Network, Parameter, Sign, Spread
 from tonopah.errors import InputError
 
 KILO, KIBI, PERCENT = 1e3, 1024.0, 0.01
@@ -39,6 +39,20 @@ COMPARED_002 = ("throughput", "delay", "delivery_ratio", "drop_ratio")
 EXACT = {"throughput": Goal(relative=0.01), "delay": Goal(relative=0.01), "delivery_ratio": Goal(absolute=0.005)}
 PPS = {"nodes": "nodes", "flows": "flows", "packets_per_second": "packets_per_s"}
 GROWING = PPS | {"nodes": "nodes_and_flows"}
+SLIPS_001 = {
+    "bits_as_bytes": Parameter(True, text="fr: the code takes bits for bytes"),
+    "one_segment_per_ack": Parameter(True, text="fr: an ACK counts one segment, whatever it covers"),
+    "no_linear_growth": Parameter(True, text="fr: cwnd does not grow in congestion avoidance"),
+    "clock_from_zero": Parameter(True, text="fr: the first sample spreads over all time since the run began"),
+    "floor": Parameter(1, least=1, most=16, text="fr: least ssthresh in segments; 1 stands for none"),
+    "smoothed_rtt": Parameter(True, text="ns-3 hands its smoothed RTT to an algorithm, not that of a data segment"),
+}
+"""What the author's class does besides the report's text, and what ns-3 does with it."""
+FLOODING = Parameter(True, text="Every frame is repeated by all that hear it; without, shortest paths")
+PRINTED_004 = COMMON | {
+    "throughput_mean_of_data_and_ack_flow": ("throughput_bps", KIBI), "delivery_ratio": ("delivery_ratio", PERCENT),
+}  # fmt: skip
+"""Table 6."""
 BOTH = Parameter(0, least=0, most=200, text="Nodes and flows together; 0: each as it says")
 
 NETWORKS = (
@@ -122,20 +136,21 @@ NETWORKS = (
         "001-pan", "802.15.4 that floods", f"{REPOSITORY_001}, taskA2.cc", "author_ns3",
         {
             "nodes": whole(20, least=2), "flows": whole(10), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
-            "speed": Parameter(5.0, least=0.1, most=100),
+            "speed": Parameter(5.0, least=0.1, most=100), "flooding": FLOODING,
         },
-        lambda **point: [worlds_ns3.pan_001(**point)], counted.flooded, NS3, "pan", GROWING, runs=3,
+        lambda **point: [worlds_ns3.pan_001(**point)], counted.flooded, NS3, "pan", GROWING,
+        goals={"throughput": Goal(factor=1.5)}, direction=Direction(("nodes", "flows"), ("throughput",)), runs=3,
     ),
     Network(
         "001-comparison", "802.11a dumbbell, four flows", f"{REPOSITORY_001}, CompNetwork.cc", "author_ns3",
-        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(500, 10_000)},
+        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(500, 10_000), **SLIPS_001},
         lambda **point: [worlds_ns3.comparison_001(**point)], counted.flowmonitor, NS3, "comparison", PPS,
         {"fr (author class)": "fr"},
         goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)},
     ),
     Network(
         "001-hosts", "Two hosts, errors per byte", f"{REPOSITORY_001}, ThroughputCalc.cc", "author_001_hosts",
-        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(100, 10_000)},
+        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(100, 10_000), **SLIPS_001},
         lambda **point: [worlds_ns3.hosts_001(**point)], counted.hosts_001,
         COMMON | {"throughput_sum_of_data_and_ack_flow": ("throughput_bps", KIBI)}, "two hosts", PPS,
         {"fr (author class)": "fr"}, overlap=("throughput_sum_of_data_and_ack_flow",), runs=20,
@@ -188,8 +203,12 @@ NETWORKS = (
     ),
     Network(
         "004-wired", "Pairs behind one gateway", f"{REPOSITORY_004}, Task_A1.cc", "author_ns3",
-        {"nodes": whole(20, least=2), "flows": whole(20), "rate_kbps": whole(1000, 1_000_000)},
-        lambda nodes, flows, rate_kbps: [worlds_ns3.wired_004(nodes, flows, 1000 * rate_kbps)], counted.flowmonitor,
+        {
+            "nodes": whole(20, least=2), "flows": whole(20), "rate_kbps": whole(1000, 1_000_000),
+            "exchanged": Parameter(True, text="Links to the gateway are what the report's table says of those from it"),
+        },
+        lambda nodes, flows, rate_kbps, exchanged: [worlds_ns3.wired_004(nodes, flows, 1000 * rate_kbps, exchanged)],
+        counted.flowmonitor,
         NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "wired",
         goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.1), "delivery_ratio": Goal(absolute=0.5)},
     ),
@@ -197,10 +216,11 @@ NETWORKS = (
         "004-pan", "802.15.4 that floods, one sink", f"{REPOSITORY_004}, Task_A2.cc", "author_ns3",
         {
             "nodes": whole(20), "flows": whole(20), "packets_per_s": whole(500, 10_000),
-            "speed": Parameter(5.0, least=0.1, most=100),
+            "speed": Parameter(5.0, least=0.1, most=100), "flooding": FLOODING,
         },
         lambda **point: [worlds_ns3.pan_004(**point)], counted.flooded, NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "pan",
-        {"nodes": "nodes", "flows": "flows"}, goals={"sent": Goal(factor=1.5), "received": Goal(factor=1.5)}, runs=5,
+        {"nodes": "nodes", "flows": "flows"}, goals={"sent": Goal(factor=1.5), "received": Goal(factor=1.5)},
+        direction=Direction(("nodes", "flows"), ("sent", "received")), runs=5,
     ),
     Network(
         "004-uav", "A relay leaves, 802.11n", f"{REPOSITORY_004}, simulation.cc", "author_004_uav",
@@ -209,19 +229,23 @@ NETWORKS = (
             "aggregation": Parameter(True, text="A-MPDU and block ACK"),
         },
         lambda **point: [worlds_ns3.uav_004(**point)], counted.uav_004,
-        COMMON | {
-            "throughput_mean_of_data_and_ack_flow": ("throughput_bps", KIBI),
-            "throughput_data_flow": ("data_throughput_bps", KIBI),
-            "throughput_ack_flow": ("ack_throughput_bps", KIBI), "delivery_ratio": ("delivery_ratio", PERCENT),
-            "goodput_over_30_s": ("goodput_bps", 1e6),
+        PRINTED_004 | {f"cut_{name}": (f"cut_{column}", factor) for name, (column, factor) in PRINTED_004.items()} | {
+            "throughput_data_flow": ("data_throughput_bps", KIBI), "throughput_ack_flow": ("ack_throughput_bps", KIBI),
+            "goodput_over_30_s": ("goodput_bps", 1e6), "begin": ("begin_s", 1.0), "break": ("break_s", 1.0),
+            "back": ("back_s", 1.0), "cut_back": ("cut_back_s", 1.0),
+            "cwnd_variation_ratio": ("cwnd_variation_ratio", 1.0),
+            "throughput_variation_ratio": ("throughput_variation_ratio", 1.0), "remembered_ratio": ("remembered_ratio", 1.0),
         },
-        "uav", others={"uav, no A-MPDU": {"aggregation": False}},
+        "uav",
+        spreads={f"cut_{name}": Spread(name, holds=True) for name in PRINTED_004} | {"cut_back": Spread(low=15.0, high=17.0)},
+        others={"uav, no A-MPDU": {"aggregation": False}},
         contrasts={
             "uav, no A-MPDU": Contrast(
                 {"aggregation": False}, {"aggregation": True}, ("throughput_data_flow",), 1 / 3, 1 / 2, "with A-MPDU"
             )
         },
-        runs=10,
+        # One run in five begins and breaks when the printed one does.
+        runs=40, quick_runs=10,
     ),
     Network(
         "004-fairness", "Two groups share the air, 802.11n", f"{REPOSITORY_004}, fairness.cc", "author_004_fairness",
@@ -229,7 +253,9 @@ NETWORKS = (
         lambda **point: [worlds_ns3.fair_004(**point)], counted.fair_004,
         {name: (name, 1.0) for name in ("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3")}
         | {f"throughput_{name}": (f"throughput_{name}_bps", KIBI) for name in ("0to5", "2to5", "1to4", "3to4")},
-        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=20, quick_runs=10,
+        "fairness",
+        spreads={name: Spread(name, 0.25, 0.52, meets=True) for name in ("jain_group_0_2", "jain_group_1_3")},
+        runs=20, quick_runs=10,
         others={"fairness, asran set": {"first": "asran"}}, judged=("fairness, asran set",),
         aliases={
             ("group labelled asran", "jain_over_data_and_ack_flows"): "jain_group_0_2",

@@ -1,7 +1,7 @@
 """The networks of authors 001 and 004 (ns-3) as scenarios; networks.py names their repositories and files."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tonopah.authors.packets import SILENCE, Scenario
@@ -10,9 +10,7 @@ WIRE_QUEUE = {"kind": "fq_codel", "device": "100p"}
 """Of every wire of ns-3: FqCoDel above the queue of the device."""
 PPP = "2B"
 """Framing of ns-3's point-to-point links."""
-FR = {"name": "fr", "profile": "seed_quirks"}
-"""The class as committed, but with the RTT of data segments and an ssthresh of at least two segments."""
-CC_001: dict[str, Any] = {"fr": FR, "cubic": {"name": "cubic", "profile": "ns3"}}
+CUBIC = {"name": "cubic", "profile": "ns3"}
 CUBE_M = 25
 """Side of the field of both 802.15.4 networks."""
 BIG_BUFFERS = {"recv_buffer": "2097152B", "send_buffer": "2097152B"}
@@ -41,7 +39,17 @@ def kilobits(packets_per_s: int, payload_bytes: int) -> int:
 # ---------------------------------------------------------------- 001, two hosts
 
 
-def hosts_001(algorithm: str, packets_per_s: int) -> Scenario:
+def tcp_001(algorithm: str, smoothed_rtt: bool = True, **slips: Any) -> dict[str, Any]:
+    """Return TCP of ns-3 with an algorithm; `fr` is the author's class but for the slips that are changed.
+
+    Without `smoothed_rtt` it has the RTT of each data segment, which ns-3 does not hand to it.
+    """
+    fr = {"name": "fr", "profile": "seed_quirks", **slips}
+    estimator = {} if smoothed_rtt else {"rtt_estimator": "rfc"}
+    return {"profile": "ns3", "cc": {"fr": fr, "cubic": CUBIC}.get(algorithm, algorithm), **estimator}
+
+
+def hosts_001(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
     """Return one link with errors per byte, writes of 1024 B from 1 s to 9 s.
 
     ns-3's "classic recovery" changes cwnd in an episode only; what is lost it finds by SACK, as recovery
@@ -53,7 +61,7 @@ def hosts_001(algorithm: str, packets_per_s: int) -> Scenario:
     }  # fmt: skip
     return {
         "duration": "10s", "network": {"kind": "graph"}, "node": [{"name": "a"}, {"name": "b"}], "link": [link],
-        "tcp": {"profile": "ns3", "cc": FR if algorithm == "fr" else algorithm},
+        "tcp": tcp_001(algorithm, **slips),
         "flow": [listed_flow("a", "b", cbr(kilobits(packets_per_s, 1024), 1024), 1, 9)],
     }  # fmt: skip
 
@@ -70,7 +78,7 @@ def pairs_001(flows: int, stations: int) -> list[tuple[int, int]]:
 
 
 def dumbbell_001(
-    algorithm: str, stations: int, pairs: Sequence[tuple[int, int]], rate_bps: int, order: Sequence[str],
+    tcp: Mapping[str, Any], stations: int, pairs: Sequence[tuple[int, int]], rate_bps: int, order: Sequence[str],
     times: tuple[float, float, float], range_m: float | None,
 ) -> Scenario:  # fmt: skip
     """Return two access points joined by 1 Mb/s, each with `stations` on a channel of its own; `order` is that of the grid.
@@ -91,7 +99,7 @@ def dumbbell_001(
     app = cbr(rate_bps, 1024)
     return {
         "duration": f"{end:g}s", "network": {"kind": "graph"}, "node": nodes, "link": [wire], "channel": channels,
-        "tcp": {"profile": "ns3", "mss": "1024B", "cc": CC_001.get(algorithm, algorithm)},
+        "tcp": {**tcp, "mss": "1024B"},
         "flow": [listed_flow(f"left{i}", f"right{j}", app, start, stop) for i, j in pairs],
     }  # fmt: skip
 
@@ -107,24 +115,27 @@ def wifi_001(algorithm: str, nodes: int, flows: int, nodes_and_flows: int, packe
     stations = nodes // 2 - 1
     order = [*names("left", stations), "ap0", *names("right", stations), "ap1"]
     rate_bps = kilobits(packets_per_s, 1024)
-    return dumbbell_001(algorithm, stations, pairs_001(flows, stations), rate_bps, order, (1, 19, 22), range_m)
+    return dumbbell_001(tcp_001(algorithm), stations, pairs_001(flows, stations), rate_bps, order, (1, 19, 22), range_m)
 
 
-def comparison_001(algorithm: str, packets_per_s: int) -> Scenario:
+def comparison_001(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
     """Return the dumbbell of `CompNetwork.cc`: four stations a side, four flows."""
     order = [*names("left", 4), *names("right", 4), "ap0", "ap1"]
     rate_bps = kilobits(packets_per_s, 1024)
-    return dumbbell_001(algorithm, 4, [(i, i) for i in range(4)], rate_bps, order, (1, 24, 25), None)
+    return dumbbell_001(tcp_001(algorithm, **slips), 4, [(i, i) for i in range(4)], rate_bps, order, (1, 24, 25), None)
 
 
 # ---------------------------------------------------------------- 001 and 004, 802.15.4
 
 
-def flooded(places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str) -> Scenario:
+def lrwpan(
+    places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str, flooding: bool
+) -> Scenario:
     """Return stations of 802.15.4 that flood every frame over ten hops and move straight on in a cube of 25 m.
 
-    ns-3 draws a speed for each station once (alpha 1); here all have the mean. Its model puts a station that stands outside the
-    cube on the nearest point of it when the run begins, so that rows of stations share a place.
+    Without `flooding` frames take shortest paths, which are known without messages. ns-3 draws a speed for each station once
+    (alpha 1); here all have the mean. Its model puts a station that stands outside the cube on the nearest point of it when the
+    run begins, so that rows of stations share a place.
     """
     cube = {"x": f"{CUBE_M}m", "y": f"{CUBE_M}m", "z": f"{CUBE_M}m"}
     inside = [[*(min(value, float(CUBE_M)) for value in place), 0.0] for place in places]
@@ -132,17 +143,18 @@ def flooded(places: list[list[float]], speed: float, segment_bytes: int, flows: 
         "kind": "gauss_markov", "alpha": 1.0, "interval": "5s", "speed": f"{speed / 2:g}m/s", "speed_noise": 0.0,
         "direction_noise": 0.0, "pitch_noise": 0.0, "field": cube,
     }  # fmt: skip
+    flood = {"lrwpan": {"mesh_under": 10}} if flooding else {}
     network = {
         "kind": "adhoc", "nodes": len(places), "flows": 0, "area": cube, "mobility": mobility,
         "placement": {"kind": "list", "positions": inside},
-        "radio": {"standard": "802.15.4", "profile": "ns3", "queue_limit": 100000, "lrwpan": {"mesh_under": 10}},
+        "radio": {"standard": "802.15.4", "profile": "ns3", "queue_limit": 100000, **flood},
         "routing": {"kind": "shortest"},
     }  # fmt: skip
     tcp = {"profile": "ns3", "cc": "newreno", "mss": f"{segment_bytes}B", **BIG_BUFFERS}
     return {"duration": duration, "network": network, "tcp": tcp, "flow": flows}
 
 
-def pan_001(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, speed: float) -> Scenario:
+def pan_001(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, speed: float, flooding: bool) -> Scenario:
     """Return the network of `taskA2.cc`: node i sends to node i - 1. `nodes_and_flows`, if not 0, stands for both."""
     nodes, flows = (nodes_and_flows, nodes_and_flows) if nodes_and_flows else (nodes, flows)
     wide = math.isqrt(nodes)
@@ -150,35 +162,40 @@ def pan_001(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, sp
     app = cbr(max(1000, kilobits(packets_per_s, 32)), 32)
     ends = [1 + i % (nodes - 1) for i in range(flows // 2)]
     listed = [listed_flow(f"n{i}", f"n{i - 1}", app, 1, 20) for i in ends]
-    return flooded(places, speed, 32, listed, "20s")
+    return lrwpan(places, speed, 32, listed, "20s", flooding)
 
 
-def pan_004(nodes: int, flows: int, packets_per_s: int, speed: float) -> Scenario:
+def pan_004(nodes: int, flows: int, packets_per_s: int, speed: float, flooding: bool = True) -> Scenario:
     """Return the network of `Task_A2.cc`: all send to station 0."""
     places = [[5.0 * (k % 3), 10.0 * (k // 3)] for k in range(nodes + 1)]
     app = cbr(packets_per_s * 100 * 8, 100)
     listed = [listed_flow(f"n{1 + f % nodes}", "n0", app, 0, 100) for f in range(flows)]
-    return flooded(places, speed, 100, listed, "100s")
+    return lrwpan(places, speed, 100, listed, "100s", flooding)
 
 
 # ---------------------------------------------------------------- 004, wired
 
 
-def wired_004(nodes: int, flows: int, rate_bps: int) -> Scenario:
-    """Return pairs behind one gateway: 10 Mb/s 45 ms to it, 2 Mb/s 0.01 ms from it, with packet errors at both ends."""
+def wired_004(nodes: int, flows: int, rate_bps: int, exchanged: bool = True) -> Scenario:
+    """Return pairs behind one gateway: 10 Mb/s 45 ms to it, 2 Mb/s 0.01 ms from it, with packet errors at both ends.
+
+    Unless `exchanged` it is the other way round, as the report's table has it; the errors stay on the links to the sinks.
+    """
     pairs = nodes // 2
     loss = {"kind": "packet", "p": 1e-4}
+    long, slow = {"rate": "10Mbps", "delay": "45ms"}, {"rate": "2Mbps", "delay": "0.01ms"}
+    first, second = (long, slow) if exchanged else (slow, long)
+    wire = {"queue": WIRE_QUEUE, "overhead": PPP}
     links: list[dict[str, Any]] = []
     for i in range(pairs):
-        links.append({"from": f"s{i}", "to": "gw", "rate": "10Mbps", "delay": "45ms", "queue": WIRE_QUEUE, "overhead": PPP})
-        slow = {"rate": "2Mbps", "delay": "0.01ms", "queue": WIRE_QUEUE, "overhead": PPP, "loss": loss, "reverse": {"loss": loss}}
-        links.append({"from": "gw", "to": f"d{i}", **slow})
+        links.append({"from": f"s{i}", "to": "gw", **first, **wire})
+        links.append({"from": "gw", "to": f"d{i}", **second, **wire, "loss": loss, "reverse": {"loss": loss}})
     app = cbr(rate_bps, 512)
     listed = [listed_flow(f"s{j % pairs}", f"d{j % pairs}", app, 0.1, 50.1) for j in range(flows)]
     names = ["gw", *(f"{side}{i}" for i in range(pairs) for side in "sd")]
     return {
         "duration": "50.1s", "network": {"kind": "graph"}, "node": [{"name": name} for name in names], "link": links,
-        "tcp": {"profile": "ns3", "cc": {"name": "cubic", "profile": "ns3"}, **BIG_BUFFERS},
+        "tcp": {"profile": "ns3", "cc": CUBIC, **BIG_BUFFERS},
         "flow": listed,
     }  # fmt: skip
 
@@ -203,14 +220,14 @@ UAV_PLACES = [[50.0, 50.0], [130.0, 90.0], [10.0, 90.0], [80.0, 90.0], [50.0, 12
 
 
 def uav_004(algorithm: str, aggregation: bool) -> Scenario:
-    """Return `simulation.cc`: station 3, on the path from 0 to 5, leaves at 9.1 s."""
+    """Return `simulation.cc`: station 3, on the path from 0 to 5, leaves at 9.1 s. It records the window, as the script does."""
     leave = {"n3": {"kind": "waypoints", "points": [{"at": "9.1s", "x": 140.0, "y": 90.0, "jump": True}]}}
     # An ON-OFF application that is always on.
     app = cbr(100_000_000, 1472)
     return {
         "duration": "31s", "network": wifi_n(UAV_PLACES, aggregation, leave),
         "tcp": {"profile": "ns3", "mss": "1472B", "cc": algorithm},
-        "flow": [listed_flow("n0", "n5", app, 2, 31)],
+        "flow": [listed_flow("n0", "n5", app, 2, 31)], "record": {"series": ["cwnd"], "every": "100ms"},
     }  # fmt: skip
 
 

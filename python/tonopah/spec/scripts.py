@@ -18,7 +18,7 @@ from tonopah.spec.derived import Derived
 KEY = "author"
 KEYS = (KEY, "record")
 """Keys of such a scenario: the script fixes everything else."""
-VERSION = 2
+VERSION = 3
 """Of what scripts count and of the worlds that they build, part of the id of their runs. Raise it on purpose, when a value
 changes."""
 

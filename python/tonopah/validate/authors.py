@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from math import isnan, nan
 from statistics import median
 from typing import Any
 
@@ -72,7 +73,7 @@ def other_jobs_of(case: Case) -> list[Job]:
         return [job(case.network, {**case.point, **case.contrast.other}, seed) for seed in case.seeds]
     if case.sign is not None:
         return [job(case.network, same_point(case, case.sign.other).point, seed) for seed in case.seeds]
-    return []
+    return jobs_of(case.first) if case.first is not None else []
 
 
 def all_jobs(cases: Sequence[Case]) -> list[Job]:
@@ -112,6 +113,10 @@ def judge(case: Case, runs: Sequence[Numbers], others: Sequence[Numbers] = ()) -
             yield judge_metric(case, metric, measured(runs, name), measured(others, name))
     if case.sign is not None:
         yield from judge_signs(case, case.sign, runs, others)
+    if case.judged:
+        yield from judge_spreads(case, runs)
+    if case.first is not None:
+        yield from judge_direction(case, case.first, runs, others)
 
 
 def measured(runs: Sequence[Numbers], name: str) -> list[float]:
@@ -123,6 +128,8 @@ def judge_metric(case: Case, metric: str, values: Sequence[float], others: Seque
     """Return the row of one stored number."""
     author, stock = (interval(case.references.get(origin, {}).get(metric, [])) for origin in ("author", "stock"))
     network, contrast = case.network, case.contrast
+    # A run in which nothing arrives has no delay.
+    values = [value for value in values if not isnan(value)]
     ours, allowed, agrees = mean_interval(values), "", None
     if metric.endswith(MEDIAN):
         middles = medians_of_ten(values)
@@ -156,6 +163,44 @@ def judge_signs(case: Case, sign: Sign, runs: Sequence[Numbers], others: Sequenc
         ours = mean_interval([one[metric] - other[metric] for one, other in zip(runs, others, strict=True)])
         name = f"{metric} less that of {sign.other}"
         yield Row(case.name, name, f"{theirs:.6g}", "", shown(ours), ours.value, "same sign", ours.value * theirs > 0)
+
+
+def judge_spreads(case: Case, runs: Sequence[Numbers]) -> Iterator[Row]:
+    """Yield a row for each number of which something is asked run by run, where something is stored that it is held against."""
+    for name, spread in case.network.spreads.items():
+        author, stock = (case.references.get(origin, {}).get(spread.about, []) for origin in ("author", "stock"))
+        if (spread.holds and not author) or (spread.meets and not stock):
+            continue
+        ours = [run[name] for run in runs if not isnan(run[name])]
+        found = f"{span(ours)} in {len(ours)} of {len(runs)} runs"
+        agrees = spread.met(ours, author, stock)
+        held = span(author) if spread.holds else ""
+        value = mean_interval(ours).value if ours else nan
+        yield Row(case.name, f"{name}, run by run", held, span(stock) if spread.meets else "", found, value, spread.text, agrees)
+
+
+def span(values: Sequence[float]) -> str:
+    """Return the least and the greatest of some numbers, empty if there are none."""
+    ends = dict.fromkeys(f"{end:.6g}" for end in (min(values), max(values))) if values else {}
+    return " … ".join(ends)
+
+
+def judge_direction(case: Case, first: Case, runs: Sequence[Numbers], others: Sequence[Numbers]) -> Iterator[Row]:
+    """Yield a row for each number that must go where the reference goes, from the first point of an axis to this one."""
+    origin = "author" if "author" in case.references else "stock"
+    for metric in case.network.direction.metrics if case.network.direction else ():
+        theirs = mean_of(case.references[origin][metric]) - mean_of(first.references[origin][metric])
+        ours = mean_of([run[metric] for run in runs]) - mean_of([run[metric] for run in others])
+        shown_theirs = {origin: f"{theirs:.6g}"}
+        yield Row(
+            case.name, f"{metric} less that at {first.value}", shown_theirs.get("author", ""), shown_theirs.get("stock", ""),
+            f"{ours:.6g}", ours, "same sign", ours * theirs > 0,
+        )  # fmt: skip
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Return the mean of some numbers."""
+    return sum(values) / len(values)
 
 
 def interval(values: Sequence[float]) -> Estimate | None:

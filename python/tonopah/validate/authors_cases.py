@@ -40,6 +40,21 @@ class Case:
         sign = self.network.sign
         return sign if sign and self.name.split("/")[2] == sign.algorithm else None
 
+    @property
+    def first(self) -> "Case | None":
+        """The first point of its axis, if it is the last and the number must go where the reference goes."""
+        seed, name, algorithm, axis, value = self.name.split("/")
+        if not self.network.direction or not self.judged or axis not in self.network.direction.axes:
+            return None
+        along = "/".join((seed, name, algorithm, axis, ""))
+        points = sorted((case for case in all_cases() if case.name.startswith(along)), key=lambda case: float(case.value))
+        return points[0] if len(points) > 1 and points[-1].value == value else None
+
+    @property
+    def value(self) -> str:
+        """Its value on its axis."""
+        return self.name.rpartition("/")[2]
+
     def metrics(self, ours: str) -> list[str]:
         """Return the stored metrics that are this number of ours."""
         algorithm = self.name.split("/")[2]
