@@ -71,7 +71,7 @@ WORLDS = (
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
-    World("wifin10", "802.11n, 10 stations, 10 flows, A-MPDU", 100, partial(aggregated, 10), "1 frame", peers=(), radio=True),
+    World("wifin10", "802.11n, 10 stations, 10 flows, A-MPDU", 100, partial(aggregated, 10), "1 frame", ("ns3",), radio=True),
     World("lrwpan20", "802.15.4, 20 stations, 19 flows to one", 100, partial(low_rate, 20, CUBE), "1 link", peers=(), radio=True),
     World(
         "lrwpan40",

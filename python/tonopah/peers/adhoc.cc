@@ -1,5 +1,5 @@
 // The ad hoc network of `tonopah bench` for ns-3: adhoc WORLD (a file as python/tonopah/peers/world_file.py writes it)
-// ns-2's radio: 914 MHz, two-ray ground, decoding down to 250 m, carrier sense down to 550 m. ns-3's own is another world.
+// 802.11b has ns-2's radio: 914 MHz, two-ray ground, decoding down to 250 m, carrier sense down to 550 m. 802.11n has ns-3's own.
 #include "world.h"
 
 #include "ns3/applications-module.h"
@@ -9,6 +9,7 @@
 #include "ns3/mobility-module.h"
 #include "ns3/network-module.h"
 #include "ns3/propagation-module.h"
+#include "ns3/traffic-control-module.h"
 #include "ns3/wifi-module.h"
 
 #include <cmath>
@@ -39,8 +40,8 @@ Mode(double rate)
     return kbps == 5500 ? "DsssRate5_5Mbps" : "DsssRate" + std::to_string(kbps / 1000) + "Mbps";
 }
 
-NetDeviceContainer
-InstallRadios(const World& world, const NodeContainer& nodes)
+YansWifiPhyHelper
+RadioOfNs2()
 {
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
@@ -53,14 +54,36 @@ InstallRadios(const World& world, const NodeContainer& nodes)
     phy.Set("RxSensitivity", DoubleValue(Dbm(3.652e-10)));
     phy.Set("CcaSensitivity", DoubleValue(Dbm(1.559e-11)));
     phy.Set("CcaEdThreshold", DoubleValue(Dbm(1.559e-11)));
+    return phy;
+}
+
+// 802.11n is told by the number of its rate. Loss over distance, power, errors, queue and aggregates are ns-3's defaults.
+NetDeviceContainer
+InstallRadios(const World& world, const NodeContainer& nodes)
+{
+    int mcs = world.Number("mcs", -1);
+    YansWifiPhyHelper phy;
+    WifiHelper wifi;
+    std::string data, control;
+    if (mcs >= 0)
+    {
+        phy.SetChannel(YansWifiChannelHelper::Default().Create());
+        wifi.SetStandard(WIFI_STANDARD_80211n);
+        data = "HtMcs" + std::to_string(mcs);
+        control = "OfdmRate" + std::to_string(std::lround(world.Number("control_rate") / 1e6)) + "Mbps";
+    }
+    else
+    {
+        phy = RadioOfNs2();
+        wifi.SetStandard(WIFI_STANDARD_80211b);
+        data = Mode(world.Number("data_rate"));
+        control = Mode(world.Number("control_rate"));
+    }
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac");
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
     uint32_t rts = std::min(world.Number("rts_above"), 65535.0);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(Mode(world.Number("data_rate"))),
-                                 "ControlMode", StringValue(Mode(world.Number("control_rate"))), "RtsCtsThreshold",
-                                 UintegerValue(rts));
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(data), "ControlMode",
+                                 StringValue(control), "RtsCtsThreshold", UintegerValue(rts));
     auto devices = wifi.Install(phy, mac, nodes);
     for (uint32_t i = 0; i < devices.GetN(); i++)
     {
@@ -105,6 +128,37 @@ Place(const World& world, const NodeContainer& nodes)
 }
 
 void
+SendDatagrams(Ptr<Socket> socket, int count)
+{
+    for (int i = 0; i < count; i++)
+    {
+        socket->Send(Create<Packet>(64));
+    }
+}
+
+// Addresses are known and block ACK agreements exist when the flows begin, as here. In ns-3.37 an agreement that is made while data
+// is sent can start at a number that has been sent already: the receiver then holds back all that follows, for 64 MPDUs, which
+// a flow in time-outs takes minutes for. So that many and more datagrams go over each pair of stations in the first second, one
+// pair after another.
+void
+Acquaint(const World& world, const NodeContainer& nodes, const Ipv4InterfaceContainer& interfaces)
+{
+    const uint16_t port = 9;
+    PacketSinkHelper("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port)).Install(nodes);
+    double turn = 0.9 / (2 * world.flows.size()), at = 0;
+    for (const auto& flow : world.flows)
+    {
+        for (int back = 0; back < 2; back++, at += turn)
+        {
+            auto socket = Socket::CreateSocket(nodes.Get(flow[back]), UdpSocketFactory::GetTypeId());
+            socket->Connect(InetSocketAddress(interfaces.GetAddress(flow[1 - back]), port));
+            Simulator::Schedule(Seconds(at), &SendDatagrams, socket, 1);
+            Simulator::Schedule(Seconds(at + turn / 2), &SendDatagrams, socket, 100);
+        }
+    }
+}
+
+void
 SetTcp(const World& world)
 {
     uint32_t segment = world.Number("segment");
@@ -112,7 +166,7 @@ SetTcp(const World& world)
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(uint32_t(world.Number("first_window"))));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(uint32_t(world.Number("ack_every", 1))));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(window));
 }
 
@@ -134,10 +188,20 @@ main(int argc, char** argv)
     Place(world, nodes);
     auto devices = InstallRadios(world, nodes);
     InternetStackHelper stack;
-    stack.SetRoutingHelper(DsdvHelper());
+    bool routed = world.Number("routed", 1) != 0;
+    if (routed)
+    {
+        stack.SetRoutingHelper(DsdvHelper());
+    }
     stack.Install(nodes);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.0.0");
     auto interfaces = addresses.Assign(devices);
+    if (!routed)
+    {
+        // Without FqCoDel before the queue of a device, which here never fills.
+        TrafficControlHelper().Uninstall(devices);
+        Acquaint(world, nodes, interfaces);
+    }
 
     uint32_t segment = world.Number("segment");
     double interval = world.Number("interval");
@@ -158,7 +222,10 @@ main(int argc, char** argv)
         }
         else
         {
-            source = BulkSendHelper("ns3::TcpSocketFactory", remote).Install(nodes.Get(flow[0]));
+            // ns-3 writes 512 bytes at a time, and TCP without Nagle makes small segments of them.
+            BulkSendHelper bulk("ns3::TcpSocketFactory", remote);
+            bulk.SetAttribute("SendSize", UintegerValue(segment));
+            source = bulk.Install(nodes.Get(flow[0]));
         }
         source.Start(Seconds(flow[2]));
     }

@@ -17,7 +17,7 @@ MISSING = "ns-3 is not installed: pkg-config does not know its libraries (Debian
 FLAGS = ("-std=c++17", "-O2")
 MODULES = {
     "dumbbell": ("applications", "core", "internet", "network", "nix-vector-routing", "point-to-point", "traffic-control"),
-    "adhoc": ("applications", "core", "dsdv", "internet", "mobility", "network", "propagation", "wifi"),
+    "adhoc": ("applications", "core", "dsdv", "internet", "mobility", "network", "propagation", "traffic-control", "wifi"),
 }
 """Kinds of network that ns-3 has, with the modules that their programs use. It has no satellites."""
 

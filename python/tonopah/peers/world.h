@@ -57,6 +57,11 @@ struct World
         }
         return std::stod(found->second);
     }
+
+    double Number(const std::string& name, double otherwise) const
+    {
+        return settings.count(name) > 0 ? Number(name) : otherwise;
+    }
 };
 
 /// Prints the CPU time of this process so far: what is done before the simulation runs is set-up.

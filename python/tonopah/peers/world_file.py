@@ -14,6 +14,9 @@ from typing import Any
 from tonopah._core import parse_quantity, split_quantity
 from tonopah.simulation import check
 
+HT_RATES_BPS = (6.5e6, 13e6, 19.5e6, 26e6, 39e6, 52e6, 58.5e6, 65e6)
+"""Rates of 802.11n by their number (MCS): one spatial stream, 20 MHz, 800 ns."""
+
 
 def number(text: str) -> float:
     """Return a resolved quantity of the engine, like "11Mbps", in SI units.
@@ -71,12 +74,20 @@ def adhoc(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> s
         "seed": seed * 7919 + 104729,
         "interval": 1 / number(app["rate"]) if app["kind"] == "cbr" else 0.0,
     }
+    if radio["standard"] == "n":
+        mcs = HT_RATES_BPS.index(settings["data_rate"])
+        settings |= {"mcs": mcs, "ack_every": graph["tcp"]["ack_every"], "routed": int(routed(graph))}
     if "energy" in radio:
         settings |= {f"power_{state}": number(radio["energy"][state]) for state in ("tx", "rx", "idle")}
     places = [f"place {node['x']!r} {node['y']!r}" for node in graph["node"]]
     orders = [line for i, node in enumerate(graph["node"]) for line in order_lines(i, node)]
     index = {node["name"]: i for i, node in enumerate(graph["node"])}
     return lines({**settings, **extra}, places, orders, flow_lines(graph, index))
+
+
+def routed(graph: Mapping[str, Any]) -> bool:
+    """Tell whether stations learn routes from messages, as DSDV does."""
+    return graph["channel"][0]["routing"]["kind"] != "shortest"
 
 
 def order_lines(station: int, node: Mapping[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ use crate::scenario::{
     ScenarioError, ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
+use crate::wireless::arp_cache::ArpCache;
 use crate::wireless::ndp::NeighborDiscovery;
 use crate::wireless::{AccessPoints, AddressResolution, Gateways, Routing, WirelessSubnet, neighbours, shortest};
 
@@ -141,6 +142,11 @@ fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
         return AddressResolution::ndp(def.stations.iter().enumerate().map(host));
     }
     match def.radio.arp {
+        // TODO: ArpDef needs a name of its own for it, `Ns3`; until then this is no part of a version.
+        Some(ArpDef::Ns2) if def.radio.profile == crate::scenario::RadioProfile::Ns3 => {
+            let cache = |name: &String| ArpCache::new(Rng::stream(seed, &format!("station/{name}/arp")));
+            AddressResolution::arp_cache(def.stations.iter().map(cache))
+        }
         Some(ArpDef::Ns2) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
         Some(ArpDef::None) | None => AddressResolution::Known,
     }

@@ -11,7 +11,7 @@ use crate::radio::service::MacRequest;
 use crate::routing::Outgoing;
 
 /// Size of a request and of a reply.
-const SIZE: Bytes = Bytes(28);
+pub(super) const SIZE: Bytes = Bytes(28);
 /// The packet after this many requests without a reply is dropped, and the held one with it.
 const MAX_REQUESTS: u32 = 3;
 

@@ -2,6 +2,7 @@
 
 mod access_points;
 pub(crate) mod arp;
+pub(crate) mod arp_cache;
 mod association;
 mod gateways;
 pub(crate) mod ndp;
