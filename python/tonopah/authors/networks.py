@@ -146,7 +146,7 @@ NETWORKS = (
         {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(500, 10_000), **SLIPS_001},
         lambda **point: [worlds_ns3.comparison_001(**point)], counted.flowmonitor, NS3, "comparison", PPS,
         {"fr (author class)": "fr"},
-        goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)},
+        goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)}, runs=10,
     ),
     Network(
         "001-hosts", "Two hosts, errors per byte", f"{REPOSITORY_001}, ThroughputCalc.cc", "author_001_hosts",

@@ -86,7 +86,7 @@ def dumbbell_001(
     `times` are the start of the flows, their stop, and the end of the run.
     """
     nodes = [{"name": name, "x": 0.5 * (k % 3), "y": float(k // 3)} for k, name in enumerate(order)]
-    radio: dict[str, Any] = {"profile": "ns3", "standard": "a", "rate_control": "aarf", "arp": "ns2"}
+    radio: dict[str, Any] = {"profile": "ns3", "standard": "a", "rate_control": "aarf", "arp": "ns3"}
     if range_m is not None:
         radio["max_range"] = f"{range_m}m"
     channels = [

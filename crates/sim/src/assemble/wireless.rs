@@ -142,8 +142,7 @@ fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
         return AddressResolution::ndp(def.stations.iter().enumerate().map(host));
     }
     match def.radio.arp {
-        // TODO: ArpDef needs a name of its own for it, `Ns3`; until then this is no part of a version.
-        Some(ArpDef::Ns2) if def.radio.profile == crate::scenario::RadioProfile::Ns3 => {
+        Some(ArpDef::Ns3) => {
             let cache = |name: &String| ArpCache::new(Rng::stream(seed, &format!("station/{name}/arp")));
             AddressResolution::arp_cache(def.stations.iter().map(cache))
         }

@@ -386,4 +386,7 @@ pub enum ArpDef {
     None,
     /// As in ns-2: a broadcast request, one packet held meanwhile, entries without expiry.
     Ns2,
+    /// As in ns-3.37: a request waits 0 to 9 ms, is repeated three times a second apart and then not for 100 s; three packets are held,
+    /// only replies teach, entries expire after 120 s. With an access point requests go through it.
+    Ns3,
 }
