@@ -207,3 +207,26 @@ fn wrong_values_are_refused() {
     cells["network"]["radio"] = lrwpan(json!({}));
     assert!(refusal(&cells).contains("802.15.4 has no access points"));
 }
+
+/// ns-2.35 keeps eight bits of a length: of datagrams of 512 B, whose frames count as 7 B, a channel of 250 kb/s carries 299.99
+/// kb/s. A frame of 134 B is none of its own, and its station neither sends nor receives from then on.
+#[test]
+fn lengths_in_eight_bits_as_in_ns2() {
+    let hop = |size, rate| {
+        let flows = json!([{"from": "n0", "to": "n1", "app": udp(size, rate)}]);
+        let radio = json!({"standard": "802.15.4", "profile": "ns2", "arp": "none", "lrwpan": {"mac": "ns2"}});
+        run(&row(5.0, 2, radio, flows, "60s"), 1)
+    };
+    let measured = hop(484, "283.59kbps").network.measures.goodput_bps / 1e3 * 512.0 / 484.0;
+    assert_near(measured, 299.99, 0.002, "512 B");
+    let silent = hop(99, "10kbps");
+    assert_eq!(silent.network.measures.goodput_bps, 0.0);
+    assert!(silent.nodes[0].mac_stalled_s.is_some_and(|since| since < 1.0) && silent.nodes[1].mac_stalled_s.is_none());
+}
+
+#[test]
+fn the_mac_of_ns2_carries_plain_ipv4() {
+    let radio = json!({"standard": "802.15.4", "lrwpan": {"mac": "ns2"}});
+    let error = refusal(&row(5.0, 2, radio, json!([]), "1s"));
+    assert!(error.contains("network.radio.lrwpan.mac") && error.contains("raw_ipv4"), "{error}");
+}

@@ -117,3 +117,28 @@ fn adhoc_reference_scenario() {
     }
     assert!(off.abs() < 0.08 && missing.abs() < 0.02, "{off:.3} of throughput, {missing:.3} of delivery");
 }
+
+/// ns-3's ARP with an access point: the request of the source goes to it and on from it, the reply comes back, and the access point
+/// asks for the address of the sink itself. The first packet waits for both.
+#[test]
+fn requests_go_through_the_access_point() {
+    let messages = |arp: &str| {
+        let app = json!({"kind": "cbr", "rate": "10pps", "size": "100B", "transport": "udp"});
+        let scenario = json!({
+            "duration": "3s",
+            "network": {
+                "kind": "infrastructure", "cells": 1, "stations_per_cell": 2, "flows": 1,
+                "radio": {"profile": "ns3", "standard": "a", "arp": arp},
+            },
+            "traffic": {"app": app, "start": "1s", "start_jitter": "0s"},
+        });
+        let summary = run(&scenario, 1);
+        let measures = &summary.network.measures;
+        assert_eq!(measures.received_packets, 20, "the packet of the last instant is on its way");
+        (summary.network.radio.message_count, measures.delay_max_s.expect("packets arrive"))
+    };
+    assert_eq!(messages("none").0, Some(0));
+    let (count, longest_s) = messages("ns3");
+    assert_eq!(count, Some(5));
+    assert!((1e-3..21e-3).contains(&longest_s), "{longest_s}");
+}
