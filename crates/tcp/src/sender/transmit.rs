@@ -95,9 +95,12 @@ impl Sender {
     /// New data, if the windows have room.
     fn poll_new(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         let new = self.core.next_new_data(now, false, timers)?;
+        // Something is sent when nothing is outstanding, whatever the window; that of ns-2's Vegas may close.
+        let may_close = self.recovery.one_way_agent().is_some_and(|agent| agent.is_vegas());
         let window = self.send_window();
         let core = &mut self.core;
-        if core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window && !new.idle {
+        let goes = new.idle && !may_close;
+        if !goes && core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window {
             return None;
         }
         let push = if core.tso_psh { core.join_tso_packet(now, &new, window)? } else { false };
