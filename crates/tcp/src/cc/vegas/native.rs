@@ -3,7 +3,7 @@
 
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
-use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::signals::{Ack, Cause, Congestion, Head, View};
 use crate::cc::window::Window;
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
@@ -277,7 +277,9 @@ impl Native {
     fn on_loss(&mut self, event: &Congestion, view: &View) {
         let again = event.head.is_some_and(|head| head.transmissions > 1);
         self.timeout = (self.timeout * if again { 2.0 } else { 1.125 }).min(NO_TIMEOUT.max(self.timeout));
-        let sent_since = event.head.is_none_or(|head| self.changed_at.is_none_or(|at| head.sent_at > at));
+        // What was never sent looks older than the connection.
+        let sent_since = |head: Head| head.transmissions > 0 && self.changed_at.is_none_or(|at| head.sent_at > at);
+        let sent_since = event.head.is_none_or(sent_since);
         if !sent_since {
             return;
         }
