@@ -82,6 +82,16 @@ def test_pairs_that_are_not_full_differ_by_the_header_alone():
         assert (numbers["sent"], numbers["received"]) == (sent, sent)
 
 
+def test_eight_flows_of_ewphcc_on_a_pair_have_the_packets_of_ns2():
+    """20 nodes: a segment is sent before it is written, and a window closes; each is one event, and changes all that follow."""
+    scenario = worlds_000.wired_000("ewphcc", 20, 40, 200)
+    lines = as_in_ns2(lines_of(scenario))
+    numbers = metrics_ns2.author_000_wired(lines, metrics_ns2.first_flows(worlds_000.wired_pairs(20, 40)))
+    assert (numbers["sent"], numbers["received"], numbers["dropped"]) == (4657, 4631, 1342)
+    everyone = metrics_ns2.all_flows(lines, 19.0)
+    assert (everyone["all_sent"], everyone["all_received"], everyone["all_dropped"]) == (15989, 14641, 1342)
+
+
 def test_a_sender_that_hears_nothing():
     """Vector of the satellite network: SYNs of Tahoe; two segments of Vegas once the second write has come."""
     times = {}

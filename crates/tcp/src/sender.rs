@@ -174,7 +174,10 @@ impl Sender {
 
     /// No more data follows.
     pub(crate) fn close(&mut self) {
-        self.core.fin = true;
+        if !std::mem::replace(&mut self.core.fin, true) {
+            // What an agent of ns-2 has sent unwritten stands before the FIN.
+            self.core.end = self.core.end.max(self.core.snd_nxt);
+        }
         self.update_pure_receiver();
     }
 

@@ -205,6 +205,18 @@ impl DupAckRecovery {
         }
     }
 
+    /// Duplicate ACKs mean a loss to ns-2's Vegas although nothing is outstanding: the next segment takes the place of the lost
+    /// one, written or not. Its place in the ring says that it was sent `transmissions` times.
+    fn send_ahead(&mut self, transmissions: u32) -> State {
+        if transmissions == 1 {
+            self.expect_no_more_duplicates();
+        }
+        if let Some(agent) = &mut self.agent {
+            (agent.sends_ahead, agent.sends_twice) = (true, true);
+        }
+        State::Open
+    }
+
     /// As if the third duplicate ACK had been the last (ns-2's Vegas).
     pub(crate) fn expect_no_more_duplicates(&mut self) {
         self.duplicates = self.threshold;
@@ -238,6 +250,9 @@ impl DupAckRecovery {
                 None => VEGAS_CHECKS,
             };
             let transmissions = self.head(snd_una, board).map_or(0, |head| head.transmissions);
+            if board.is_empty() {
+                return self.send_ahead(transmissions);
+            }
             self.retransmit_head(transmissions, board);
             return State::Recovery;
         }

@@ -149,8 +149,10 @@ pub(crate) struct OneWayAgent {
     ring: Option<SendRing>,
     /// The duplicate ACK just processed lets one segment go beyond cwnd, now or never.
     pub(crate) one_more: bool,
-    /// The next new segment is sent twice: by Vegas' look at a segment that was not sent yet, and by the window.
+    /// The next segment is sent twice: by Vegas' look at a segment that the window does not count as sent, and by the window.
     pub(crate) sends_twice: bool,
+    /// The next new segment goes whatever the window says, written or not: nothing was outstanding at that look.
+    pub(crate) sends_ahead: bool,
     /// The time in doubles of the input under way, where time is kept so.
     pub(crate) double_now: Option<f64>,
 }
@@ -162,6 +164,7 @@ impl OneWayAgent {
             ring: vegas.then(|| SendRing::new(mss)),
             one_more: false,
             sends_twice: false,
+            sends_ahead: false,
             double_now: None,
         }
     }

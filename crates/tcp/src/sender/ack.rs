@@ -115,7 +115,8 @@ impl SenderCore {
         let advances = segment.ack > prior.snd_una;
         self.snd_una = segment.ack;
         let bare = !segment.flags.intersects(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
-        let duplicate = !advances && bare && !window_changed && !self.board.is_empty() && !report.dsack;
+        let counts = !self.board.is_empty() || self.counts_idle_duplicates;
+        let duplicate = !advances && bare && !window_changed && counts && !report.dsack;
         let marks = self.feedback.on_ack(segment, report.summary.delivered, self.mss);
         self.delivered_ce += marks.ce;
         let mut round_start = false;

@@ -108,6 +108,8 @@ pub(super) struct SenderCore {
     pub(super) slow_start_after_idle: bool,
     /// The next new segment carries CWR (RFC 3168 §6.1.2).
     pub(super) cwr_due: bool,
+    /// An ACK that repeats the last counts as a duplicate although nothing is outstanding (ns-2's Vegas).
+    pub(super) counts_idle_duplicates: bool,
     /// Delivered in all when the window was last reduced.
     reduced_at: Bytes,
     pub(super) feedback: Feedback,
@@ -209,6 +211,7 @@ impl SenderCore {
             override_due: false,
             episode_flight: Bytes::ZERO,
             cwr_due: false,
+            counts_idle_duplicates: false,
             sent_in_burst: false,
             ran_dry: false,
             pure_receiver: false,

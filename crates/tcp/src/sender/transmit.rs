@@ -74,7 +74,9 @@ impl Sender {
     #[inline(never)]
     fn poll_lost(&mut self, now: Time, lost: Chunk, timers: &mut Timers) -> Option<Outgoing> {
         let bytes = Bytes(u64::from(lost.len));
-        let fits = self.core.board.pipe() + bytes <= self.send_window();
+        // Only Vegas of ns-2 sends what was not written, and its window does not send it again before it is.
+        let written = lost.seq + bytes <= self.core.end;
+        let fits = written && self.core.board.pipe() + bytes <= self.send_window();
         if !fits && !self.recovery.forces_retransmit() {
             return None;
         }
@@ -94,10 +96,18 @@ impl Sender {
 
     /// New data, if the windows have room.
     fn poll_new(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
-        let new = self.core.next_new_data(now, false, timers)?;
+        let agent = self.recovery.one_way_agent();
+        // Something is sent when nothing is outstanding, whatever the window; that of ns-2's Vegas may close.
+        let may_close = agent.as_ref().is_some_and(|agent| agent.is_vegas());
+        let ahead = agent.and_then(|agent| agent.take_ahead(&self.core));
+        let new = match ahead {
+            Some(new) => new,
+            None => self.core.next_new_data(now, false, timers)?,
+        };
         let window = self.send_window();
         let core = &mut self.core;
-        if core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window && !new.idle {
+        let goes = ahead.is_some() || (new.idle && !may_close);
+        if !goes && core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window {
             return None;
         }
         let push = if core.tso_psh { core.join_tso_packet(now, &new, window)? } else { false };

@@ -77,6 +77,8 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "ack_push" => &mut config.delayed_ack.push,
         "sack" => &mut config.sack,
         "timestamps" => &mut config.timestamps,
+        "handshake" => &mut config.handshake,
+        "one_way_agent" => &mut config.one_way_agent,
         "window_scale" => &mut config.window_scale,
         "limited_transmit" => &mut config.limited_transmit,
         "impatient" => &mut config.impatient,

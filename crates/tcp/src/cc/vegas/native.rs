@@ -3,7 +3,7 @@
 
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
-use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::signals::{Ack, Cause, Congestion, Head, View};
 use crate::cc::window::Window;
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
@@ -183,8 +183,8 @@ impl Native {
             self.w = if self.delayed == 0 { self.initial_window } else { self.w };
         }
         if std::mem::take(&mut self.duplicates) > DUPLICATES && self.w > self.deflated {
-            // ns-2 goes to 0 after a time-out and divides by it; one segment is the floor here.
-            self.w = self.deflated.max(1.0);
+            // After a time-out that is 0 in ns-2, where nothing is sent then until the window has grown or the timer runs out.
+            self.w = if self.agent { self.deflated } else { self.deflated.max(1.0) };
             self.ssthresh = MIN_WINDOW;
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
@@ -277,7 +277,9 @@ impl Native {
     fn on_loss(&mut self, event: &Congestion, view: &View) {
         let again = event.head.is_some_and(|head| head.transmissions > 1);
         self.timeout = (self.timeout * if again { 2.0 } else { 1.125 }).min(NO_TIMEOUT.max(self.timeout));
-        let sent_since = event.head.is_none_or(|head| self.changed_at.is_none_or(|at| head.sent_at > at));
+        // What was never sent looks older than the connection.
+        let sent_since = |head: Head| head.transmissions > 0 && self.changed_at.is_none_or(|at| head.sent_at > at);
+        let sent_since = event.head.is_none_or(sent_since);
         if !sent_since {
             return;
         }
@@ -343,7 +345,9 @@ impl CongestionControl for Native {
 
     fn window(&self) -> Window {
         let bytes = |segments: f64| Bytes((segments.max(1.0) * self.mss.as_f64()) as u64);
-        Window { cwnd: bytes(self.w.min(MAX_WINDOW)), ssthresh: bytes(self.ssthresh) }
+        // No segment fits into a byte.
+        let cwnd = if self.agent && self.w < 1.0 { Bytes(1) } else { bytes(self.w.min(MAX_WINDOW)) };
+        Window { cwnd, ssthresh: bytes(self.ssthresh) }
     }
 
     fn on_undo(&mut self, before: Window, view: &View) {
