@@ -27,7 +27,7 @@ SCRIPTS = {
         "space-author",
         "space-answers",
     },
-    "hystart": {"wifi-author", "point-author", "point-clean"},
+    "hystart": {"wifi-author", "point-author", "point-clean", "lrwpan-author", "lrwpan-clean"},
     "tcp-fr": {
         "wifi-author",
         "wifi-metre",
