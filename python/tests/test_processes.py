@@ -1,10 +1,15 @@
 """Studies with algorithms in Python: in processes, with the same results, anew when the source has changed."""
 
+import time
+import weakref
+from types import SimpleNamespace
+
 import pytest
 from test_python_algorithm import GOOD, RAISES
 
 import tonopah as tp
 from tonopah.cli import main
+from tonopah.execution import processes
 from tonopah.scenario.document import to_toml
 
 
@@ -64,3 +69,40 @@ def test_references_in_a_scenario_of_a_study_start_at_its_own_folder(study_docum
     study_document["scenario"] = {"file": "worlds/world.toml"}
     (tmp_path / "small.toml").write_text(to_toml(study_document))
     assert tp.Study.load(tmp_path / "small.toml").spec.parts[0].scenario["flow"][0]["cc"] == "worlds/my.py:Good"
+
+
+def test_series_are_let_go_when_they_are_done(monkeypatch):
+    """A study keeps no series of runs that it has stored: those of a thousand runs would fill the memory."""
+
+    class Series:
+        pass
+
+    class Idle:
+        def __init__(self):
+            self.process = SimpleNamespace(kill=lambda: None)
+
+        def stop(self):
+            pass
+
+    alive = weakref.WeakSet()
+
+    def answer_of(worker, job, is_over):
+        series = Series()
+        alive.add(series)
+        return processes.Answer(summary="{}", series=series)
+
+    seen = []
+    monkeypatch.setattr(processes, "Worker", Idle)
+    monkeypatch.setattr(processes, "answer_of", answer_of)
+    count = 200
+
+    def on_done(index, outcome, series):
+        del series
+        time.sleep(0.001)
+        seen.append(index)
+        # All jobs end at once here; those that are done by now are not among what is alive.
+        assert len(alive) <= count - len(seen) + 3
+        return True
+
+    processes.run_many([processes.Job("", seed) for seed in range(count)], 2, on_done)
+    assert sorted(seen) == list(range(count))

@@ -147,9 +147,11 @@ def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exce
             workers.append(Worker())
             idle.put(workers[-1])
         indices = {pool.submit(work, job): index for index, job in enumerate(jobs)}
-        for future in as_completed(indices):
-            answer = future.result()
-            if not on_done(indices[future], outcome_of(answer), answer.series):
+        for future in as_completed(list(indices)):
+            # A future keeps its answer, whose series may be large.
+            index, answer = indices.pop(future), future.result()
+            del future
+            if not on_done(index, outcome_of(answer), answer.series):
                 break
     finally:
         over.set()
