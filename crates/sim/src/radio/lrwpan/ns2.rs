@@ -19,11 +19,6 @@ pub(super) const HALF_CCA: Span = Span::from_nanos(CCA_TIME.as_nanos() / 2);
 /// What a CCA is charged for: itself and a turnaround of the radio before it.
 const CHARGED: Span = Span::from_nanos(CCA_TIME.as_nanos() + TURNAROUND_TIME.as_nanos());
 
-/// Size of the PSDU of a datagram: both the datagram's length and the frame's are kept in eight bits.
-pub(super) fn psdu(mac: Bytes, datagram: Bytes) -> Bytes {
-    Bytes((mac.0 + datagram.0 % 256) % 256)
-}
-
 impl LrWpanMac {
     /// Samples the medium in the middle of a CCA, which is over half of its duration later.
     pub(super) fn sample_medium(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {

@@ -3,7 +3,6 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::ns2;
 use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, NdpMessage};
@@ -239,8 +238,10 @@ impl LrWpanRules {
     }
 
     fn raw(&self, mac: Bytes, size: Bytes) -> Option<FrameSizes> {
-        // ns-2 checks the length only when the frame is about to be sent.
-        let psdu = if self.ns2_mac { ns2::psdu(mac, size) } else { mac + size };
-        (self.ns2_mac || psdu <= MAX_PSDU).then(|| FrameSizes::one(psdu))
+        if self.ns2_mac {
+            // ns-2 keeps eight bits of both lengths, and checks that of the frame only when it is about to be sent.
+            return Some(FrameSizes::one(Bytes((mac.0 + size.0 % 256) % 256)));
+        }
+        (mac + size <= MAX_PSDU).then(|| FrameSizes::one(mac + size))
     }
 }
