@@ -6,7 +6,7 @@ import pytest
 import tomli
 
 import tonopah as tp
-from tonopah.analysis.printed import published_points, reproduced
+from tonopah.analysis.printed import published_points, reproduced, runs_of
 from tonopah.errors import InputError
 from tonopah.spec.reader import parse_spec
 
@@ -90,6 +90,16 @@ def test_printed_numbers_stand_beside_ours(finished):
         ("Vegas, printed", [1.0], [100.0]),
         ("tahoe, printed", [1.0], [204.13]),
     ]
+
+
+def test_a_printed_number_is_held_against_its_own_sweep():
+    """A sweep of the packet rate has the nominal number of flows at each of its points."""
+    sweeps = 'sweep = [{ vary = { "author.packets_per_s" = [100, 400] } }, { vary = { "author.flows" = [1, 4] } }]'
+    study = tp.Study.load(tomli.loads(STUDY.replace('sweep = [{ vary = { "author.flows" = [1, 4] } }]', sweeps)))
+    part, plan = study.spec.part("wired"), study.plan.parts["wired"]
+    rates, flows = plan.sweeps
+    assert part.printed and not rates & flows
+    assert all(runs_of(part, plan, printed) == flows for printed in part.printed)
 
 
 def test_the_report_and_its_json_say_what_was_measured(finished):

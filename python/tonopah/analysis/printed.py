@@ -35,10 +35,15 @@ class Reproduced:
 
 def reproduced(part: Part, plan: PartPlan, runs: "pd.DataFrame") -> list[Reproduced]:
     """Return every printed number of a part that was measured."""
-    at_base = runs[runs["run"].isin(plan.base)]
     measured = [printed for printed in part.printed if printed.column.metric in runs.columns]
-    found = [one(part, runs if printed.at else at_base, printed) for printed in measured]
+    found = [one(part, runs[runs["run"].isin(runs_of(part, plan, printed))], printed) for printed in measured]
     return [entry for entry in found if entry.ours.n]
+
+
+def runs_of(part: Part, plan: PartPlan, printed: PrintedNumber) -> set[str]:
+    """Return the runs of the sweep that a number is from: others have its value on that axis too, at their own points."""
+    sweep = part.sweep_over(set(printed.at)) if printed.at else None
+    return plan.base if sweep is None else plan.sweeps[sweep]
 
 
 def one(part: Part, runs: "pd.DataFrame", printed: PrintedNumber) -> Reproduced:
