@@ -45,3 +45,18 @@ def test_run_tells_of_pieces_and_of_what_does_not_fit(tmp_path, capsys):
     assert main.main(["run", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "without a path" in shown and "too long" in shown and "components" in shown
+    assert "stalled" not in shown
+
+
+def test_run_tells_how_many_stations_a_fault_of_ns2_silenced(capsys, tmp_path):
+    """Nine entries of DSDV make a frame of 135 B."""
+    path = tmp_path / "cell.toml"
+    path.write_text(
+        'duration = "40s"\n[network]\nkind = "adhoc"\nnodes = 12\nflows = 2\nrouting = { kind = "dsdv" }\n'
+        'area = { x = "8m", y = "8m" }\n'
+        'radio = { standard = "802.15.4", profile = "ns2", lrwpan = { mac = "ns2" } }\n'
+    )
+    assert main.main(["run", str(path)]) == 0
+    shown = capsys.readouterr().out
+    found = re.search(r" stalled *\n.* stations *\n[ ─]*\n.* (\d+) *\n", shown)
+    assert found and int(found[1]) > 8

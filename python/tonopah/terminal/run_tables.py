@@ -140,6 +140,8 @@ ENERGY_COLUMNS = (
 
 LRWPAN_COLUMNS = (("medium busy", "mac_access_failures", 1.0, "frames"), ("too long", "mac_too_long", 1.0, "packets"))
 """What only radios of 802.15.4 have."""
+STALLED_COLUMN = ("stalled", "stalled", 1.0, "stations")
+"""Of ns-2's 802.15.4: stations whose MAC waited for ever at the end."""
 PIECES_COLUMNS = (
     ("components", "components", 1.0, "at the start"), ("largest", "largest_component", 1.0, "nodes"),
     ("neighbours", "mean_degree", 1.0, "mean"), ("without a path", "flows_without_path", 1.0, "flows"),
@@ -165,8 +167,10 @@ def radio_grids(summary: Mapping[str, Any]) -> list[Grid]:
     """
     network = summary["network"]
     radio = (*RADIO_COLUMNS, *(LRWPAN_COLUMNS if network["mac_access_failures"] is not None else ()))
+    stalled = sum(node["mac_stalled_s"] is not None for node in summary["nodes"])
+    radio += (STALLED_COLUMN,) if stalled else ()
     drops = tuple((f"dropped: {name}", key, 1.0, "packets") for name, key in RADIO_DROPS if network["drops"][key])
-    grids = [row_grid("Radio", {**network, **network["drops"]}, radio + drops)]
+    grids = [row_grid("Radio", {**network, **network["drops"], "stalled": stalled}, radio + drops)]
     if network["energy_j"] is not None:
         grids.append(row_grid("Energy", network, ENERGY_COLUMNS))
     if network["components"] > 1 or network["flows_without_path"] > 0:
