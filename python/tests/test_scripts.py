@@ -92,6 +92,16 @@ def test_printed_numbers_stand_beside_ours(finished):
     ]
 
 
+@pytest.mark.parametrize(
+    ("record", "path"), [("5", "record"), ("{ series = 5 }", "record.series"), ("{ series = [{}] }", "record.series")]
+)
+def test_what_a_script_is_to_record_is_checked(record, path):
+    text = STUDY.replace("scenario.author = {", f"scenario.record = {record}\nscenario.author = {{", 1)
+    with pytest.raises(InputError) as error:
+        tp.Study.load(tomli.loads(text))
+    assert error.value.path.endswith(path)
+
+
 def test_a_printed_number_is_held_against_its_own_sweep():
     """A sweep of the packet rate has the nominal number of flows at each of its points."""
     sweeps = 'sweep = [{ vary = { "author.packets_per_s" = [100, 400] } }, { vary = { "author.flows" = [1, 4] } }]'

@@ -65,8 +65,18 @@ def complete(scenario: Mapping[str, Any], path: str) -> dict[str, Any]:
     for key in scenario:
         if key not in KEYS:
             raise InputError(f"{path}.{key}", "has no meaning beside author", f"allowed: {', '.join(KEYS)}")
+    check_record(scenario.get("record", {}), f"{path}.record")
     one = named(scenario, path)
     return {**scenario, KEY: {"network": one.name, **one.complete(parameters(scenario), f"{path}.{KEY}")}}
+
+
+def check_record(record: Any, path: str) -> None:
+    """Refuse what the series that a script wants cannot be added to; the engine checks the rest. Raises InputError."""
+    if not isinstance(record, Mapping):
+        raise InputError(path, f"{record!r} is not a table", '{ series = ["cwnd"], every = "50ms" }')
+    series = record.get("series", [])
+    if not isinstance(series, list) or not all(isinstance(name, str) for name in series):
+        raise InputError(f"{path}.series", f"{series!r} is not a list of names", 'such as ["cwnd", "ssthresh"]')
 
 
 def named(scenario: Mapping[str, Any], path: str = "scenario") -> Network:
