@@ -123,7 +123,7 @@ def lrwpan_002(runs: Sequence[Seen]) -> Numbers:
     The trace of ns-2 ends with the last frame, unless a packet still waits in the queue of a station that has stalled: then it
     ends with the run. A station without energy writes no line, and one that hears nothing is charged nothing.
     """
-    seen = runs[0]
+    seen, end_s = runs[0], length_s(runs[0])
     nodes = seen.summary["nodes"]
     sent = frames(seen.trace)
     last_s = max((frame.end_s for frame in sent), default=0.0)
@@ -131,10 +131,10 @@ def lrwpan_002(runs: Sequence[Seen]) -> Numbers:
     waits = any(node["mac_stalled_s"] is not None and empty_s > last_s for node, empty_s in zip(nodes, out_s, strict=True))
     source = next(i for i, node in enumerate(nodes) if node["node"] == seen.summary["flows"][0]["from"])
     writes_until_s = out_s[source] if nodes[source]["mac_stalled_s"] is None else math.inf
-    spare_j = [worlds_002.IDLE_W * max(0.0, min(empty_s, length_s(seen)) - last_s) for empty_s in out_s]
+    spare_j = [worlds_002.IDLE_W * max(0.0, min(empty_s, end_s) - last_s) for empty_s in out_s]
     return metrics_ns2.author_002(
         [line for line in seen.places if line.time_s <= writes_until_s], dropped_frames(sent),
-        length_s(seen) if waits else last_s, worlds_002.BATTERY_J * len(nodes) - sum(spare_j), len(nodes),
+        end_s if waits else last_s, worlds_002.BATTERY_J * len(nodes) - sum(spare_j), len(nodes),
         metrics_ns2.LRWPAN_BYTES_002,
     ) | {"traffic_end": last_s}  # fmt: skip
 

@@ -65,11 +65,16 @@ impl LrWpanMac {
         let receiver = &station.receiver;
         let busy = receiver.busy(&timing.reception) || receiver.ifs_end(timing) > began;
         if !busy {
-            station.tx_state = TxState::Turnaround;
-            return self.schedule_csma(ctx, at, now + TURNAROUND_TIME);
+            return self.turn_to_transmission(ctx, at);
         }
         station.end_cca(now);
         self.on_busy_medium(ctx, at, csma);
+    }
+
+    /// Turns the radio from reception to transmission.
+    pub(super) fn turn_to_transmission(&mut self, ctx: &mut Context, at: StationId) {
+        self.stations[at.index()].tx_state = TxState::Turnaround;
+        self.schedule_csma(ctx, at, ctx.now + TURNAROUND_TIME);
     }
 
     /// Backs off longer after a busy CCA, or gives the frame up.

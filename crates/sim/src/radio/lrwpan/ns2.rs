@@ -44,11 +44,6 @@ impl LrWpanMac {
         }
     }
 
-    fn turn_to_transmission(&mut self, ctx: &mut Context, at: StationId) {
-        self.stations[at.index()].tx_state = TxState::Turnaround;
-        self.schedule_csma(ctx, at, ctx.now + TURNAROUND_TIME);
-    }
-
     /// Handles what the end of a frame means for the station's own: any frame of the addressee makes the retries start again, and
     /// a deferred transmission follows a frame in error, but is forgotten after a broadcast.
     pub(super) fn on_any_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, good: bool) {

@@ -49,8 +49,23 @@ fn standard() -> LrWpanRules {
     }
 }
 
-fn ns2() -> LrWpanRules {
+pub(super) fn ns2() -> LrWpanRules {
     LrWpanRules { unicast_header: Bytes(7), broadcast_header: Bytes(7), spaces: false, ..standard() }
+}
+
+/// Handles an event of a radio.
+pub(super) fn handle(mac: &mut LrWpanMac, ctx: &mut Context, event: RadioEvent) {
+    match event {
+        RadioEvent::FrameEnd { station, frame } => mac.on_frame_end(ctx, station, frame),
+        RadioEvent::ReassemblyTimeout { station } => mac.on_reassembly_timeout(ctx, station),
+        RadioEvent::ChannelAccess { station } => mac.on_access(ctx, station),
+        RadioEvent::Respond { station } => mac.on_respond(ctx, station),
+        RadioEvent::ExchangeOver { station } => mac.on_exchange_over(ctx, station),
+        RadioEvent::Repeat { station } => mac.on_repeat(ctx, station),
+        RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. } => {
+            unreachable!("nothing is routed here, and no address resolved")
+        }
+    }
 }
 
 /// Per second.
@@ -95,17 +110,7 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
     while let Some(event) = ctx.next() {
         match event {
             Event::App { .. } => running += 1,
-            Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                mac.on_frame_end(&mut ctx, station, frame);
-            }
-            Event::Radio { event: RadioEvent::ReassemblyTimeout { station }, .. } => {
-                mac.on_reassembly_timeout(&mut ctx, station)
-            }
-            Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
-            Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
-            Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                mac.on_exchange_over(&mut ctx, station);
-            }
+            Event::Radio { event, .. } => handle(&mut mac, &mut ctx, event),
             _ => break,
         }
         while let Some(indication) = mac.indications.pop_front() {

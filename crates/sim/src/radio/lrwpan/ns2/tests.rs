@@ -1,40 +1,29 @@
-//! The faults of ns-2.35's MAC, each at an instant that brings it out; its frames and times are those of a trace of stock ns-2.
+//! The faults of ns-2.35's MAC, each at an instant that brings it out; times follow from its constants.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
-use crate::engine::event::{Event, RadioEvent};
+use crate::engine::event::Event;
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
 use crate::radio::frame::Content;
 use crate::radio::lrwpan::LrWpanMac;
-use crate::radio::lrwpan::rules::{Encap, LrWpanRules};
+use crate::radio::lrwpan::rules::LrWpanRules;
+use crate::radio::lrwpan::tests::{handle, ns2};
 use crate::radio::medium::{Listener, Medium};
-use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 
 /// Without backoff a station samples the medium 64 us after a request, ends its CCA after 128 and transmits after 320.
 fn rules(frame_error: f64) -> LrWpanRules {
     LrWpanRules {
-        encap: Encap::RawIpv4,
-        unicast_header: Bytes(7),
-        broadcast_header: Bytes(7),
         min_be: 0,
-        max_be: 5,
-        max_backoffs: 4,
-        max_retries: 3,
-        acks: true,
         ns2_mac: true,
-        mesh_under: None,
-        spaces: false,
         reception: Reception::Addressed { carrier_sense: 1e-11, receive: 1e-10 },
         frame_error,
         ratio: 10.0,
-        queue_limit: 50,
-        queue_order: QueueOrder::RoutingFirst,
-        queue_lifetime: None,
+        ..ns2()
     }
 }
 
@@ -67,14 +56,7 @@ fn run(rules: LrWpanRules, asked: &[Asked]) -> (Vec<(u64, u32, u32)>, LrWpanMac)
                 let (to, size, class, since) = (to.map(StationId), Bytes(size), TrafficClass::Other, ctx.now);
                 mac.enqueue(&mut ctx, StationId(from), MacRequest { content, to, size, since, class });
             }
-            Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                mac.on_frame_end(&mut ctx, station, frame);
-            }
-            Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
-            Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
-            Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                mac.on_exchange_over(&mut ctx, station);
-            }
+            Event::Radio { event, .. } => handle(&mut mac, &mut ctx, event),
             _ => break,
         }
         while let Some(indication) = mac.indications.pop_front() {
