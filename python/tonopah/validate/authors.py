@@ -1,7 +1,6 @@
 """Runs the cases of `tonopah validate authors` on all cores and holds every number against what the authors stored."""
 
 import fnmatch
-import math
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -121,15 +120,13 @@ def judge(case: Case, runs: Sequence[Numbers], others: Sequence[Numbers] = ()) -
 
 def measured(runs: Sequence[Numbers], name: str) -> list[float]:
     """Return a number of those runs that have it: a run in which nothing arrives has no delay."""
-    return [run[name] for run in runs if not math.isnan(run[name])]
+    return [run[name] for run in runs if not isnan(run[name])]
 
 
 def judge_metric(case: Case, metric: str, values: Sequence[float], others: Sequence[float]) -> Row:
     """Return the row of one stored number."""
     author, stock = (interval(case.references.get(origin, {}).get(metric, [])) for origin in ("author", "stock"))
     network, contrast = case.network, case.contrast
-    # A run in which nothing arrives has no delay.
-    values = [value for value in values if not isnan(value)]
     ours, allowed, agrees = mean_interval(values), "", None
     if metric.endswith(MEDIAN):
         middles = medians_of_ten(values)
@@ -171,7 +168,7 @@ def judge_spreads(case: Case, runs: Sequence[Numbers]) -> Iterator[Row]:
         author, stock = (case.references.get(origin, {}).get(spread.about, []) for origin in ("author", "stock"))
         if (spread.holds and not author) or (spread.meets and not stock):
             continue
-        ours = [run[name] for run in runs if not isnan(run[name])]
+        ours = measured(runs, name)
         found = f"{span(ours)} in {len(ours)} of {len(runs)} runs"
         agrees = spread.met(ours, author, stock)
         held = span(author) if spread.holds else ""
