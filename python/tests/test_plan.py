@@ -74,3 +74,33 @@ def test_a_study_of_a_billion_runs_is_refused(study_document):
     study_document["replicates"] = 100_000
     with pytest.raises(tp.InputError, match="at most 1,000,000"):
         plan_of(study_document)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "cc", "change"),
+    [({"profile": "linux"}, "reno", {"tcp.sack": False}), ({}, "tahoe", {"tcp.recovery": "newreno"})],
+)
+def test_settings_stated_beside_a_flows_own_algorithm_make_other_runs(tcp, cc, change):
+    study = {
+        "title": "One id", "question": "Does the setting matter?", "baseline": "default", "replicates": 4,
+        "scenario": {
+            "duration": "2s", "tcp": tcp, "flow": [{"from": "left0", "to": "right0"}],
+            "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"rate": "50Mbps", "delay": "20ms", "queue": "100p"}},
+        },
+        "compare": {"variant": [
+            {"label": "default", "set": {"flow.0.cc": cc}}, {"label": "stated", "set": {"flow.0.cc": cc, **change}},
+        ]},
+        "figure": [{"kind": "bar", "y": ["goodput_bps"]}],
+    }  # fmt: skip
+    plan = plan_of(study)
+    assert len(plan.parts[""].runs) == plan.measured == 8
+
+
+def test_the_resolved_scenario_of_a_run_is_that_run():
+    reno = {
+        "duration": "5s", "tcp": {"profile": "linux"}, "flow": [{"from": "left0", "to": "right0", "cc": "reno"}],
+        "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"rate": "50Mbps", "delay": "20ms", "queue": "100p"}},
+    }  # fmt: skip
+    first = tp.run(reno)
+    again = tp.run(first.summary["resolved"])
+    assert again.summary == first.summary

@@ -2,9 +2,10 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, node, within};
 use super::ground;
-use super::limits::{MAX_FLOWS, MAX_SATELLITES};
+use super::limits::MAX_SATELLITES;
 use crate::scenario::{
     Constellation, ConstellationPreset, ConstellationProfile, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role,
     ScenarioError, TerminalDef, join,
@@ -72,8 +73,8 @@ const GEO: Preset = Preset {
     ..IRIDIUM
 };
 
-/// The same with nothing left to a default.
-pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
+/// The constellation with nothing left to its preset.
+fn with_preset(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
         ConstellationPreset::Iridium => IRIDIUM,
         ConstellationPreset::Starlink => STARLINK,
@@ -202,27 +203,36 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn topology(def: &Constellation, seed: u64) -> Result<Topology, ScenarioError> {
-    let mut full = with_defaults(def)?;
-    full.terminals = ground::all(&full, seed)?;
-    let flows = count("network.flows", full.flows, 0, MAX_FLOWS)?;
-    let mut topology = Topology::default();
-    for terminal in &full.terminals {
-        let TerminalDef::Place(place) = terminal else { continue };
-        topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
+impl Shorthand for Constellation {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
-    let name = |i: usize| topology.nodes[i].name.clone();
-    topology.flow_ends = (0..flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
-    for plane in 0..full.planes.expect("filled") {
-        for number in 0..full.satellites.expect("filled") {
-            let name = format!("sat{plane}.{number}");
-            topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        *self = with_preset(self)?;
+        Ok(())
+    }
+
+    /// Terminals first, since routes lead to them; then satellites, plane by plane.
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let full = Constellation { terminals: ground::all(self, seed)?, ..self.clone() };
+        let mut topology = Topology::default();
+        for terminal in &full.terminals {
+            let TerminalDef::Place(place) = terminal else { continue };
+            topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
         }
+        let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
+        let name = |i: usize| topology.nodes[i].name.clone();
+        topology.flow_ends = (0..self.flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
+        for plane in 0..full.planes.expect("filled") {
+            for number in 0..full.satellites.expect("filled") {
+                let name = format!("sat{plane}.{number}");
+                topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+            }
+        }
+        // Its flows are listed from here on.
+        let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
+        topology.network = Network::Constellation(Box::new(listed));
+        Ok(topology)
     }
-    // Its flows are listed from here on.
-    let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
-    topology.network = Network::Constellation(Box::new(listed));
-    Ok(topology)
 }
