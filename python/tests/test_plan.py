@@ -104,3 +104,15 @@ def test_the_resolved_scenario_of_a_run_is_that_run():
     first = tp.run(reno)
     again = tp.run(first.summary["resolved"])
     assert again.summary == first.summary
+
+
+def test_the_table_of_parameters_shows_what_a_flow_with_its_own_algorithm_runs_with():
+    from tonopah.report.part import of_listed
+
+    reno = {"profile": "linux", "cc": "reno"}
+    flows = [{"from": "left0", "to": "right0", "tcp": reno}, {"from": "left1", "to": "right1", "tcp": {**reno, "sack": False}}]
+    world = {"duration": "5s", "flow": flows, "network": {"kind": "dumbbell", "pairs": 2}}
+    resolved = tp.check(world)["resolved"]
+    shown = of_listed(resolved, "flow")
+    assert (shown["flow.*.tcp.cc.name"], shown["flow.*.tcp.sack"]) == ("reno", "true, false")
+    assert not resolved["tcp"]
