@@ -138,10 +138,11 @@ instructions: ## instructions per data packet of the standard scenarios, by call
 micro: ## time of the engine's parts: the schedule, a link, an endpoint, access to a channel
 	cargo bench --package tonopah-sim --locked --bench parts
 
-docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
+docs: $(VENV)/.built ## write the pages of docs/generated that the engine's registry, schema and stored results give
 	$(PYTHON) -m tonopah.docs.reference docs
-	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
-	$(PYTHON) -m tonopah.docs.queues docs
+	$(PYTHON) -m tonopah.docs.gallery docs/generated/algorithms.png
+	$(PYTHON) -m tonopah.docs.queues docs/generated
+	$(PYTHON) -m tonopah.docs.kept docs/generated
 
 site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into target/site
 	PYTHONPATH=python NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet

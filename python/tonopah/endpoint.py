@@ -168,7 +168,7 @@ class Endpoint:
         Parameters
         ----------
         tcp : mapping, optional
-            Settings as in the table `tcp` of a scenario (docs/scenario.md), such as `{"cc": "cubic", "mss": "1000B"}`.
+            Settings as in the table `tcp` of a scenario (docs/generated/scenario.md), such as `{"cc": "cubic", "mss": "1000B"}`.
         auto_read : bool
             Whether the application reads all data at once, as in a scenario; otherwise only `read` does.
 

@@ -91,7 +91,8 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
     Parameters
     ----------
     scenario : str, path or mapping, optional
-        A scenario (docs/scenario.md); one flow over a lossy link if absent. Other flows have the algorithms that it gives them.
+        A scenario (docs/generated/scenario.md); one flow over a lossy link if absent. Other flows have the algorithms that it
+        gives them.
     flow : int
         Number of the flow in `flow` of the scenario whose window is set.
     interval_s : float

@@ -64,7 +64,7 @@ def run(
     Parameters
     ----------
     source : str, path or mapping
-        The scenario: a TOML file, or a dictionary of the same structure (docs/scenario.md).
+        The scenario: a TOML file, or a dictionary of the same structure (docs/generated/scenario.md).
     seed : int
         Seed of all random draws, 0 to 2^64 - 1.
     set : mapping, optional

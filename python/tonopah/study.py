@@ -32,7 +32,7 @@ class Study(StudyResults):
     question : str
         What the study answers.
     scenario : str, path or mapping
-        A scenario file, or a dictionary of its structure (docs/scenario.md).
+        A scenario file, or a dictionary of its structure (docs/generated/scenario.md).
     compare : sequence
         Algorithms, by name or as `{"name": …, "profile": …}`.
     sweep : mapping, optional

@@ -31,7 +31,7 @@ def sweep(
     Parameters
     ----------
     scenario : str, path or mapping
-        A scenario file, or a dictionary of its structure (docs/scenario.md).
+        A scenario file, or a dictionary of its structure (docs/generated/scenario.md).
     vary : mapping
         Values by path, such as `{"network.bottleneck.delay": ["5ms", "20ms"]}`; several axes are crossed.
     compare : sequence

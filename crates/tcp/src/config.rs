@@ -194,7 +194,7 @@ impl TcpConfig {
             mss,
             initial_window: initial_window(ProfileName::Linux, mss),
             // As the recorded receiver of 6.18: it never limits (3.3 MB were outstanding after 259 segments in order), and
-            // while it opens, over 2,898 segments, each has an ACK of its own (docs/validation.md).
+            // while it opens, over 2,898 segments, each has an ACK of its own (docs/generated/validation.md).
             recv_buffer: Bytes(1 << 24),
             initial_recv_window: Bytes((1 << 24) - 2_898 * 2 * mss.0),
             delayed_ack: DelayedAck {

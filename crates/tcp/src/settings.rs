@@ -153,7 +153,7 @@ pub enum ProfileName {
     /// The RFCs' recommendations: SACK, RACK-TLP, PRR, F-RTO. `tahoe`, `reno` and `newreno` bring their own recovery.
     #[default]
     Rfc,
-    /// Linux 6.x as recorded: docs/validation.md says how close.
+    /// Linux 6.x as recorded: docs/generated/validation.md says how close.
     Linux,
     /// ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK.
     Ns2,

@@ -1,4 +1,4 @@
-"""The page docs/performance.md: results of `tonopah bench`, with everything that is needed to judge them."""
+"""The page docs/generated/performance.md: results of `tonopah bench`, with everything that is needed to judge them."""
 
 import os
 import re
@@ -92,6 +92,7 @@ def text(
     """Return the page; `known` are the facts, `study` is what batch.py measured, `threads` what threads.py."""
     return render(
         HERE / "page.md.j2",
+        bounds=(HERE / "bounds.md").read_text(encoding="utf-8").partition("-->")[2].strip(),
         facts=known,
         names=tables.NAMES,
         against=options.against,

@@ -14,7 +14,7 @@ from tonopah.terminal.grid import console
 EXAMPLES = (
     "tonopah bench                                  all scenarios here, and a study on one core and on all",
     "tonopah bench --only wifi40,leo10 --runs 5     two of them, more often",
-    "tonopah bench --against ns2,ns2-lean,ns3 --page docs/performance.md",
+    "tonopah bench --against ns2,ns2-lean,ns3 --page docs/generated/performance.md",
 )
 
 LAB = "lab"
@@ -39,7 +39,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seconds", type=positive, metavar="S", help="simulated seconds (default: each scenario's own)")
     limit = "stop a peer's run after S seconds of CPU time (default: 600)"
     command.add_argument("--limit", type=positive, default=600, metavar="S", help=limit)
-    command.add_argument("--page", metavar="PATH", help="write the results as a page, like docs/performance.md")
+    command.add_argument("--page", metavar="PATH", help="write the results as a page, like docs/generated/performance.md")
 
 
 def measure_lab(arguments: argparse.Namespace) -> int:

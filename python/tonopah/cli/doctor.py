@@ -33,7 +33,7 @@ MIN_MEMORY_BYTES = 1_000_000_000
 MIN_DISK_BYTES = 500_000_000
 BUILDS = {
     "debug": ("warning", "not optimised: runs take many times as long; make setup"),
-    "release": ("ok", "built to be there soon; for long work: make install-optimised"),
+    "release": ("ok", "built quickly, not optimised; for long work: make install-optimised"),
     "dist": ("ok", "optimised as a whole"),
     "profile-guided": ("ok", "optimised as a whole, with a profile of what runs often"),
 }

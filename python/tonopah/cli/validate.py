@@ -32,7 +32,7 @@ from tonopah.validate.recordings import shipped
 from tonopah.validate.terminal import not_compared, single_draws, tables
 
 LINUX_EXAMPLES = (
-    "tonopah validate linux                                    run all, rewrite docs/validation.md and its figures",
+    "tonopah validate linux                                    run all, rewrite docs/generated/validation.md and its figures",
     "tonopah validate linux --check                            run all, write nothing, exit code 1 if a goal is missed",
     "tonopah validate linux --check --case 'reno-drop-*'       only some cases, of all kernels",
     "tonopah validate linux --check --case 6.1/cubic-two-flows",
@@ -40,22 +40,22 @@ LINUX_EXAMPLES = (
     "tonopah validate linux --case 6.1/reno-drop-one --log DIR windows and packets side by side",
 )
 QUEUES_EXAMPLES = (
-    "tonopah validate queues                         run all, rewrite docs/validation-queues.md",
+    "tonopah validate queues                         run all, rewrite docs/generated/validation-queues.md",
     "tonopah validate queues --check                 write nothing, exit code 1 if a goal is missed",
     "tonopah validate queues --check --case 'pie-*' --json",
 )
 NS2_EXAMPLES = (
-    "tonopah validate ns2                      run 20 placements in both, rewrite docs/validation-ns2.md",
+    "tonopah validate ns2                      run 20 placements in both, rewrite docs/generated/validation-ns2.md",
     "tonopah validate ns2 --check              write nothing, exit code 1 if a goal is missed",
     "tonopah validate ns2 --placements 3 --json --check",
 )
 PUBLISHED_EXAMPLES = (
-    "tonopah validate published                      run all, rewrite docs/validation-published.md",
+    "tonopah validate published                      run all, rewrite docs/generated/validation-published.md",
     "tonopah validate published --check              write nothing, exit code 1 if a case disagrees",
     "tonopah validate published --check --case 'copa/*' --json",
 )
 AUTHORS_EXAMPLES = (
-    "tonopah validate authors --full               run all, rewrite docs/validation-authors.md",
+    "tonopah validate authors --full               run all, rewrite docs/generated/validation-authors.md",
     "tonopah validate authors --check              fewer runs, write nothing, exit code 1 if a number disagrees",
     "tonopah validate authors --check --case '000/satellite/*' --json",
 )

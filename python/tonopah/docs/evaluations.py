@@ -1,24 +1,25 @@
-"""The pages of docs/evaluations: `python -m tonopah.docs.evaluations FOLDER docs [NAME…]`.
+"""The page of evaluations and its results: `python -m tonopah.docs.evaluations FOLDER docs/generated [NAME…]`.
 
-There is one for each algorithm, and one for all pairs (`coexist`). Each algorithm is evaluated at quick size; runs that FOLDER
-has already are not repeated, and the runs of the baselines serve all pages.
+It has a section for each algorithm, and one for all pairs (`coexist`). Each algorithm is evaluated at quick size; runs that
+FOLDER has already are not repeated, and the runs of the baselines serve all sections. What is not made keeps its results.
 """
 
 import itertools
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tonopah._core import engine_build, engine_version
-from tonopah.docs.markdown import markdown_table
 from tonopah.evaluate import board, page
 from tonopah.evaluate.coexist import Cell, standings
 from tonopah.evaluate.coexist import begin as begin_matrix
 from tonopah.evaluate.evaluation import begin
 from tonopah.evaluate.worlds import seconds
 from tonopah.execution.options import ExecutionOptions
+from tonopah.template import RESULTS, read_results, write_results
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Page:
     """Only these, if not all of them are asked for."""
 
 
+HERE = Path(__file__).parent
+TEMPLATE = HERE / "evaluations.md.j2"
+NAME = "evaluations"
 STUDIED = "One of the algorithms of the [studies](../findings.md)."
 HYSTART = "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart."
 MARKED = "Its own conditions alone: queues that mark, DualPI2 among them (E31, E32), networks that change marks, a data centre."
@@ -49,8 +53,8 @@ PAGES = {
 }
 
 
-def make_page(name: str, folder: Path, jobs: int | None = None) -> str:
-    """Return the page of an algorithm; what its evaluation lacks is run first."""
+def evaluate(name: str, folder: Path, jobs: int | None = None) -> dict[str, Any]:
+    """Return what the page says of an algorithm; what its evaluation lacks is run first."""
     wanted = PAGES[name]
     evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs")
     some = ["--criteria", ",".join(wanted.criteria)] if wanted.criteria else []
@@ -59,104 +63,96 @@ def make_page(name: str, folder: Path, jobs: int | None = None) -> str:
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     page.write(evaluation, measured, rows)
-    made = f"Made by `{evaluation.command}` at quick size with engine {engine_version()} (build {engine_build()}).".replace(
-        "|", "\\|"
-    )
-    title, _, rest = board.markdown(evaluation, rows).partition("\n\n")
-    words = "[What the words mean](../evaluate.md#reading-the-scoreboard)."
-    return "\n\n".join([title, " ".join(text for text in (made, wanted.about, words) if text), rest])
+    return {
+        **read_board(board.markdown(evaluation, rows)),
+        "about": wanted.about,
+        "command": evaluation.command,
+        "engine": engine_version(),
+        "build": engine_build(),
+    }
 
 
-HEAD = """# Evaluations along RFC 9743
-
-What [`tonopah evaluate`](../evaluate.md) says of these algorithms at quick size: 5 replicates of each run, against CUBIC and
-Reno of Linux. It is evidence from simulation, no certificate. `python -m tonopah.docs.evaluations results/evaluations docs`
-makes these pages; each names the command that makes its report.
-"""
-
-
-ATLAS = """# Who takes what from whom
-
-Every pair of the {count} algorithms of the engine, one flow each, on a dumbbell of {rate} for {seconds:g} s: with queues of
-{buffers} BDP at 40 ms, both flows at 40 ms, and one at 20 ms beside one at 80 ms; {replicates} replicates, {runs} runs.
-Made by `{command}` with engine {version} (build {build}).
-
-Each has its profile `linux`, where there is one: the `lp` of the kernel does not yield, that of the paper does
-([why](../models.md#congestion-control-and-recovery)).
-
-## In all points
-
-The order is that of the mean share. Harm is the share of its goodput alone that a flow loses; means over all others. It is
-negative where a flow has more beside another than alone: EWPHCC fills a twentieth of this link. NewReno is without SACK, and
-with Linux's timer, which every partial ACK restarts, it repairs one loss per round trip: after a slow start into 4 BDP that
-outlasts the run, unless another flow has ended that slow start early.
-"""
-SHARES = """Share of the row beside the column in percent, mean over replicates; * is a row that starves. {diagonal}
-"""
-DIAGONALS = {
-    True: "The same algorithm beside itself has the share of the first of its two flows.",
-    False: "Here the row has the shorter path, also beside itself.",
-}
-ATLAS_COMMAND = "tonopah coexist"
+def read_board(text: str) -> dict[str, Any]:
+    """Return the parts of a scoreboard in Markdown: its title, how often it has which word, its sentences, its table."""
+    lines = text.splitlines()
+    counted = next((line for line in lines if line.startswith("Of ")), "")
+    table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| C")]
+    return {
+        "title": lines[0].removeprefix("# "),
+        "verdicts": counted.partition(": ")[2].rstrip("."),
+        "said": [line for line in lines if line.startswith("C")],
+        "rows": [row for row in table if row[0] != "criterion"],
+    }
 
 
-def make_atlas(folder: Path, jobs: int | None = None) -> str:
-    """Return the page of all pairs at all points."""
+def pairs(folder: Path, jobs: int | None = None) -> dict[str, Any]:
+    """Return what the page says of all pairs at all points."""
     matrix = begin_matrix(out=folder / "coexist")
     matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
     cells = matrix.cells()
     ranked = standings(cells)
-    head = ATLAS.format(
-        count=len(ranked),
-        rate=matrix.world["rate"].replace("Mbps", " Mb/s"),
-        seconds=seconds(matrix.world["duration"]),
-        buffers=" and ".join([", ".join(f"{one:g}" for one in matrix.buffers[:-1]), f"{matrix.buffers[-1]:g}"]),
-        replicates=matrix.replicates,
-        runs=f"{len(matrix.plan().runs.runs):,}",
-        command=ATLAS_COMMAND,
-        version=engine_version(),
-        build=engine_build(),
-    )
-    rows = [[one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked]
-    standing = markdown_table(["algorithm", "mean share", "harm done", "harm suffered", "worst neighbour"], rows)
     names = [one.name for one in ranked]
-    places = itertools.product(("40ms:40ms", "20ms:80ms"), matrix.buffers)
-    return "\n".join([head, standing, *(shares_section(cells, names, rtt, buffer) for rtt, buffer in places)])
+    points = itertools.product(("40ms:40ms", "20ms:80ms"), matrix.buffers)
+    return {
+        "command": "tonopah coexist",
+        "engine": engine_version(),
+        "build": engine_build(),
+        "rate": matrix.world["rate"].replace("Mbps", " Mb/s"),
+        "seconds": f"{seconds(matrix.world['duration']):g}",
+        "replicates": matrix.replicates,
+        "runs": f"{len(matrix.plan().runs.runs):,}",
+        "standings": [
+            [one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked
+        ],
+        "shares": {f"{place(rtt)}, queue of {buffer:g} BDP": shares(cells, names, rtt, buffer) for rtt, buffer in points},
+    }
 
 
-def shares_section(cells: Sequence[Cell], names: Sequence[str], rtt: str, buffer: float) -> str:
-    """Return the shares of all pairs at one point, algorithms in the order of these names."""
+def place(rtt: str) -> str:
+    """Return the round-trip times of a point in words."""
+    return rtt.replace("ms", " ms").replace(":", " beside ")
+
+
+def shares(cells: Sequence[Cell], names: Sequence[str], rtt: str, buffer: float) -> list[str]:
+    """Return the shares of all pairs at one point in percent, a line for each row; a row that starves has a star."""
     shown = {
         (cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}"
         for cell in cells
         if (cell.rtt, cell.buffer) == (rtt, buffer)
     }
-    mine, other = rtt.replace("ms", " ms").split(":")
-    title = f"\n## {mine} beside {other}, queue of {buffer:g} BDP\n"
-    lines = [[f"{i} {name}", *(shown.get((name, one), "") for one in names)] for i, name in enumerate(names, 1)]
-    table = markdown_table(["", *(str(i) for i in range(1, len(names) + 1))], lines)
-    return "\n".join([title, SHARES.format(diagonal=DIAGONALS[mine == other]), table])
+    return [" ".join(shown.get((name, one), "–") for one in names) for name in names]
 
 
-def index(folder: Path) -> str:
-    """Return the page that lists the others, with how often each has which word."""
-    rows = []
-    for name in PAGES:
-        if (path := folder / f"{name}.md").is_file():
-            lines = path.read_text(encoding="utf-8").splitlines()
-            counted = next((line for line in lines if line.startswith("Of ")), "")
-            rows.append([f"[{lines[0].removeprefix('# ')}]({name}.md)", counted.partition(": ")[2].rstrip(".")])
-    atlas = "\n[All algorithms of the engine beside one another](coexist.md).\n" if (folder / "coexist.md").is_file() else ""
-    return HEAD + "\n" + markdown_table(["algorithm", "verdicts"], rows) + atlas
+def joined(evaluated: Mapping[str, Mapping[str, Any]], coexist: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of the page: by kind, then by algorithm. Its version is the oldest of them all."""
+    versions = [*(one["engine"] for one in evaluated.values()), coexist["engine"]]
+    kinds = ("title", "verdicts", "about", "command", "engine", "build", "said", "rows")
+    return {
+        "command": "python -m tonopah_dev.pages.evaluations results/evaluations docs/generated",
+        "engine": min(versions, key=lambda version: [int(part) for part in version.split(".")]),
+        "algorithms": list(evaluated),
+        **{f"{kind}_of": {name: one[kind] for name, one in evaluated.items()} for kind in kinds},
+        "coexist": {key: value for key, value in coexist.items() if key != "shares"},
+        "shares": coexist["shares"],
+    }
+
+
+def parted(facts: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what `joined` joined: the facts of each algorithm, and those of all pairs."""
+    kinds = [key for key in facts if key.endswith("_of")]
+    evaluated = {name: {kind.removesuffix("_of"): facts[kind][name] for kind in kinds} for name in facts["algorithms"]}
+    return {**evaluated, "coexist": {**facts["coexist"], "shares": facts["shares"]}}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages with these names, all of them if none is given, and the list of all."""
-    folder, pages = Path(arguments[0]), Path(arguments[1]) / "evaluations"
-    for name in arguments[2:] or [*PAGES, "coexist"]:
-        made = make_atlas(folder) if name == "coexist" else make_page(name, folder)
-        (pages / f"{name}.md").write_text(made, encoding="utf-8")
-    (pages / "README.md").write_text(index(pages), encoding="utf-8")
+    """Make the sections with these names, all of them if none is given, and write the page with its results."""
+    folder, pages = Path(arguments[0]), Path(arguments[1])
+    results = pages / NAME / RESULTS
+    kept = parted(read_results(results)) if results.is_file() else {}
+    made = {name: pairs(folder) if name == "coexist" else evaluate(name, folder) for name in arguments[2:] or [*PAGES, "coexist"]}
+    found = {**kept, **made}
+    facts = joined({name: found[name] for name in PAGES if name in found}, found["coexist"])
+    print(write_results(pages / f"{NAME}.md", TEMPLATE, facts))
 
 
 if __name__ == "__main__":

@@ -282,8 +282,8 @@ class PartKeys(Model):
 
     scenario: dict[str, Any] | None = Field(
         None,
-        description="The network and its traffic, as in [scenario.md](scenario.md), or `{ file = … }`. A part's tables are "
-        "merged into the file's; a table of another `kind`, an array or a value replaces it.",
+        description="The network and its traffic, as in [scenario.md](generated/scenario.md), or `{ file = … }`. A part's tables "
+        "are merged into the file's; a table of another `kind`, an array or a value replaces it.",
     )
     compare: Compare | None = Field(None, description="What is compared.")
     baseline: str | None = Field(

@@ -1,17 +1,20 @@
-"""What `tonopah validate authors` shows: a table for the terminal, and the page docs/validation-authors.md."""
+"""What `tonopah validate authors` shows: a table for the terminal, and the page docs/generated/validation-authors.md."""
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from tonopah._core import engine_version
 from tonopah.authors.numbers import stored
-from tonopah.template import render
+from tonopah.template import render, write_results
 from tonopah.terminal.grid import Grid
 from tonopah.validate.authors import Row
 from tonopah.validate.authors_cases import all_cases
 
 HERE = Path(__file__).parent
 PAGE = "validation-authors.md"
+TEMPLATE = HERE / "authors.md.j2"
 COLUMNS = ("point", "number", "author", "stock simulator", "ours", "allowed", "")
 
 
@@ -35,11 +38,8 @@ def table(rows: Sequence[Row]) -> Grid:
 
 
 def write(rows: Sequence[Row], folder: Path) -> Path:
-    """Write the page; return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / PAGE
-    path.write_text(text(rows), encoding="utf-8")
-    return path
+    """Write the page and its results; return its path."""
+    return write_results(folder / PAGE, TEMPLATE, facts(rows))
 
 
 def left_out() -> list[tuple[str, str, int]]:
@@ -56,14 +56,29 @@ def left_out() -> list[tuple[str, str, int]]:
 
 def text(rows: Sequence[Row]) -> str:
     """Return the page."""
+    return render(TEMPLATE, **facts(rows))
+
+
+def facts(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what the page shows, and its results keep: the numbers that have a goal."""
     agreed, judged = counts(rows)
+    networks = dict.fromkeys(tuple(case.name.split("/")[:2]) for case in all_cases())
     groups: dict[str, list[list[str]]] = {}
-    missed: Counter[str] = Counter()
+    missed = Counter({name: 0 for seed, network in networks for name in (seed, f"{seed}, {network}")})
     for row in rows:
+        if row.agrees is None:
+            continue
         seed, network, *point = row.case.split("/")
         groups.setdefault(f"{seed}, {network}", []).append(["/".join(point), *cells(row)[1:]])
-        if row.agrees is False:
+        if not row.agrees:
             missed.update((seed, f"{seed}, {network}"))
-    return render(
-        HERE / "authors.md.j2", groups=groups, agreed=agreed, judged=judged, columns=COLUMNS, missed=missed, left_out=left_out()
-    )
+    return {
+        "command": "python -m tonopah.reports.validate --full",
+        "engine": engine_version(),
+        "agreed": agreed,
+        "judged": judged,
+        "columns": COLUMNS,
+        "left_out": left_out(),
+        "missed": missed,
+        "groups": groups,
+    }

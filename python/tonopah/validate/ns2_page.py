@@ -1,15 +1,17 @@
-"""What `tonopah validate ns2` shows: a table for the terminal, and the page docs/validation-ns2.md."""
+"""What `tonopah validate ns2` shows: a table for the terminal, and the page docs/generated/validation-ns2.md."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah.template import render
+from tonopah._core import engine_version
+from tonopah.template import render, write_results
 from tonopah.terminal.grid import Grid
 from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
 
 HERE = Path(__file__).parent
 PAGE = "validation-ns2.md"
+TEMPLATE = HERE / "ns2.md.j2"
 COLUMNS = ("measure", "ours", "ns-2", "difference (95 %)", "goal", "")
 
 
@@ -64,23 +66,27 @@ def placement_rows(comparison: Comparison) -> list[list[str]]:
 
 
 def write(comparison: Comparison, folder: Path) -> Path:
-    """Write the page; return its path."""
-    path = folder / PAGE
-    path.write_text(text(comparison), encoding="utf-8")
-    return path
+    """Write the page and its results; return its path."""
+    return write_results(folder / PAGE, TEMPLATE, facts(comparison))
 
 
 def text(comparison: Comparison) -> str:
     """Return the page."""
+    return render(TEMPLATE, **facts(comparison))
+
+
+def facts(comparison: Comparison) -> dict[str, Any]:
+    """Return what the page shows, and its results keep."""
     goals: Sequence[Any] = [row["met"] for row in judge(comparison) if row["met"] is not None]
-    return render(
-        HERE / "ns2.md.j2",
-        version=comparison.version,
-        placements=len(comparison.mine),
-        goals=len(goals),
-        met=sum(goals),
-        columns=COLUMNS,
-        rows=rows(comparison),
-        measures=[f"{m.title}, {m.unit}" if m.unit else m.title for m in MEASURES],
-        placement_rows=placement_rows(comparison),
-    )
+    return {
+        "command": "python -m tonopah_dev.ns2",
+        "engine": engine_version(),
+        "version": comparison.version,
+        "placements": len(comparison.mine),
+        "goals": len(goals),
+        "met": sum(goals),
+        "columns": COLUMNS,
+        "rows": rows(comparison),
+        "measures": [f"{m.title}, {m.unit}" if m.unit else m.title for m in MEASURES],
+        "placement_rows": placement_rows(comparison),
+    }

@@ -1,46 +1,37 @@
-"""Figures of a case: our window on the kernel's, a panel for each flow, and when the episodes of loss began."""
+"""Figures of all cases of a kernel: our windows on the kernel's, and when the episodes of loss began; the shares of two flows."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from tonopah.plot import style
-from tonopah.validate.measures import CaseResult, FlowResult
-from tonopah.validate.tracks import Episode, Track
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from tonopah.plot.multiples import Line, Panel, sheet
+from tonopah.validate.measures import CaseResult
 
 # The kernel's line is broad and light, ours narrow and dark on top of it: where they agree both are seen.
 KERNEL: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.8}
 OURS: dict[str, Any] = {"color": style.COLOURS[4], "linewidth": 1.0}
-MARKS = {"kernel": 1.10, "ours": 1.04}
-"""Height of the marks of episodes above the panel, in parts of its height."""
+FLOWS = 2
+"""Flows that a panel shows, in a colour each."""
 BESIDE = 0.14
 """Distance of the two sides from the middle of a case in the figure of shares."""
 AFTER_S = 1.0
 """Time shown after the end of the last episode of a scripted loss."""
 
 
-def draw(result: CaseResult, path: Path) -> None:
-    """Write the figure of a compared case as PNG."""
-    count, limits = len(result.flows), time_range(result)
-    with style.settings() as plt:
-        figure, panels = plt.subplots(count, 1, figsize=(7.2, 0.7 + 2.3 * count), sharex=True, squeeze=False)
-        try:
-            for index, (axes, flow) in enumerate(zip(panels[:, 0], result.flows, strict=True)):
-                panel(axes, flow, limits)
-                axes.set_title(title(result, index), loc="left", pad=20)
-            panels[-1, 0].set_xlabel("Time since the first flow began to connect (s)")
-            panels[-1, 0].set_xlim(limits)
-            handles, labels = panels[0, 0].get_legend_handles_labels()
-            labels = [label.format(kernel=f"Linux {result.case.kernel}") for label in labels]
-            figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=2.4)
-            style.write_png(figure, path)
-        finally:
-            plt.close(figure)
+def draw(results: Sequence[CaseResult], path: Path) -> None:
+    """Write the windows of compared cases as one sheet (SVG), a panel for each case; one that misses a goal is stressed."""
+    path.write_text(sheet([panel(result) for result in results]), encoding="utf-8")
+
+
+def panel(result: CaseResult) -> Panel:
+    """Return the windows of a case, the kernel's first, and when the episodes of loss began."""
+    lines = []
+    for index, flow in enumerate(result.flows[:FLOWS]):
+        for side, track, episodes in (("kernel", flow.kernel, flow.kernel_episodes), ("ours", flow.ours, flow.episodes)):
+            starts = [episode.start_s for episode in episodes]
+            lines.append(Line(f"{side}{index}", track.t_s, track.window, starts))
+    return Panel(result.case.name, lines, end_s(result), "segments", stressed=not result.met)
 
 
 def draw_shares(results: Sequence[CaseResult], path: Path) -> None:
@@ -63,47 +54,15 @@ def draw_shares(results: Sequence[CaseResult], path: Path) -> None:
             axes.set_ylim(bottom=0)
             axes.set_ylabel("Share of flow 0 (%)")
             figure.legend(loc="outside lower center", ncols=2)
-            style.write_png(figure, path)
+            path.write_text(style.svg(figure), encoding="utf-8")
         finally:
             plt.close(figure)
 
 
-def title(result: CaseResult, index: int) -> str:
-    """Return what a panel shows."""
-    several = f", flow {index}: {result.flows[index].algorithm}" if len(result.flows) > 1 else ""
-    return f"{result.case.name}, Linux {result.case.kernel}{several}"
-
-
-def panel(axes: "Axes", flow: FlowResult, limits: tuple[float, float]) -> None:
-    """Draw the windows and the beginnings of the episodes of one flow."""
-    for track, label, look in ((flow.kernel, "{kernel}", KERNEL), (flow.ours, "Tonopah", OURS)):
-        axes.plot(*changes(track), drawstyle="steps-post", label=label, **look)
-    mark(axes, flow.kernel_episodes, MARKS["kernel"], "{kernel}: loss episode", KERNEL["color"])
-    mark(axes, flow.episodes, MARKS["ours"], "Tonopah: loss episode", OURS["color"])
-    axes.set_ylabel("Window (segments)")
-    seen = flow.kernel.t_s <= limits[1]
-    axes.set_ylim(0, 1.05 * max(flow.kernel.window[seen].max(), flow.ours.window[seen].max()))
-
-
-def changes(track: Track) -> tuple[np.ndarray, np.ndarray]:
-    """Return the instants at which the window changes, with the last one."""
-    keep = np.append(np.diff(track.window, prepend=np.nan) != 0, True)[: len(track.window)]
-    keep[-1] = True
-    return track.t_s[keep], track.window[keep]
-
-
-def mark(axes: "Axes", found: list[Episode], height: float, label: str, colour: object) -> None:
-    """Mark the beginning of each episode above the panel."""
-    axes.plot(
-        [e.start_s for e in found], [height] * len(found), linestyle="", marker="v", markersize=4.5,
-        color=colour, label=label, transform=axes.get_xaxis_transform(), clip_on=False,
-    )  # fmt: skip
-
-
-def time_range(result: CaseResult) -> tuple[float, float]:
-    """Return the part of the time that is drawn: all of it, or with scripted losses until they are repaired."""
+def end_s(result: CaseResult) -> float:
+    """Return until when a case is drawn: to its end, or with scripted losses until they are repaired."""
     end = max(float(flow.kernel.t_s[-1]) for flow in result.flows)
     if result.case.kind != "scripted":
-        return 0.0, end
+        return end
     over = [e.end_s for flow in result.flows for e in (*flow.episodes, *flow.kernel_episodes) if e.end_s is not None]
-    return 0.0, min(end, max(over, default=end) + AFTER_S)
+    return min(end, max(over, default=end) + AFTER_S)

@@ -1,10 +1,13 @@
-"""Writes docs/validation.md and its figures."""
+"""Writes docs/generated/validation.md and its figures."""
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah._core import engine_version
 from tonopah.errors import InputError
 from tonopah.template import render
 from tonopah.validate import linux, measures, overlay, terminal
@@ -14,15 +17,17 @@ from tonopah.validate.recordings import Case, Library
 HERE = Path(__file__).parent
 FIGURES = "validation"
 """Folder of the figures beside the page."""
-SHARES = "linux-beside.png"
+SHARES = "linux-beside.svg"
 """The figure of the cases that were recorded several times."""
+GOALS = "goals.csv"
+"""Every case with its world and its goals, beside the figures."""
 
 
 def default_folder() -> Path:
-    """Return the folder `docs` of the checkout that this package was installed from or that is the current folder."""
+    """Return the folder `docs/generated` of the checkout that this package was installed from or that is the current folder."""
     for root in (Path.cwd(), HERE.parents[2]):
         if (root / "docs").is_dir() and (root / "crates" / "tcp").is_dir():
-            return root / "docs"
+            return root / "docs" / "generated"
     raise InputError("--out", "this is not a checkout, so there is no folder for the page", "name one, or use --check")
 
 
@@ -31,17 +36,11 @@ def write(library: Library, results: Sequence[CaseResult], folder: Path) -> Path
     figures = folder / FIGURES
     figures.mkdir(parents=True, exist_ok=True)
     compared = [result for result in results if result.refused is None]
-    drawn = set()
-    for result in compared:
-        if result.flows:
-            overlay.draw(result, figures / figure_name(result))
-            drawn.add(figure_name(result))
+    for kernel, found in windows(compared).items():
+        overlay.draw(found, figures / figure_name(kernel))
     if several := [result for result in compared if result.beside is not None]:
         overlay.draw_shares(several, figures / SHARES)
-        drawn.add(SHARES)
-    for stale in figures.glob("*.png"):
-        if stale.name not in drawn:
-            stale.unlink()
+    (figures / GOALS).write_text(goals_text(compared), encoding="utf-8")
     path = folder / "validation.md"
     path.write_text(text(library, results), encoding="utf-8")
     return path
@@ -53,6 +52,8 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
     several = [result for result in results if result.beside is not None]
     return render(
         HERE / "page.md.j2",
+        engine=engine_version(),
+        goals_file=f"{FIGURES}/{GOALS}",
         kernels=[kernel_part(entry, compared) for entry in library.index["kernels"]],
         passed=sum(result.met for result in compared),
         compared=len(compared),
@@ -65,6 +66,29 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
         not_compared=terminal.not_compared(results),
         differences=(HERE / "differences.md").read_text(encoding="utf-8").strip(),
     )
+
+
+def windows(results: Sequence[CaseResult]) -> dict[str, list[CaseResult]]:
+    """Return the cases that have windows to show, by kernel."""
+    found: dict[str, list[CaseResult]] = {}
+    for result in results:
+        if result.flows:
+            found.setdefault(result.case.kernel, []).append(result)
+    return found
+
+
+def goals_text(results: Sequence[CaseResult]) -> str:
+    """Return every goal of every case as CSV."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["kernel", "case", "world", "goal", "ours", "kernel's", "allowed", "met"])
+    for result in results:
+        for check in result.checks:
+            verdict = "pass" if check.met else "MISS"
+            table.writerow(
+                [result.case.kernel, result.case.name, about(result), check.name, check.ours, check.kernel, check.goal, verdict]
+            )
+    return text.getvalue()
 
 
 def several_part(results: Sequence[CaseResult]) -> dict[str, Any] | None:
@@ -110,21 +134,16 @@ def kernel_part(entry: dict[str, Any], results: Sequence[CaseResult]) -> dict[st
         "name": entry["kernel"],
         "release": entry["release"],
         "rows": [row for result in mine for row in rows(result)],
-        "cases": [case_part(result) for result in mine],
+        "missed": [(result.case.name, check) for result in mine for check in result.checks if not check.met],
+        "figure": f"{FIGURES}/{figure_name(entry['kernel'])}",
     }
-
-
-def case_part(result: CaseResult) -> dict[str, Any]:
-    """Return what the page says about one case."""
-    figure = f"{FIGURES}/{figure_name(result)}"
-    return {"name": result.case.name, "anchor": anchor(result), "figure": figure, "checks": result.checks, "about": about(result)}
 
 
 def rows(result: CaseResult) -> list[list[str]]:
     """Return the rows of a case in the table of measures, one for each flow."""
     found = []
     for index, flow in enumerate(result.flows):
-        name = f"[{result.case.name}](#{anchor(result)})" if index == 0 else ""
+        name = result.case.name if index == 0 else ""
         which = f"{index} {flow.algorithm}" if len(result.flows) > 1 else flow.algorithm
         found.append([name, which, *terminal.cells(flow), terminal.verdict(result) if index == 0 else ""])
     return found
@@ -150,11 +169,6 @@ def about(result: CaseResult) -> str:
     return "; ".join(words)
 
 
-def anchor(result: CaseResult) -> str:
-    """Return the anchor of a case in the page."""
-    return figure_name(result).removesuffix(".png").replace(".", "")
-
-
-def figure_name(result: CaseResult) -> str:
-    """Return the file name of a case's figure."""
-    return f"linux-{result.case.kernel}-{result.case.name}.png"
+def figure_name(kernel: str) -> str:
+    """Return the file name of the windows of a kernel's cases."""
+    return f"linux-{kernel}.svg"

@@ -1,14 +1,17 @@
-"""What `tonopah validate published` shows: a table for the terminal, and the page docs/validation-published.md."""
+"""What `tonopah validate published` shows: a table for the terminal, and the page docs/generated/validation-published.md."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tonopah.template import render
+from tonopah._core import engine_version
+from tonopah.template import render, write_results
 from tonopah.terminal.grid import Grid
 from tonopah.validate.published import Result
 
 HERE = Path(__file__).parent
 PAGE = "validation-published.md"
+TEMPLATE = HERE / "published.md.j2"
 COLUMNS = ("case", "quantity", "reference", "allowed", "ours (95 %)", "")
 
 
@@ -30,16 +33,24 @@ def table(results: Sequence[Result]) -> Grid:
 
 
 def write(results: Sequence[Result], folder: Path) -> Path:
-    """Write the page; return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / PAGE
-    path.write_text(text(results), encoding="utf-8")
-    return path
+    """Write the page and its results; return its path."""
+    return write_results(folder / PAGE, TEMPLATE, facts(results))
 
 
 def text(results: Sequence[Result]) -> str:
     """Return the page."""
+    return render(TEMPLATE, **facts(results))
+
+
+def facts(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what the page shows, and its results keep."""
     rows = [[*cells(result), result.case.source] for result in results]
-    missed = [result.case for result in results if not result.agrees]
-    agreed = len(results) - len(missed)
-    return render(HERE / "published.md.j2", rows=rows, agreed=agreed, columns=COLUMNS, missed=missed)
+    missed = {result.case.name: result.case.cause for result in results if not result.agrees}
+    return {
+        "command": "python -m tonopah_dev.published",
+        "engine": engine_version(),
+        "agreed": len(results) - len(missed),
+        "columns": COLUMNS,
+        "rows": rows,
+        "missed": missed,
+    }

@@ -1,8 +1,9 @@
-"""What `tonopah validate queues` shows: tables for the terminal, and the page docs/validation-queues.md."""
+"""What `tonopah validate queues` shows: tables for the terminal, and the page docs/generated/validation-queues.md."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from tonopah._core import engine_version
 from tonopah.template import render
 from tonopah.terminal.grid import Grid
 from tonopah.validate import queues_worlds as worlds
@@ -64,6 +65,7 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
     run = compared(results)
     return render(
         HERE / "queues.md.j2",
+        engine=engine_version(),
         kernel=library.index["recorded"]["kernel"],
         passed=sum(result.met for result in run),
         compared=len(run),

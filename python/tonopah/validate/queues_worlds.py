@@ -22,7 +22,7 @@ How far the kernel's receive window opens shows in the samples of `delivered`: u
 random, an ACK for every segment, and then no longer. (2^24 - 65535) / 2896 is 5770.
 
 How often the application reads shows there too: an ACK for PSH, which changes the parity, is sent when all has been read. Of 0,
-20, 30, 40 and 50 ms, 50 ms fits best how often the parity changes (docs/validation-queues.md)."""
+20, 30, 40 and 50 ms, 50 ms fits best how often the parity changes (docs/generated/validation-queues.md)."""
 CODEL_TICK_NS = 1024
 """The unit of CoDel's clock in Linux: 5 ms are 4882 of them, so that a wait of exactly 5 ms is above target."""
 HTB_BURST = "16B"

@@ -1,5 +1,5 @@
 //! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
-//! (`docs/scenario.md` is generated from here).
+//! (`docs/generated/scenario.md` is generated from here).
 
 mod access;
 mod aqm;
