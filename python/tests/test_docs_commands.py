@@ -11,7 +11,9 @@ import tonopah as tp
 from tonopah.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/generated").glob("*.md")]
+)
 CARRIED_OUT = ("README.md", "files.md", "first-steps.md", "from-flent-mahimahi.md", "from-ns2.md", "from-ns3.md", "python.md")
 LONG = ("serve", "validate", "study run all")
 """Commands that take minutes: they are understood, and tests of their own carry them out."""
