@@ -6,77 +6,59 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.scenario.worlds import bulk, drop_tail, dumbbell, link
+
 SIDE_M = 500.0
 SPEED_M_S = 10.0
 SEED = 1
+RENO = {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"}
+"""The full endpoint: SACK, RACK-TLP and timestamps of Linux."""
 
 
-def dumbbell(flows: int, seconds: float, gbps: float = 0.1) -> dict[str, Any]:
+def wired(flows: int, seconds: float, gbps: float = 0.1) -> dict[str, Any]:
     """Return N pairs of hosts around one link: 44 ms round trip, a queue of one BDP, windows that do not limit.
 
     The full endpoint: Linux's Reno with SACK, RACK-TLP, timestamps. What is compared with the other simulators' default TCP
     must not be faster for doing less.
     """
     packets = math.floor(gbps * 1e9 * 0.044 / 8 / 1500)
-    access_gbps = max(1.0, gbps)
-    access = {"rate": f"{access_gbps:g}Gbps", "delay": "1ms", "queue": "100000p"}
-    bottleneck = {"rate": f"{gbps:g}Gbps", "delay": "20ms", "queue": {"kind": "drop_tail", "limit": f"{packets}p"}}
-    return {
-        "duration": f"{seconds:g}s",
-        "network": {"kind": "dumbbell", "pairs": flows, "access": access, "bottleneck": bottleneck},
-        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
-        "flow": [
-            {"from": f"left{i}", "to": f"right{i}", "app": {"kind": "bulk"}, "start": f"{100 * i // flows}ms"}
-            for i in range(flows)
-        ],
-    }
+    path = link(f"{gbps:g}Gbps", "20ms", drop_tail(packets))
+    access = link(f"{max(1.0, gbps):g}Gbps", "1ms", "100000p")
+    starts = [(f"left{i}", f"right{i}", f"{100 * i // flows}ms") for i in range(flows)]
+    flow = [{"from": left, "to": right, "app": bulk(), "start": start} for left, right, start in starts]
+    return dumbbell(f"{seconds:g}s", path, RENO, pairs=flows, access=access, flow=flow)
 
 
 def growing(flows: int, seconds: float) -> dict[str, Any]:
-    """Return a dumbbell whose bottleneck has 1 Mb/s for each flow; the endpoint, the path and its queue as in `dumbbell`.
+    """Return a dumbbell whose bottleneck has 1 Mb/s for each flow; the endpoint, the path and its queue as in `wired`.
 
     A window of four segments for a BDP of 3.7 keeps the link busy and a queue standing without losses, so that a packet means the
     same work at every size, and from the first round trip on: at 100,000 flows a run cannot last many.
     """
-    rate_mbps = flows
-    queue = math.floor(rate_mbps * 1e6 * 0.044 / 8 / 1500)
-    return {
-        "duration": f"{seconds:g}s",
-        "network": {
-            "kind": "dumbbell",
-            # A dumbbell has at most so many pairs; beyond, pairs carry two flows.
-            "pairs": min(flows, 50_000),
-            "flows": flows,
-            "access": {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"},
-            "bottleneck": {"rate": f"{rate_mbps}Mbps", "delay": "20ms", "queue": {"kind": "drop_tail", "limit": f"{queue}p"}},
-        },
-        "tcp": {
-            "cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B",
-            "recv_buffer": f"{4 * 1448}B",
-        },
-        "traffic": {"app": {"kind": "bulk"}, "start_jitter": "100ms"},
-    }  # fmt: skip
+    path = link(f"{flows}Mbps", "20ms", drop_tail(math.floor(flows * 1e6 * 0.044 / 8 / 1500)))
+    traffic = {"app": bulk(), "start_jitter": "100ms"}
+    tcp = {**RENO, "recv_buffer": f"{4 * 1448}B"}
+    # A dumbbell has at most so many pairs; beyond, pairs carry two flows.
+    ends = {"pairs": min(flows, 50_000), "flows": flows, "access": link("1Gbps", "1ms", "100000p")}
+    return dumbbell(f"{seconds:g}s", path, tcp, **ends, traffic=traffic)
 
 
 def web(flows_per_s: int, seconds: float) -> dict[str, Any]:
     """Return flows of 10 kB that come and go, about a thousand at a time: a handshake, seven segments, a close.
 
-    The endpoint as in `dumbbell`; 62 ms round trip, the link at 82 % of its rate.
+    The endpoint as in `wired`; 62 ms round trip, the link at 82 % of its rate.
     """
-    access = {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"}
-    bottleneck = {"rate": f"{flows_per_s / 10_000:g}Gbps", "delay": "29ms", "queue": {"kind": "drop_tail", "limit": "5000p"}}
-    return {
-        "duration": f"{seconds:g}s",
-        "network": {"kind": "dumbbell", "pairs": 50, "access": access, "bottleneck": bottleneck},
-        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
-        "record": {"flows": "none"},
-        "workload": [
-            {
-                "name": "web", "from": ["left*"], "to": ["right*"],
-                "arrivals": {"kind": "poisson", "rate": f"{flows_per_s}/s"}, "size": {"kind": "constant", "bytes": "10kB"},
-            }
-        ],
-    }  # fmt: skip
+    path = link(f"{flows_per_s / 10_000:g}Gbps", "29ms", drop_tail(5000))
+    arrivals = {"kind": "poisson", "rate": f"{flows_per_s}/s"}
+    workload = {
+        "name": "web",
+        "from": ["left*"],
+        "to": ["right*"],
+        "arrivals": arrivals,
+        "size": {"kind": "constant", "bytes": "10kB"},
+    }
+    keys = {"record": {"flows": "none"}, "workload": [workload]}
+    return dumbbell(f"{seconds:g}s", path, RENO, pairs=50, access=link("1Gbps", "1ms", "100000p"), **keys)
 
 
 def adhoc(stations: int, seconds: float) -> dict[str, Any]:
@@ -209,8 +191,7 @@ def constellation(planes: int, satellites_each: int, flows: int, seconds: float)
     world = satellites(flows, seconds)
     network = {**world["network"], "profile": "std", "planes": planes, "satellites": satellites_each}
     links = {"uplink": {"rate": "20Mbps"}, "downlink": {"rate": "20Mbps"}, "isl": {"rate": "1Gbps", "queue": "1000p"}}
-    tcp = {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"}
-    return {**world, "network": {**network, **links}, "tcp": tcp}
+    return {**world, "network": {**network, **links}, "tcp": RENO}
 
 
 def parking_lot(hops: int, seconds: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The worlds of `python -m tonopah_dev.bench`. A new one is an entry in WORLDS; a peer runs it if it has a program for its kind of network."""
+"""The worlds of `bench`. A new one is an entry in WORLDS; a peer runs it if it has a program for its kind of network."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from tonopah_dev.bench.scenarios import (
     adhoc,
     aggregated,
     constellation,
-    dumbbell,
     fat_tree,
     growing,
     leaf_spine,
     low_rate,
     satellites,
     web,
+    wired,
 )
 
 
@@ -63,10 +63,10 @@ FRAMES = "1 to 3 frames"
 SPACE = "up, down, 1 to 9 between satellites"
 
 WORLDS = (
-    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, WIRED, settings=RENO),
-    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, WIRED, settings=RENO),
-    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, WIRED, settings=RENO),
-    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
+    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(wired, 10), LINKS, WIRED, settings=RENO),
+    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(wired, 200), LINKS, WIRED, settings=RENO),
+    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(wired, 1000), LINKS, WIRED, settings=RENO),
+    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(wired, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
     World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=("ns2",), settings=RENO),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),

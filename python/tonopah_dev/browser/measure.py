@@ -1,4 +1,4 @@
-"""How fast the lab answers and how much memory it takes: `python -m tonopah_dev.bench --only lab` prints both beside what they have to be."""
+"""How fast the lab answers and how much memory it takes: `bench --only lab` prints both beside what they should be."""
 
 import json
 import os

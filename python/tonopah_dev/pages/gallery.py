@@ -6,6 +6,7 @@ from typing import Any
 
 from tonopah.plot import style
 from tonopah.running import run
+from tonopah.scenario.worlds import drop_tail, dumbbell, link
 from tonopah.simulation import algorithms
 
 MSS_BYTES = 1448
@@ -17,19 +18,15 @@ COLUMNS = 5
 
 def scenario(name: str, profile: str) -> dict[str, Any]:
     """Return the world of the figure: one flow, one link of 20 Mb/s and 40 ms with a queue of one BDP."""
-    queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{BDP_PACKETS}p"}
+    queue = drop_tail(BDP_PACKETS)
     requirements = next(entry["requirements"] for entry in algorithms() if entry["name"] == name)
     if requirements["ecn"]:
         # Marks from a third of the queue on: K of DCTCP (RFC 8257) is above a seventh of the BDP.
         queue["mark_threshold"] = BDP_PACKETS // 3
-    wide = {"rate": "10Gbps", "delay": "0ms", "queue": {"kind": "drop_tail", "limit": "unlimited"}}
-    return {
-        "duration": f"{SECONDS}s",
-        "network": {"kind": "dumbbell", "access": wide, "bottleneck": {"rate": "20Mbps", "delay": "20ms", "queue": queue}},
-        "tcp": {"mss": f"{MSS_BYTES}B", "cc": {"name": name, "profile": profile}},
-        "flow": [{"from": "left0", "to": "right0"}],
-        "record": {"series": ["cwnd"], "every": "20ms"},
-    }
+    tcp = {"mss": f"{MSS_BYTES}B", "cc": {"name": name, "profile": profile}}
+    wide = link("10Gbps", "0ms", drop_tail("unlimited"))
+    keys = {"flow": [{"from": "left0", "to": "right0"}], "record": {"series": ["cwnd"], "every": "20ms"}}
+    return dumbbell(f"{SECONDS}s", link("20Mbps", "20ms", queue), tcp, access=wide, **keys)
 
 
 def draw(path: Path) -> None:

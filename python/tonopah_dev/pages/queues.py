@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tonopah.plot import style
 from tonopah.running import run
+from tonopah.scenario.worlds import Graph, link
 from tonopah_dev.pages.markdown import markdown_table
 
 SECONDS = 60
@@ -109,16 +110,12 @@ def queue_of(example: Example) -> Any:
 
 def scenario(queue: Any) -> dict[str, Any]:
     """Return the world of the page: four flows through one `queue`."""
-    wide = {"rate": "1Gbps", "queue": "10000p"}
-    links = [{"from": "in", "to": "out", "rate": f"{RATE_MBPS}Mbps", "delay": f"{DELAY_MS}ms", "queue": queue,
-              "reverse": {"queue": "10000p"}}]  # fmt: skip
-    links += [{"from": f"sender{i}", "to": "in", "delay": f"{extra}ms"} | wide for i, extra in enumerate(EXTRA_MS)]
-    flows = [{"from": f"sender{i}", "to": "out", "start": f"{100 * i}ms"} | keys for i, (_, keys) in enumerate(FLOWS)]
-    return {
-        "duration": f"{SECONDS}s", "warmup": f"{WARMUP_S}s", "network": {"kind": "graph"},
-        "node": [{"name": name} for name in ("in", "out", *(f"sender{i}" for i in range(len(FLOWS))))],
-        "link": links, "tcp": {"profile": "linux"}, "flow": flows,
-    }  # fmt: skip
+    network = Graph("in", "out")
+    network.connect("in", "out", **link(f"{RATE_MBPS}Mbps", f"{DELAY_MS}ms", queue), reverse={"queue": "10000p"})
+    for i, ((_, keys), extra_ms) in enumerate(zip(FLOWS, EXTRA_MS, strict=True)):
+        network.add_host(f"sender{i}", "in", **link("1Gbps", f"{extra_ms}ms", "10000p"))
+        network.add_flow(f"sender{i}", "out", start=f"{100 * i}ms", **keys)
+    return network.scenario(f"{SECONDS}s", {"profile": "linux"}, warmup=f"{WARMUP_S}s")
 
 
 def measure(queue: Any) -> list[tuple[float, float]]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from tonopah.scenario.worlds import PACKET_BYTES, Graph, bdp_packets, bulk, link
 from tonopah.stats import jain
 
 MSS_BYTES = 1448
-PACKET_BYTES = 1500
 ACCESS = "100Gbps"
 BLOCK_BYTES = 1_000_000
 """What a client fetches at a time from all servers together."""
@@ -59,44 +59,32 @@ class World:
     @property
     def bdp_packets(self) -> float:
         """BDP in packets."""
-        return self.mbps * 1e6 * self.rtt_ms / 1e3 / (8 * PACKET_BYTES)
+        return bdp_packets(self.mbps * 1e6, self.rtt_ms / 1e3)
 
     def scenario(self, seed: int) -> dict[str, Any]:
         """Return the scenario; the seed draws the starts too."""
         draw = Random(seed)
-        flows: list[dict[str, Any]] = []
-        links: list[dict[str, Any]] = []
         nearest_ms = min(group.rtt_ms or self.rtt_ms for group in self.groups)
-        app = {"kind": "bulk"} if self.packets is None else {"kind": "bulk", "bytes": f"{self.packets * MSS_BYTES}B"}
+        network = Graph("r", "d")
+        path = link(f"{self.mbps}Mbps", f"{nearest_ms / 2}ms", self.queue)
+        bottleneck = network.connect("r", "d", **path, reverse={"rate": ACCESS, "queue": "1000000p"})
+        app = bulk(None if self.packets is None else self.packets * MSS_BYTES)
         for group in self.groups:
             for _ in range(group.flows):
-                name = f"s{len(flows)}"
-                delay_ms = ((group.rtt_ms or self.rtt_ms) - nearest_ms) / 2
-                links.append({"from": name, "to": "r", "rate": ACCESS, "delay": f"{delay_ms}ms", "queue": "1000000p"})
-                start_s = draw.uniform(0, self.stagger_s) if flows else 0.0
+                name = f"s{len(network.flows)}"
+                start_s = draw.uniform(0, self.stagger_s) if network.flows else 0.0
                 start_s = start_s if group.start_s is None else group.start_s
-                flow = {"from": name, "to": "d", "app": group.app or app, "start": f"{start_s:.6f}s"}
-                flows.append(flow | {"cc": group.cc} if group.cc else flow)
-        bottleneck: dict[str, Any] = {
-            "from": "r", "to": "d", "rate": f"{self.mbps}Mbps", "delay": f"{nearest_ms / 2}ms", "queue": self.queue,
-            "reverse": {"rate": ACCESS, "queue": "1000000p"},
-        }  # fmt: skip
-        if self.loss:
-            for link in links if self.loss_before_queue else [bottleneck]:
-                link["loss"] = self.loss
+                delay_ms = ((group.rtt_ms or self.rtt_ms) - nearest_ms) / 2
+                network.add_host(name, "r", **link(ACCESS, f"{delay_ms}ms", "1000000p"))
+                own = {"cc": group.cc} if group.cc else {}
+                network.add_flow(name, "d", app=group.app or app, start=f"{start_s:.6f}s", **own)
+        for lossy in network.links[1:] if self.loss_before_queue else [bottleneck]:
+            lossy.update({"loss": self.loss} if self.loss else {})
         if self.changes:
             bottleneck["changes"] = list(self.changes)
-        names = ["r", "d", *(link["from"] for link in links)]
+        tcp = {"profile": "linux", "recv_buffer": "1073741824B", "initial_recv_window": "unlimited", **self.tcp}
         recorded = {"record": self.record} if self.record else {}
-        return recorded | {
-            "duration": f"{self.seconds}s",
-            "warmup": f"{self.warmup_s}s",
-            "network": {"kind": "graph"},
-            "node": [{"name": name} for name in names],
-            "link": [bottleneck, *links],
-            "tcp": {"profile": "linux", "recv_buffer": "1073741824B", "initial_recv_window": "unlimited", **self.tcp},
-            "flow": flows,
-        }
+        return network.scenario(f"{self.seconds}s", tcp, warmup=f"{self.warmup_s}s", **recorded)
 
 
 def goodputs(summary: Summary) -> list[float]:

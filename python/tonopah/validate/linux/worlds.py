@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.scenario.worlds import Graph, bulk, drop_tail, link
 from tonopah.simulation import algorithms
 from tonopah.validate.linux.recordings import LinuxCase
 
@@ -38,42 +39,22 @@ def as_recorded(case: LinuxCase) -> LinuxCase:
 
 def scenario(case: LinuxCase, seed: int = 1, series: tuple[str, ...] = SERIES) -> dict[str, Any]:
     """Return the case as scenario. A seed above 1 starts competing flows at other instants."""
-    link: dict[str, Any] = {
-        "from": "sender",
-        "to": "receiver",
-        "rate": f"{case.mbps:g}Mbps",
-        "delay": f"{case.owd_ms:g}ms",
-        "queue": {"kind": "drop_tail", "limit": f"{case.queue}p"},
-        # The recorded way back has the same delay and no limit of rate.
-        "reverse": {"rate": "100Gbps", "queue": {"kind": "drop_tail", "limit": "1000000p"}},
-    }
-    if case.mark is not None:
-        link["queue"]["mark_threshold"] = case.mark
+    network = Graph("sender", "receiver")
+    queue = drop_tail(case.queue) if case.mark is None else drop_tail(case.queue, mark_threshold=case.mark)
+    # The recorded way back has the same delay and no limit of rate.
+    back = {"rate": "100Gbps", "queue": drop_tail(1_000_000)}
+    path = network.connect("sender", "receiver", **link(f"{case.mbps:g}Mbps", f"{case.owd_ms:g}ms", queue), reverse=back)
     if case.drop:
-        link["loss"] = {"kind": "nth", "data_packets": list(case.drop)}
+        path["loss"] = {"kind": "nth", "data_packets": list(case.drop)}
     elif case.loss:
-        link["loss"] = {"kind": "packet", "p": case.loss}
+        path["loss"] = {"kind": "packet", "p": case.loss}
+    for index, start_us in enumerate(starts(case, seed)):
+        cc = {"name": case.algorithm(index), "profile": "linux"}
+        network.add_flow("sender", "receiver", cc=cc, app=bulk(case.bytes), start=f"{start_us}us")
     tcp: dict[str, Any] = {"profile": "linux", **KERNEL[case.kernel]}
     if not case.sack:
         tcp["sack"] = False
-    return {
-        "duration": f"{case.secs:g}s",
-        "network": {"kind": "graph"},
-        "node": [{"name": "sender"}, {"name": "receiver"}],
-        "link": [link],
-        "tcp": tcp,
-        "flow": [flow(case, i, start) for i, start in enumerate(starts(case, seed))],
-        "record": {"series": list(series), "every": "change"},
-    }
-
-
-def flow(case: LinuxCase, index: int, start_us: int) -> dict[str, Any]:
-    """Return one flow of the scenario."""
-    app: dict[str, Any] = {"kind": "bulk"}
-    if case.bytes is not None:
-        app["bytes"] = f"{case.bytes}B"
-    cc = {"name": case.algorithm(index), "profile": "linux"}
-    return {"from": "sender", "to": "receiver", "cc": cc, "app": app, "start": f"{start_us}us"}
+    return network.scenario(f"{case.secs:g}s", tcp, record={"series": list(series), "every": "change"})
 
 
 def starts(case: LinuxCase, seed: int) -> list[int]:
