@@ -133,7 +133,7 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
     cases = [case for case in library.cases if case.kind == "random"]
     assert len(cases) == 19
     # What only this needs is kept beside, row by row.
-    beside = [read_table(library.folder / case.kernel / f"{case.name}.unread.parquet") for case in cases]
+    beside = [read_table(convert.REST / case.kernel / f"{case.name}.unread.parquet") for case in cases]
     samples = [library.samples(case).join(rest) for case, rest in zip(cases, beside, strict=True)]
     drawn = losses.common((table, case.queue) for table, case in zip(samples, cases, strict=True))
     assert all(case.drawn == tuple(drawn) for case in cases)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+REST = Path(__file__).parents[2] / "tests" / "data" / "linux"
 SAMPLE_EVERY_US = 10_000
 """Samples closer than this are left out unless a compared variable changed."""
 
@@ -29,7 +30,7 @@ SAMPLE_COLUMNS = ("flow", "t_us", *COMPARED, "bytes_acked")
 UNREAD_COLUMNS = (
     "unacked", "sacked", "lost", "retrans", "srtt_us", "rttvar_us", "min_rtt_us", "rto_us", "reordering", "delivered",
 )  # fmt: skip
-"""What no comparison reads: kept beside, in the repository and the source distribution, not in a wheel.
+"""What no comparison reads: kept for the tests, in python/tests/data/linux.
 
 `losses.py` reads the first four of the recordings as they were made, once; a test does so again of what is kept.
 """
@@ -75,24 +76,27 @@ def encoded(columns: "pa.Table", encodings: Mapping[str, str]) -> bytes:
     return out.getvalue().to_pybytes()
 
 
-def convert(folders: Iterable[Path], out: Path, without: str = "") -> int:
+def convert(folders: Iterable[Path], out: Path, without: str = "", rest: Path | None = None) -> int:
     """Convert folders of recordings (index.json, CASE.flowI.csv.gz, CASE.packets.csv.gz); return the number of cases.
 
-    Names that match the glob pattern `without` are left out.
+    Names that match the glob pattern `without` are left out. What no comparison reads goes to the folder `rest` (default: `out`).
     """
+    rest = rest or out
     kernels: dict[str, dict[str, Any]] = {}
     cases, random = [], []
     for folder in folders:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         release = ".".join(index["kernel"].split(".")[:2])
         kernels[release] = {"kernel": release, "release": index["kernel"], "mss_bytes": index["mss_bytes"]}
-        (out / release).mkdir(parents=True, exist_ok=True)
+        for kept in (out, rest):
+            (kept / release).mkdir(parents=True, exist_ok=True)
         entries = [entry for entry in index["cases"] if not fnmatch.fnmatchcase(entry["name"], without)]
         for name, same in gathered(entries).items():
             several = name != same[0]["name"]
-            cases.append(
-                convert_several(folder, name, same, release, out) if several else convert_case(folder, same[0], release, out)
-            )
+            if several:
+                cases.append(convert_several(folder, name, same, release, out))
+            else:
+                cases.append(convert_case(folder, same[0], release, out, rest))
         random += [(folder, entry) for entry in entries if "loss" in entry]
     lines = ",\n  ".join(json.dumps(case) for case in cases)
     drawn = json.dumps(find_random_losses(random))
@@ -143,7 +147,7 @@ def convert_several(folder: Path, name: str, same: Sequence[Mapping[str, Any]], 
     return made | {"starts_ms": [entry["stagger_ms"] for entry in same]}
 
 
-def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path) -> dict[str, Any]:
+def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path, rest: Path) -> dict[str, Any]:
     """Convert the files of one case; return its entry in the new index."""
     import pandas as pd
 
@@ -154,11 +158,11 @@ def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path)
         made["packets"] = True
         packets = compact_packets(pd.read_csv(log, dtype={"flags": str}))
         write(out / kernel / f"{name}.packets.parquet", packets[list(PACKET_COLUMNS)])
-        write(out / kernel / f"{name}.packets.unread.parquet", packets[list(UNREAD_PACKET_COLUMNS)])
+        write(rest / kernel / f"{name}.packets.unread.parquet", packets[list(UNREAD_PACKET_COLUMNS)])
     unread = (*UNREAD_COLUMNS, *(RATE_COLUMNS if BUILT_ON_RATES & set(made["cc"]) else ()))
     samples = pd.concat([thin(read_flow(folder, name, i).assign(flow=i)) for i in range(flows)])
     write(out / kernel / f"{name}.samples.parquet", samples[list(SAMPLE_COLUMNS)])
-    write(out / kernel / f"{name}.unread.parquet", samples[list(unread)])
+    write(rest / kernel / f"{name}.unread.parquet", samples[list(unread)])
     return made
 
 
@@ -213,8 +217,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, nargs="+", help="index.json and compressed CSV files of one kernel")
     parser.add_argument("--out", type=Path, default=shipped().folder, help="default: the package's data/linux")
     parser.add_argument("--without", metavar="GLOB", default="", help="leave out the recordings whose name matches")
+    parser.add_argument(
+        "--rest", type=Path, default=REST, help="folder of what no comparison reads; default: python/tests/data/linux"
+    )
     options = parser.parse_args(arguments)
-    print(f"{convert(options.folder, options.out, options.without)} cases in {options.out}")
+    print(f"{convert(options.folder, options.out, options.without, options.rest)} cases in {options.out}")
 
 
 if __name__ == "__main__":
