@@ -8,7 +8,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tonopah.docs.kept import TEMPLATES, kept_page
+from tonopah_dev.pages.kept import TEMPLATES, kept_page
 from tonopah.template import RESULTS
 
 ROOT = Path(__file__).resolve().parent.parent

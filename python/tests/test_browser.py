@@ -10,8 +10,8 @@ import tonopah as tp
 from tonopah.evaluate.evaluation import begin
 from tonopah.evaluate.page import write as write_evaluation
 from tonopah.execution.options import ExecutionOptions
-from tonopah.lab.browser import Browser, find_chromium
 from tonopah.report.index import write_index
+from tonopah_dev.browser.browser import Browser, find_chromium
 
 PROGRAM = find_chromium()
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed (TONOPAH_CHROMIUM may name one)")

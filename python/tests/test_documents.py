@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import tonopah
-from tonopah.docs.kept import TEMPLATES
-from tonopah.docs.reference import PAGES
 from tonopah.template import RESULTS, read_results
+from tonopah_dev.pages.kept import TEMPLATES
+from tonopah_dev.pages.reference import PAGES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

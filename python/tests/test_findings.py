@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tonopah.docs.findings import BLOCK, findings_page, main
 from tonopah.errors import InputError
 from tonopah.study import Study
+from tonopah_dev.pages.findings import BLOCK, findings_page, main
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "findings").glob("*.md"))
 EFFECT = {"value": 3.25, "low": 1.0, "high": 5.5, "unit": "%", "n": 10}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tonopah import Endpoint, _core
-from tonopah.docs import reference, studies
+from tonopah_dev.pages import reference, studies
 
 DOCS = Path(__file__).parents[2] / "docs"
 

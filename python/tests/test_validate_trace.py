@@ -10,8 +10,9 @@ import pytest
 import tonopah as tp
 from tonopah.cli.main import main
 from tonopah.scenario.document import to_toml
-from tonopah.validate import trace, trace_connection
-from tonopah.validate.trace_packets import ACK, SYN, Packet, pcapng_frames, read_packets
+from tonopah.validate.trace import comparison as trace
+from tonopah.validate.trace import connection as trace_connection
+from tonopah.validate.trace.packets import ACK, SYN, Packet, pcapng_frames, read_packets
 
 WORLD = {
     "duration": "8s",

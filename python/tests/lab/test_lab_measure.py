@@ -1,12 +1,12 @@
-"""`tonopah bench --only lab`: what it measures of the server and the page."""
+"""`python -m tonopah_dev.bench --only lab`: what it measures of the server and the page."""
 
 import os
 
 import pytest
 
 from tonopah.errors import InputError
-from tonopah.lab import measure
-from tonopah.lab.measure import Bench, Measured
+from tonopah_dev.browser import measure
+from tonopah_dev.browser.measure import Bench, Measured
 
 
 def test_a_turn_takes_time_of_both_sides(page, lab):

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from tonopah._core import run_many
 from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, relay
 from tonopah.execution import dask_cluster, processes
-from tonopah.execution.options import ExecutionOptions, Shard, memory_free
+from tonopah.execution.options import NO_LIMITS, ExecutionOptions, Limits, Shard, cores, memory_free
 from tonopah.execution.progress import show_progress
 from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
@@ -231,6 +231,13 @@ def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions)
     if apart and not stopped:
         jobs = [processes.Job.of(runs[index], limits) for index in apart]
         processes.run_many(jobs, options.threads, lambda index, *outcome: watch(apart[index], *outcome))
+
+
+def run_scenarios(
+    jobs: Sequence[tuple[str, int]], on_done: OnDone, threads: int | None = None, limits: Limits = NO_LIMITS
+) -> None:
+    """Execute scenarios (JSON text), each with its seed, on this machine; nothing is stored, and no algorithm is in Python."""
+    run_many(jobs, threads or cores(), on_done, *limits)
 
 
 def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOptions) -> str:
