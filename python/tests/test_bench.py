@@ -10,8 +10,8 @@ import pytest
 
 from tonopah import _core
 from tonopah.errors import InputError, RunFailedError
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import to_json
-from tonopah.simulation import check
 from tonopah.terminal.grid import console
 from tonopah_dev.bench import batch, growth, measure, page, tables, threads
 from tonopah_dev.bench.__main__ import main

@@ -13,9 +13,9 @@ from typing import Any
 from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
 from tonopah.cc.description import ECN_MODES, LoadedAlgorithm, Maker, Provenance
 from tonopah.cc.process import ProcessEndedError, ask
+from tonopah.cc.references import SUFFIX
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError
-from tonopah.references import SUFFIX
 from tonopah.scenario.files import read_file
 
 SYMBOL = "tonopah_algorithm"

@@ -21,8 +21,8 @@ from typing import Any
 
 from tonopah._core import engine_version, trace
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form, run_prepared
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import RunResult, checked_seed, engine_form, run_prepared
 
 METRICS = {"cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt"}
 """Series of the engine, and the metrics of QUIC."""

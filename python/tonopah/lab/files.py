@@ -14,7 +14,7 @@ from tonopah.errors import InputError, LimitError
 from tonopah.export import pcapng
 from tonopah.export.tables import write_series, write_tables
 from tonopah.lab.session import Session, checked_document
-from tonopah.running import Result
+from tonopah.study.run import Result
 
 FORMS = ("csv", "parquet", "svg", "pcapng")
 MOST_CAPTURED = 1_000_000

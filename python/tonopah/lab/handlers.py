@@ -17,8 +17,8 @@ from tonopah.lab.messages import MOST_SECONDS, Show
 from tonopah.lab.session import OVER, Session
 from tonopah.lab.tracks import difference
 from tonopah.metrics import METRICS
+from tonopah.runs.simulation import BINNED, OWNERS, SERIES, algorithms
 from tonopah.scenario.document import parse, to_toml
-from tonopah.simulation import BINNED, OWNERS, SERIES, algorithms
 
 MOST_REPLICATES = 30
 Handler = Callable[[Lab, dict[str, Any]], Any]

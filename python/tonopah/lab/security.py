@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tonopah.cc.binding import find_cc
 from tonopah.cc.loading import HINT
+from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError
-from tonopah.references import is_code, is_library, name_in
 
 COOKIE = "tonopah-lab"
 PYTHON = re.compile(r"[\w./~-]+:[A-Za-z_]\w*")

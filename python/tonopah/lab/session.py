@@ -14,8 +14,8 @@ from tonopah._core import check as engine_check
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay, warning_texts
 from tonopah.lab.security import confine
 from tonopah.lab.tracks import Shown, Tracks
+from tonopah.runs.simulation import checked_seed, engine_form
 from tonopah.scenario.document import parse, prepare
-from tonopah.simulation import checked_seed, engine_form
 
 SERIES = ("cwnd", "ssthresh", "state", "rtt", "sending_rate", "goodput", "queue", "drops", "marks")
 """What is recorded of a scenario that records nothing: what the bench draws."""

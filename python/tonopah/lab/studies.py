@@ -20,7 +20,7 @@ from tonopah.report.embed import page_figure
 from tonopah.scenario.document import is_study, load
 from tonopah.spec.library import shipped
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 RESULTS = "results"
 MOST_FILES = 500

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah.endpoint import Endpoint
 from tonopah.errors import InputError, ScenarioError
 from tonopah.packetdrill.calls import carry_out
 from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
@@ -18,7 +17,8 @@ from tonopah.packetdrill.settings import apply_shell, host_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
 from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Packet, Script, Shell, read_script
 from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
-from tonopah.segment import Segment
+from tonopah.runs.endpoint import Endpoint
+from tonopah.runs.segment import Segment
 
 TOLERANCE_S = 0.004
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""

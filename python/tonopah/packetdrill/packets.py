@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tonopah.packetdrill.syntax import NotApplicableError, Packet
-from tonopah.segment import Segment
+from tonopah.runs.segment import Segment
 
 UNKNOWN_OPTIONS = {
     "FO": "TCP Fast Open",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tonopah.plot import style
-from tonopah.running import run
 from tonopah.scenario.worlds import Graph, link
+from tonopah.study.run import run
 from tonopah_dev.pages.markdown import markdown_table
 
 SECONDS = 60
