@@ -29,7 +29,7 @@ def get_include() -> str:
     return str(Path(__file__).resolve().parents[1] / "include")
 
 
-class Parameter(ctypes.Structure):
+class LibraryParameter(ctypes.Structure):
     """`struct tonopah_parameter`."""
 
     _fields_ = (
@@ -67,7 +67,7 @@ class Descriptor(ctypes.Structure):
         ("ecn", ctypes.c_char_p),
         ("owns_window", ctypes.c_uint32),
         ("timestamps", ctypes.c_uint32),
-        ("parameters", ctypes.POINTER(Parameter)),
+        ("parameters", ctypes.POINTER(LibraryParameter)),
         ("parameter_count", ctypes.c_uint64),
         ("create", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Setup), ctypes.POINTER(ctypes.c_double))),
         ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),

@@ -35,7 +35,7 @@ REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsa
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-class Guard:
+class RequestGuard:
     """The outermost layer of the application: refuses what is not from this page, and adds the policy to what is answered.
 
     Parameters

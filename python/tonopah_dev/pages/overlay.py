@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tonopah.plot import style
-from tonopah.validate.linux.flow_track import Episode, Track
+from tonopah.validate.linux.flow_track import Episode, FlowTrack
 from tonopah.validate.linux.measures import FlowResult, LinuxResult
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def panel(axes: "Axes", flow: FlowResult, limits: tuple[float, float]) -> None:
     axes.set_ylim(0, 1.05 * max(flow.kernel.window[seen].max(), flow.ours.window[seen].max()))
 
 
-def changes(track: Track) -> tuple[np.ndarray, np.ndarray]:
+def changes(track: FlowTrack) -> tuple[np.ndarray, np.ndarray]:
     """Return the instants at which the window changes, with the last one."""
     keep = np.append(np.diff(track.window, prepend=np.nan) != 0, True)[: len(track.window)]
     keep[-1] = True
