@@ -10,14 +10,14 @@ import pytest
 
 from tonopah import _core
 from tonopah.errors import InputError, RunFailedError
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import to_json
-from tonopah.simulation import check
 from tonopah.terminal.grid import console
 from tonopah_dev.bench import batch, growth, measure, page, tables, threads
 from tonopah_dev.bench.__main__ import main
 from tonopah_dev.bench.worlds import WORLDS
 from tonopah_dev.peers import ns2, ns3, process, world_file
-from tonopah_dev.peers.outcome import Outcome, Stopped, outcome_of
+from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped, outcome_of
 
 BY_NAME = {world.name: world for world in WORLDS}
 
@@ -99,7 +99,7 @@ def test_the_parts_of_a_summary_that_the_engine_script_reads_are_those_of_its_te
 
 
 def grown(name, flows, cpu_s, packets, mib):
-    side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
+    side = measure.side("tonopah", [PeerOutcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
     return {**result(), "world": name, "series": "flows", "size": flows, "sides": [side]}
 
 
@@ -223,7 +223,7 @@ def test_something_else_is_no_quantity():
 
 
 def outcome(cpu_s, packets=1000, frames=None, setup_cpu_s=0.0):
-    return Outcome(packets, 0, cpu_s, setup_cpu_s, 20.0, 6000, frames)
+    return PeerOutcome(packets, 0, cpu_s, setup_cpu_s, 20.0, 6000, frames)
 
 
 def test_ratios_are_taken_turn_by_turn():
@@ -293,7 +293,7 @@ def result(*others, radio=False):
 
 
 def test_a_peer_that_was_stopped_gives_a_lower_bound():
-    stopped = result(measure.side("ns3", [Stopped(60.0)], None))
+    stopped = result(measure.side("ns3", [PeerStopped(60.0)], None))
     assert [row[:5] for row in tables.side_rows([stopped])][1] == ["", "ns-3", "> 60", "", "stopped"]
     assert tables.ratio_rows([stopped])[0][4] == "> 60"
     assert "lower bound" in page.remarks([stopped])[0]
@@ -343,7 +343,7 @@ def test_a_child_is_measured_and_stopped_at_its_limit():
     assert 60 < big.memory_mib - small.memory_mib < 68
     endless = process.run([sys.executable, "-I", "-S", "-c", "while True: pass"], cpu_limit_s=1)
     assert endless.stopped and endless.cpu_s > 0.5
-    assert isinstance(outcome_of(endless, "x", "y"), Stopped)
+    assert isinstance(outcome_of(endless, "x", "y"), PeerStopped)
 
 
 def test_a_peer_that_fails_is_quoted():

@@ -10,7 +10,7 @@ from tonopah.spec import measures
 from tonopah.spec.derived import AnyDerived, Jain
 from tonopah.spec.reader import parse_spec
 from tonopah.spec.validation import validate
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def series(**tracks):

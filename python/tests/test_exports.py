@@ -198,7 +198,7 @@ def spread(frame: dict[str, Any]) -> Iterator[int]:
 
 
 def test_a_sender_of_qlog_knows_what_was_lost_and_acknowledged():
-    sender = qlog.Sender()
+    sender = qlog.QlogSender()
 
     def line(event, towards, seq=0, length=0, ack=None, sack=()):
         found = {"t_s": 0.0, "event": event, "towards": towards, "seq": seq, "payload_bytes": length, "ack": ack}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tonopah.errors import InputError
-from tonopah.study import Study
+from tonopah.study.study import Study
 from tonopah_dev.pages.findings import BLOCK, findings_page, main
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "findings").glob("*.md"))

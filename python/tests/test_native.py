@@ -10,8 +10,8 @@ import pytest
 import tonopah as tp
 from tonopah import _core
 from tonopah.cli.main import main
+from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import to_toml
-from tonopah.simulation import engine_form
 from tonopah_dev.pages.header import header
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")

@@ -18,8 +18,8 @@ from tonopah.evaluate.metrics import measure
 from tonopah.evaluate.subjects import make_subject
 from tonopah.evaluate.traces import traces_of
 from tonopah.evaluate.worlds import build, seconds
-from tonopah.running import run
 from tonopah.spec import measures
+from tonopah.study.run import run
 
 ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"
 OUTCOMES = tomllib.loads((Path(__file__).parent / "outcomes.toml").read_text(encoding="utf-8"))["outcome"]

@@ -11,9 +11,9 @@ from tonopah.cc import loading
 from tonopah.cli import main
 from tonopah.examples.reno import Reno
 from tonopah.metrics import parameter_range
+from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import to_toml
 from tonopah.scenario.paths import put
-from tonopah.simulation import engine_form
 
 RECOVERIES = ["reno", "newreno", "sack", "rack"]
 

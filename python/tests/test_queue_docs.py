@@ -3,7 +3,7 @@
 import json
 
 from tonopah._core import schema
-from tonopah.simulation import check
+from tonopah.runs.simulation import check
 from tonopah_dev.pages import queues
 
 

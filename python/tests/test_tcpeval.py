@@ -12,7 +12,7 @@ from tonopah.evaluate.draws import Draws
 from tonopah.evaluate.evaluation import begin
 from tonopah.evaluate.metrics import measure
 from tonopah.evaluate.worlds import build
-from tonopah.running import run
+from tonopah.study.run import run
 
 
 def test_the_distribution_of_sizes_is_that_of_the_draws():

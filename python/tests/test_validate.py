@@ -17,7 +17,7 @@ from tonopah.validate.frame import close, compare, read_table, select
 from tonopah.validate.linux import comparison as linux
 from tonopah.validate.linux import flow_track as tracks
 from tonopah.validate.linux import measures, packets, worlds
-from tonopah.validate.linux.flow_track import Track
+from tonopah.validate.linux.flow_track import FlowTrack
 from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
 from tonopah_dev import case_log
 from tonopah_dev.converters import linux as convert
@@ -177,7 +177,7 @@ def track(times, window, state=None, ssthresh=None):
     zero = np.zeros_like(times)
     state = zero if state is None else np.asarray(state, float)
     ssthresh = zero + np.nan if ssthresh is None else np.asarray(ssthresh, float)
-    return Track(times, np.asarray(window, float), ssthresh, state, zero, 1e6 * times)
+    return FlowTrack(times, np.asarray(window, float), ssthresh, state, zero, 1e6 * times)
 
 
 def test_window_error_is_the_mean_distance_over_the_kernels_mean():

@@ -15,7 +15,7 @@ from tonopah.validate.linux import comparison as linux
 from tonopah.validate.linux import flow_track as tracks
 from tonopah.validate.linux import measures, worlds
 from tonopah.validate.linux import two_flows as beside
-from tonopah.validate.linux.flow_track import Track
+from tonopah.validate.linux.flow_track import FlowTrack
 from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
 from tonopah_dev import case_log
 from tonopah_dev.converters import linux as convert
@@ -148,7 +148,7 @@ def flow(rate_bps, start_s=0.0):
     # A sixteenth of a second has no rounding.
     times = np.arange(start_s, 60, 1 / 16)
     zero = np.zeros_like(times)
-    return Track(times, zero, zero, zero, zero, rate_bps / 8 * times)
+    return FlowTrack(times, zero, zero, zero, zero, rate_bps / 8 * times)
 
 
 def result(name, shares, kernel, goodput_bps=9e6):

@@ -8,7 +8,7 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah_dev.ns2 import comparison as ns2
 from tonopah_dev.ns2 import page as ns2_page
 from tonopah_dev.ns2.__main__ import main as ns2_command
-from tonopah_dev.ns2.comparison import Measured, Placements
+from tonopah_dev.ns2.comparison import PlacementResult, Placements
 from tonopah_dev.peers import ns2 as peer
 
 needs_ns2 = pytest.mark.skipif(not peer.is_installed(), reason="ns-2 is not installed")
@@ -22,7 +22,7 @@ def call(capsys, *arguments):
 
 def comparison(*pairs):
     """Placements with these throughputs, ours and ns-2's, in Mb/s; all else is the same."""
-    mine, theirs = ([Measured(value * 1e6, 1.0, 0.95, 19.0) for value in side] for side in zip(*pairs, strict=True))
+    mine, theirs = ([PlacementResult(value * 1e6, 1.0, 0.95, 19.0) for value in side] for side in zip(*pairs, strict=True))
     return Placements(mine, theirs, "2.35", stored=False)
 
 
@@ -41,14 +41,14 @@ def test_throughput_may_differ_by_eight_percent_of_that_of_ns2(theirs, met):
 
 def test_a_delivery_ratio_may_differ_by_two_hundredths():
     for ratio, met in ((0.965, True), (0.975, False)):
-        sides = [[Measured(1.0, 1.0, value, 19.0)] for value in (ratio, 0.95)]
+        sides = [[PlacementResult(1.0, 1.0, value, 19.0)] for value in (ratio, 0.95)]
         rows = {row["measure"]: row for row in ns2.judge(Placements(*sides, "2.35", stored=False))}
         assert rows["delivery_ratio"]["met"] is met
         assert rows["delay_s"]["met"] is None
 
 
 def test_what_is_unknown_is_no_agreement():
-    sides = [[Measured(1.0, 1.0, value, 19.0)] for value in (float("nan"), 0.95)]
+    sides = [[PlacementResult(1.0, 1.0, value, 19.0)] for value in (float("nan"), 0.95)]
     row = ns2.judge(Placements(*sides, "2.35", stored=False))[2]
     assert (row["difference"], row["met"]) == (None, False)
     assert ns2.difference(row) == "unknown"

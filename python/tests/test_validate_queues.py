@@ -13,7 +13,7 @@ from tonopah.errors import InputError
 from tonopah.validate.frame import compare, select
 from tonopah.validate.queues import comparison as queues
 from tonopah.validate.queues import worlds as queues_worlds
-from tonopah.validate.queues.comparison import QueueResult, Run
+from tonopah.validate.queues.comparison import QueueResult, QueueRun
 from tonopah.validate.queues.recordings import shipped
 from tonopah_dev.pages import validation_queues as queues_page
 
@@ -105,7 +105,7 @@ def test_the_weight_of_red_is_the_power_of_two_of_tc():
 
 
 def run(wait_s=0.005, drops=100, marks=0, goodputs=(5e6, 5e6), cbr=0):
-    return Run(wait_s, drops, marks, tuple(goodputs), cbr)
+    return QueueRun(wait_s, drops, marks, tuple(goodputs), cbr)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tonopah._core import AGENT_FIELDS, AgentRun, ScenarioError
 from tonopah.errors import InputError, relay
-from tonopah.running import Result
 from tonopah.scenario.document import prepare, to_json
+from tonopah.study.run import Result
 
 AGENT = {"python": "tonopah.gym:Agent"}
 """What stands for the agent as `cc` of its flow."""

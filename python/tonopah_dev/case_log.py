@@ -15,7 +15,7 @@ from tonopah.scenario.document import to_json
 from tonopah.validate.frame import select
 from tonopah.validate.linux import comparison as linux
 from tonopah.validate.linux import packets, worlds
-from tonopah.validate.linux.flow_track import Track, our_track
+from tonopah.validate.linux.flow_track import FlowTrack, our_track
 from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
 from tonopah_dev.command import run_command
 
@@ -51,7 +51,7 @@ def save(path: Path, found: list[str], lines: Iterator[str], notes: list[str] | 
     return [*found, str(path)]
 
 
-def windows(kernel: Track, ours: Track) -> Iterator[str]:
+def windows(kernel: FlowTrack, ours: FlowTrack) -> Iterator[str]:
     """Yield window, ssthresh, state and retransmissions of both sides at the samples where one of them changes."""
     yield f"  {'s':>10}  {'kernel: cwnd, ssthresh, state, retransmits':<44} ours"
     last = ("", "")
@@ -62,19 +62,19 @@ def windows(kernel: Track, ours: Track) -> Iterator[str]:
             last = now
 
 
-def values(track: Track, i: int) -> str:
+def values(track: FlowTrack, i: int) -> str:
     """Return what a track says at one sample."""
     ssthresh = "–" if math.isnan(track.ssthresh[i]) else f"{track.ssthresh[i]:.1f}"
     return f"{track.window[i]:8.1f} {ssthresh:>8}  {STATES[int(track.state[i])]:<9} {int(track.retransmits[i]):>5}"
 
 
-def differs(kernel: Track, ours: Track, i: int) -> bool:
+def differs(kernel: FlowTrack, ours: FlowTrack, i: int) -> bool:
     """Tell whether the two sides disagree at a sample."""
     apart = abs(kernel.window[i] - ours.window[i]) > SEGMENTS
     return bool(apart or kernel.state[i] != ours.state[i] or kernel.retransmits[i] != ours.retransmits[i])
 
 
-def first_difference(kernel: Track, ours: Track) -> str:
+def first_difference(kernel: FlowTrack, ours: FlowTrack) -> str:
     """Return the first sample at which the sides disagree and still do at the next: sampling may be late by one."""
     for i in range(len(kernel.t_s) - 1):
         if differs(kernel, ours, i) and differs(kernel, ours, i + 1):

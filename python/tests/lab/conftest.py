@@ -16,7 +16,7 @@ from tonopah.lab.app import make_app
 from tonopah.lab.context import Lab
 from tonopah.lab.security import COOKIE, hosts_of, make_token
 from tonopah.lab.serve import listen, make_server
-from tonopah.lab.session import Limits
+from tonopah.lab.session import SessionLimits
 from tonopah_dev.browser.measure import SHOWN
 
 
@@ -89,7 +89,7 @@ def serve(tmp_path_factory):
 @pytest.fixture(scope="package")
 def lab(serve):
     """A lab with small limits, for all tests that change nothing in its folder."""
-    return serve(limits=Limits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
+    return serve(limits=SessionLimits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tonopah.simulation import BINNED
+from tonopah.runs.simulation import BINNED
 
 Kind = Literal["line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"]
 Step = Literal["", "after", "before"]

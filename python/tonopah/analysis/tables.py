@@ -15,12 +15,12 @@ import numpy as np
 
 from tonopah.errors import InputError
 from tonopah.metrics import Metric, count_text
+from tonopah.runs.summary import workload_columns
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method, jain
-from tonopah.summary import workload_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tonopah._core import Ack, Congestion, Lost, RateSample, Sent, Setup, View
-from tonopah.cc.slips import check_names
+from tonopah.cc.misspelt import check_names
 
 __all__ = ["Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"]
 

@@ -14,11 +14,11 @@ from typing import Any
 from tonopah._core import Algorithm
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.importing import MODULE_PREFIX
+from tonopah.cc.references import is_library
 from tonopah.cc.rewriting import CompileError
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
-from tonopah.references import is_library
 
 ECN_MODES = (None, "off", "classic", "dctcp", "accecn", "l4s")
 REQUIRED = {"on_ack": 2, "on_congestion": 2, "window": 0}

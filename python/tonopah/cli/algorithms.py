@@ -4,10 +4,10 @@ import argparse
 import json
 
 from tonopah.cc.loading import describe_reference
+from tonopah.cc.references import is_code
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError, near_names
-from tonopah.references import is_code
-from tonopah.simulation import algorithms
+from tonopah.runs.simulation import algorithms
 from tonopah.terminal.algorithm_tables import algorithm_table, algorithm_tables
 from tonopah.terminal.grid import console
 

@@ -9,8 +9,8 @@ from tonopah.cli.arguments import add_common, add_set, changes, instant, require
 from tonopah.errors import InputError, relay, warning_texts
 from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import is_study, load, to_toml
-from tonopah.simulation import check
 
 EXAMPLES = (
     "tonopah check dumbbell.toml --expand",
@@ -72,7 +72,7 @@ def check_study(arguments: argparse.Namespace) -> int:
     """Print the size of a study, and what is to be known of it."""
     from tonopah.analysis.sensitivity import check_alternatives
     from tonopah.spec.criteria import changed_since
-    from tonopah.study import Study
+    from tonopah.study.study import Study
 
     if arguments.picture:
         raise InputError("--picture", "is for a scenario; a study has many networks", "tonopah check SCENARIO --picture FILE")

@@ -22,7 +22,7 @@ from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Target
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -32,7 +32,7 @@ from tonopah.spec.library import shipped
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 EXAMPLES = ("tonopah study sensitivity netsim --quick", "tonopah study sensitivity netsim --claims N3,N4 --replicates 20")
 

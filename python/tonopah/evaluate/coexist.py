@@ -19,7 +19,7 @@ from tonopah.evaluate.verdict import starved_mostly
 from tonopah.evaluate.worlds import seconds
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions
-from tonopah.simulation import algorithms
+from tonopah.runs.simulation import algorithms
 from tonopah.spec.plan import Plan
 from tonopah.stats import Estimate, mean_of
 from tonopah.store.store import Store

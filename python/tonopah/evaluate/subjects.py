@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
+from tonopah.cc.references import is_code, name_in
 from tonopah.errors import InputError
-from tonopah.references import is_code, name_in
-from tonopah.simulation import algorithms
+from tonopah.runs.simulation import algorithms
 from tonopah.spec.validation import list_allowed
 
 REFERENCES = ("cubic", "reno")

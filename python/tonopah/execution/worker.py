@@ -68,7 +68,7 @@ def main() -> None:
         answers.flush()
 
 
-class Standing(CongestionControl):
+class StandingWindow(CongestionControl):
     """A window that stands, to warm up with."""
 
     def on_ack(self, ack: object, view: object) -> None:
@@ -83,7 +83,7 @@ def warm_up() -> None:
     engine_names()
     find_entry_points()
     world = {"duration": "100ms", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}, "record": {"series": ["cwnd"]}}
-    bound = bind(world | {"tcp": {"cc": Standing}})
+    bound = bind(world | {"tcp": {"cc": StandingWindow}})
     run(bound.text, 1, bound.algorithms)
     gc.collect()
     # The collector does not touch, and so does not copy, what it need not look at.

@@ -16,8 +16,8 @@ from tonopah._core import check, parse_quantity
 from tonopah._core import transmissions as engine_transmissions
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import layout, network, wireless
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import RunResult, checked_seed, engine_form
 
 NEEDED = ("position_x", "position_y", "energy")
 MAX_PACKETS = 20_000

@@ -19,7 +19,7 @@ from tonopah.lab.context import Lab
 from tonopah.lab.handlers import HANDLERS, Handler
 from tonopah.lab.messages import MOST_BYTES
 from tonopah.lab.run_socket import RunSocket
-from tonopah.lab.security import REPORT_POLICY, Guard, below
+from tonopah.lab.security import REPORT_POLICY, RequestGuard, below
 from tonopah.lab.session import error_facts
 from tonopah.lab.studies import RESULTS
 from tonopah.report import vendor
@@ -49,7 +49,7 @@ def make_app(lab: Lab, token: str, hosts: list[str]) -> ASGIApp:
         WebSocketRoute("/api/run", run_socket),
         *(Route(f"/api/{name}", api(lab, handler), methods=["POST"]) for name, handler in HANDLERS.items()),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
+    return RequestGuard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
 
 
 def static_files(folder: Path) -> Callable[[Request], Awaitable[Response]]:

@@ -138,7 +138,7 @@ class Order(Located):
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("margin_percent")
 
 
-class Comparison(Located):
+class ComparisonCriterion(Located):
     """A difference in percent against exactly one bound."""
 
     above_percent: float | None = Field(None, description="The difference is more than this.")
@@ -157,7 +157,7 @@ class Comparison(Located):
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "margin_percent", *PERCENTS)
 
     @model_validator(mode="after")
-    def check_bound(self) -> "Comparison":
+    def check_bound(self) -> "ComparisonCriterion":
         """Refuse none or several bounds, `points` without axis, and a margin that the claimed effect is inside of."""
         if sum(getattr(self, key) is not None for key in PERCENTS) != 1:
             raise refuse("needs exactly one bound of the difference", f"one of {', '.join(PERCENTS)}")
@@ -201,7 +201,7 @@ class Compared(Model):
     to: str = Field("", description="Label that it is compared with; the baseline if absent.")
 
 
-class Difference(Comparison):
+class Difference(ComparisonCriterion):
     """A label differs from another by more (less) than this, equals it, or differs as published; replicates are paired."""
 
     difference: Compared = Field(description="What is compared with what.")
@@ -222,7 +222,7 @@ class Difference(Comparison):
         return self.difference.to
 
 
-class BetweenParts(Comparison):
+class BetweenParts(ComparisonCriterion):
     """The first of two parts differs from the second in the same ways; Welch's test, or paired replicates."""
 
     parts: Texts = Field(description="Ids of the two parts.")

@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from tonopah.errors import InputError, near_names
-from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, readable
+from tonopah.metrics.metric import Metric
+from tonopah.runs.simulation import SERIES, run_prepared
+from tonopah.runs.summary import flatten, workload_columns
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, run_prepared
 from tonopah.spec.derived import Derived
-from tonopah.summary import flatten, workload_columns
 from tonopah.units import si
 
 APPLICATIONS: tuple[dict[str, Any], ...] = (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, show
-from tonopah.simulation import SERIES
+from tonopah.metrics.metric import Metric
+from tonopah.runs.simulation import SERIES
 from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
 
 VERSION = 3

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.metric import Metric
 from tonopah.metrics import metric, readable
+from tonopah.metrics.metric import Metric
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry

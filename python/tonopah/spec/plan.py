@@ -22,9 +22,9 @@ from tonopah.cc.description import Provenance
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
+from tonopah.runs.simulation import OWNERS
 from tonopah.scenario import paths
 from tonopah.scenario.document import to_json
-from tonopah.simulation import OWNERS
 from tonopah.spec import scripts
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived

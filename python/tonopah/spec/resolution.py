@@ -7,7 +7,7 @@ from tonopah.spec.claim import (
     BetweenParts,
     Bound,
     Claim,
-    Comparison,
+    ComparisonCriterion,
     Criterion,
     Difference,
     FigureName,
@@ -48,10 +48,12 @@ def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
 
 def with_margin(criterion: Criterion, margin: float) -> Criterion:
     """Return a criterion with the margin of its claim, where it has a use for one and has none of its own."""
-    if not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
+    if not isinstance(criterion, Trend | Order | ComparisonCriterion) or criterion.margin_percent is not None:
         return criterion
     # A margin beyond the claimed effect would take effects of the claimed size for none.
-    if isinstance(criterion, Comparison) and not (criterion.claims_effect and margin <= abs(criterion.percent or margin)):
+    if isinstance(criterion, ComparisonCriterion) and not (
+        criterion.claims_effect and margin <= abs(criterion.percent or margin)
+    ):
         return criterion
     if isinstance(criterion, Trend) and criterion.trend == "flat":
         return criterion
@@ -169,7 +171,7 @@ def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
             raise InputError(path, f"{shorten(label)} is unknown", list_allowed(part.labels, value=label))
 
 
-def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: Part) -> None:
+def check_place(criterion: Trend | Bound | Order | ComparisonCriterion, path: str, part: Part) -> None:
     """Refuse an axis or a point that no sweep of the part has."""
     if criterion.over and part.sweep_over({criterion.over}) is None:
         raise InputError(f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps))

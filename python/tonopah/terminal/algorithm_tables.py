@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tonopah.cc.references import key_of
 from tonopah.metrics import parameter, parameter_range
-from tonopah.references import key_of
 from tonopah.terminal.grid import plain_table
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from tonopah._core import __file__ as engine_file
 from tonopah.errors import InputError, RunFailedError
 from tonopah.scenario.document import to_json
 from tonopah_dev.bench.scenarios import SEED
-from tonopah_dev.bench.worlds import WORLDS, World
+from tonopah_dev.bench.worlds import WORLDS, Load
 from tonopah_dev.peers import ns2, ns3, process
-from tonopah_dev.peers.outcome import Outcome, Stopped
+from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped
 from tonopah_dev.peers.world_file import number
 
 OURS = "tonopah"
@@ -33,7 +33,7 @@ SAME_WORK = 0.03
 class Options:
     """What `python -m tonopah_dev.bench` was asked for."""
 
-    worlds: tuple[World, ...]
+    worlds: tuple[Load, ...]
     against: tuple[str, ...] = ()
     runs: int = 3
     seconds: int | None = None
@@ -46,7 +46,7 @@ class Options:
     """Also what threads make of one run."""
 
 
-def select(names: str | None) -> tuple[World, ...]:
+def select(names: str | None) -> tuple[Load, ...]:
     """Return the worlds of a list of names with commas between them; all without one."""
     if names is None:
         return WORLDS
@@ -78,14 +78,14 @@ def peers_of(names: str | None) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
+def ours(scenario: dict[str, Any], segment_bytes: int) -> PeerOutcome:
     """Run a scenario here, in a process of its own; its CPU time is that of the run, without the start of Python."""
     script = Path(__file__).with_name("engine.py")
     done = process.run([sys.executable, "-I", "-S", str(script), engine_file, str(SEED)], to_json(scenario))
     if done.code != 0:
         raise RunFailedError(f"a run failed: {done.errors.strip().splitlines()[-1] if done.errors.strip() else done.code}")
     result = json.loads(done.output)
-    return Outcome(
+    return PeerOutcome(
         packets=round(result["goodput_bps"] * number(scenario["duration"]) / 8 / segment_bytes),
         flows_without_delivery=result["flows_without_delivery"],
         cpu_s=result["cpu_s"],
@@ -107,26 +107,26 @@ def measure(options: Options, step: Callable[[], None] = lambda: None) -> list[d
         return [measure_world(world, options, programs, step) for world in options.worlds]
 
 
-def measure_world(world: World, options: Options, programs: ns3.Programs, step: Callable[[], None]) -> dict[str, Any]:
+def measure_world(world: Load, options: Options, programs: ns3.Programs, step: Callable[[], None]) -> dict[str, Any]:
     """Return the entry of one world."""
     scenario = world.build(options.seconds or world.seconds)
     segment = round(number(scenario["tcp"]["mss"]))
-    run: dict[str, Callable[[], Outcome | Stopped]] = {OURS: lambda: ours(scenario, segment)}
+    run: dict[str, Callable[[], PeerOutcome | PeerStopped]] = {OURS: lambda: ours(scenario, segment)}
     theirs = {
         "ns2": lambda: ns2.run(scenario, SEED, options.limit_s, **world.settings),
         "ns2-lean": lambda: ns2.run(scenario, SEED, options.limit_s, **world.settings, lean=1),
         "ns3": lambda: programs.run(scenario, SEED, options.limit_s, **world.settings),
     }
     run |= {name: theirs[name] for name in options.against if name in world.peers}
-    found: dict[str, list[Outcome | Stopped]] = {name: [] for name in run}
+    found: dict[str, list[PeerOutcome | PeerStopped]] = {name: [] for name in run}
     for _ in range(options.runs):
         for name, start in run.items():
             # What did not end in time once will not do so now.
-            if not (found[name] and isinstance(found[name][-1], Stopped)):
+            if not (found[name] and isinstance(found[name][-1], PeerStopped)):
                 found[name].append(start())
             step()
     counted = ns2.run(scenario, SEED, options.limit_s, frames=1, **world.settings) if world.radio and "ns2" in run else None
-    frames = {"ns2": counted.frames} if isinstance(counted, Outcome) else {}
+    frames = {"ns2": counted.frames} if isinstance(counted, PeerOutcome) else {}
     sides = [side(name, outcomes, frames.get(name)) for name, outcomes in found.items()]
     return {
         "world": world.name,
@@ -149,9 +149,9 @@ def flow_count(scenario: Mapping[str, Any]) -> int:
     return arriving + (len(scenario.get("flow", ())) or int(scenario["network"].get("flows", 0)))
 
 
-def side(name: str, outcomes: Sequence[Outcome | Stopped], frames: int | None) -> dict[str, Any]:
+def side(name: str, outcomes: Sequence[PeerOutcome | PeerStopped], frames: int | None) -> dict[str, Any]:
     """Return the runs of one simulator and their medians; `frames` were counted in a run of their own."""
-    ended = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
+    ended = [outcome for outcome in outcomes if isinstance(outcome, PeerOutcome)]
     found: dict[str, Any] = {
         "side": name,
         "stopped": len(ended) < len(outcomes),

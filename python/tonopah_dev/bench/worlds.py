@@ -20,7 +20,7 @@ from tonopah_dev.bench.scenarios import (
 
 
 @dataclass(frozen=True)
-class World:
+class Load:
     """A scenario, and the settings of the program of a peer."""
 
     name: str
@@ -63,17 +63,17 @@ FRAMES = "1 to 3 frames"
 SPACE = "up, down, 1 to 9 between satellites"
 
 WORLDS = (
-    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(wired, 10), LINKS, WIRED, settings=RENO),
-    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(wired, 200), LINKS, WIRED, settings=RENO),
-    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(wired, 1000), LINKS, WIRED, settings=RENO),
-    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(wired, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
-    World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=("ns2",), settings=RENO),
-    World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
-    World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
-    World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
-    World("wifin10", "802.11n, 10 stations, 10 flows, A-MPDU", 100, partial(aggregated, 10), "1 frame", ("ns3",), radio=True),
-    World("lrwpan20", "802.15.4, 20 stations, 19 flows to one", 100, partial(low_rate, 20, CUBE), "1 link", peers=(), radio=True),
-    World(
+    Load("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(wired, 10), LINKS, WIRED, settings=RENO),
+    Load("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(wired, 200), LINKS, WIRED, settings=RENO),
+    Load("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(wired, 1000), LINKS, WIRED, settings=RENO),
+    Load("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(wired, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
+    Load("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=("ns2",), settings=RENO),
+    Load("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
+    Load("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
+    Load("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
+    Load("wifin10", "802.11n, 10 stations, 10 flows, A-MPDU", 100, partial(aggregated, 10), "1 frame", ("ns3",), radio=True),
+    Load("lrwpan20", "802.15.4, 20 stations, 19 flows to one", 100, partial(low_rate, 20, CUBE), "1 link", peers=(), radio=True),
+    Load(
         "lrwpan40",
         "802.15.4, 40 stations, 20 flows, mesh",
         100,
@@ -83,7 +83,7 @@ WORLDS = (
         radio=True,
     ),
     # 56,000 flows/s of 1,711,250 B are 0.6 of 128 links of 10 Gb/s.
-    World(
+    Load(
         "fattree8",
         "fat tree, 128 hosts, web search at load 0.6, 2,240 flows",
         0.04,
@@ -91,10 +91,10 @@ WORLDS = (
         "2 to 6 links",
         peers=(),
     ),
-    World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
-    World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
+    Load("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
+    Load("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
     *(
-        World(
+        Load(
             f"flows{flows}", f"dumbbell, {flows:,} flows, 1 Mb/s each", seconds, partial(growing, flows), LINKS, (),
             series="flows", size=flows,
         )
@@ -102,14 +102,14 @@ WORLDS = (
     ),
     # 438.25 flows/s of 1,711,250 B are 0.6 of a host's 10 Gb/s.
     *(
-        World(
+        Load(
             f"hosts{hosts}", f"leaf-spine, {hosts:,} hosts, web search at load 0.6, {round(438.25 * hosts * seconds):,} flows",
             seconds, partial(leaf_spine, hosts, round(438.25 * hosts)), "2 or 4 links", (), series="hosts", size=hosts,
         )
         for hosts, seconds in ((16, 0.16), (64, 0.04), (256, 0.01), (1024, 0.005))
     ),
     *(
-        World(
+        Load(
             f"space{planes * each}", f"{planes * each:,} satellites, 40 terminals, 20 flows", 20,
             partial(constellation, planes, each, 20), "up, down, and between satellites", (),
             series="satellites", size=planes * each,

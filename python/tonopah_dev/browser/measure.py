@@ -52,7 +52,7 @@ MANY_SAMPLES = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class LabMeasure:
     """One number: what it is, its unit, below what it has to be (None: no limit), and the CPU time that it took."""
 
     what: str
@@ -86,7 +86,7 @@ class Bench:
         times = Path(f"/proc/{self.server}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
-    def middle(self, what: str, limit: float, unit: str, runs: int, act: Callable[[int], float]) -> Measured:
+    def middle(self, what: str, limit: float, unit: str, runs: int, act: Callable[[int], float]) -> LabMeasure:
         """Return the median of some turns, of time and of CPU time, each for itself; at least one turn is made."""
         ends, found = time.monotonic() + MOST_TURNS_S, []
         for turn in range(runs):
@@ -96,7 +96,7 @@ class Bench:
             if time.monotonic() > ends:
                 break
         value, server, page = (sorted(column)[len(found) // 2] for column in zip(*found, strict=True))
-        return Measured(what, value, unit, limit, server, page)
+        return LabMeasure(what, value, unit, limit, server, page)
 
     def open(self, _: int) -> float:
         """Open the page and return the seconds from there to the plots of its first run."""
@@ -147,7 +147,7 @@ class Bench:
         return took
 
 
-def measure(runs: int) -> list[Measured]:
+def measure(runs: int) -> list[LabMeasure]:
     """Return times and memory of a server of its own and of its page in Chromium. Raises InputError if there is no Chromium."""
     program = find_chromium()
     if program is None:
@@ -163,7 +163,7 @@ def measure(runs: int) -> list[Measured]:
                 raise InputError("--only", "the lab does not start: `tonopah serve` says why")
             with Browser(program) as browser:
                 bench = Bench(browser, server.pid, address[0])
-                start = Measured("start of the server, to its address", started_s, "s", None, bench.server_cpu_s(), 0.0)
+                start = LabMeasure("start of the server, to its address", started_s, "s", None, bench.server_cpu_s(), 0.0)
                 return [start, *times(bench, runs), *memory(bench)]
         finally:
             server.terminate()
@@ -174,10 +174,10 @@ def measure(runs: int) -> list[Measured]:
                 server.wait()
 
 
-def times(bench: Bench, runs: int) -> list[Measured]:
+def times(bench: Bench, runs: int) -> list[LabMeasure]:
     """Return how long the page takes to be there and to answer."""
     usable = bench.middle("usable, with the plots of a run of 60 s", 2.0, "s", runs, bench.open)
-    paint = Measured("first paint", bench.first_paint_s(), "s", 1.0)
+    paint = LabMeasure("first paint", bench.first_paint_s(), "s", 1.0)
     two = bench.middle(
         "slider to new plots, 60 s of two flows over 10 Mb/s", 300.0, "ms", runs, lambda n: bench.turn(0.51 + 0.01 * (n % 2))
     )
@@ -188,7 +188,7 @@ def times(bench: Bench, runs: int) -> list[Measured]:
     return [paint, usable, two, ten]
 
 
-def memory(bench: Bench) -> list[Measured]:
+def memory(bench: Bench) -> list[LabMeasure]:
     """Return the peak memory of the server and the memory of the page, with a run of ten million samples."""
     bench.write(MANY_SAMPLES)
     bench.browser.call("HeapProfiler.collectGarbage")
@@ -197,9 +197,9 @@ def memory(bench: Bench) -> list[Measured]:
     status = Path(f"/proc/{bench.server}/status").read_text(encoding="ascii")
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024  # type: ignore[index]
     return [
-        Measured("server, peak, with a run of 10,000,000 samples", peak, "MiB", 500.0),
-        Measured("page, JavaScript objects, with the same", page, "MiB", None),
-        Measured("page, memory of its process that is its own", renderer, "MiB", 300.0),
+        LabMeasure("server, peak, with a run of 10,000,000 samples", peak, "MiB", 500.0),
+        LabMeasure("page, JavaScript objects, with the same", page, "MiB", None),
+        LabMeasure("page, memory of its process that is its own", renderer, "MiB", 300.0),
     ]
 
 
@@ -209,7 +209,7 @@ def private_mib(process: int) -> float:
     return int(found[1]) / 1024 if found else 0.0
 
 
-def lines(measured: list[Measured]) -> list[str]:
+def lines(measured: list[LabMeasure]) -> list[str]:
     """Return the measurements as text, a line each, after how busy the machine is."""
     load = f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors (above that, times are of waiting)"
     return [load, *(one.line() for one in measured)]

@@ -22,7 +22,7 @@ DISORDER = 1
 
 
 @dataclass(frozen=True)
-class Sender:
+class RecordedSender:
     """A sender's samples in segments."""
 
     una: NDArray[np.int64]
@@ -44,11 +44,11 @@ class Sender:
         return self.una + self.again
 
 
-def sender(samples: "pd.DataFrame") -> Sender:
+def sender(samples: "pd.DataFrame") -> RecordedSender:
     """Return what the samples of one flow say."""
     una = (samples["bytes_acked"].to_numpy() - 1) // MSS_BYTES
     state, sacked, unacked = (samples[name].to_numpy() for name in ("ca_state", "sacked", "unacked"))
-    return Sender(
+    return RecordedSender(
         una, np.maximum.accumulate(una + unacked), samples["total_retrans"].to_numpy(),
         waiting=unacked + samples["retrans"].to_numpy(),
         holed=(state >= DISORDER) & (sacked > 0),
@@ -56,7 +56,7 @@ def sender(samples: "pd.DataFrame") -> Sender:
     )  # fmt: skip
 
 
-def holes(flow: Sender, queue: int) -> set[int]:
+def holes(flow: RecordedSender, queue: int) -> set[int]:
     """Return the numbers of the lost packets that show as a hole and cannot have met a full queue."""
     lost = np.unique(flow.una[flow.holed])
     # A segment was sent for the first time between the samples `after - 1` and `after`.
@@ -78,7 +78,7 @@ class Repair:
     """Segments retransmitted."""
 
 
-def repairs(flow: Sender) -> Iterator[Repair]:
+def repairs(flow: RecordedSender) -> Iterator[Repair]:
     """Yield the repairs in order."""
     for start, end in pairwise(np.flatnonzero(flow.calm)):
         if end > start + 1:
@@ -86,7 +86,7 @@ def repairs(flow: Sender) -> Iterator[Repair]:
             yield Repair(numbers, int(flow.again[end] - flow.again[start]))
 
 
-def neighbours(flow: Sender, known: set[int]) -> set[int]:
+def neighbours(flow: RecordedSender, known: set[int]) -> set[int]:
     """Return losses right behind a known one: two segments were retransmitted and only one hole was seen."""
     found = set()
     for repair in repairs(flow):

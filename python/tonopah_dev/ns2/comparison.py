@@ -21,7 +21,7 @@ from tonopah.stats import mean_interval, or_none
 from tonopah.terminal.grid import Grid
 from tonopah.validate.frame import Case, CaseResult, Check, Comparison
 from tonopah_dev.peers import ns2, world_file
-from tonopah_dev.peers.outcome import Outcome
+from tonopah_dev.peers.outcome import PeerOutcome
 
 STORED = Path(__file__).with_name("adhoc.json")
 SEGMENT_BYTES = 1000
@@ -47,7 +47,7 @@ COLUMNS = ("measure", "ours", "ns-2", "difference (95 %)", "goal", "")
 
 
 @dataclass(frozen=True)
-class Measured:
+class PlacementResult:
     """What one run gave, over its whole length."""
 
     throughput_bps: float
@@ -85,18 +85,18 @@ MEASURES = (
 class Placements:
     """Runs of both sides, placement by placement."""
 
-    mine: Sequence[Measured]
-    theirs: Sequence[Measured]
+    mine: Sequence[PlacementResult]
+    theirs: Sequence[PlacementResult]
     version: str
     """Of ns-2."""
     stored: bool
     """ns-2's values were not computed now."""
 
 
-def ours(summary: dict[str, Any]) -> Measured:
+def ours(summary: dict[str, Any]) -> PlacementResult:
     """Return what a run of ours gave."""
     network = summary["network"]
-    return Measured(
+    return PlacementResult(
         throughput_bps=network["throughput_bps"],
         delay_s=network["delay_s"] if network["delay_s"] is not None else float("nan"),
         delivery_ratio=network["delivery_ratio"] if network["delivery_ratio"] is not None else float("nan"),
@@ -104,16 +104,16 @@ def ours(summary: dict[str, Any]) -> Measured:
     )
 
 
-def theirs(seed: int) -> Measured:
+def theirs(seed: int) -> PlacementResult:
     """Run the same placement in ns-2."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder, "events.tr")
         ended = ns2.run(SCENARIO, seed, trace=trace)
-        if not isinstance(ended, Outcome) or ended.energy_j is None:
+        if not isinstance(ended, PeerOutcome) or ended.energy_j is None:
             raise RunFailedError(f"ns-2 reported no energy on placement {seed}")
         received, delay_s, ratio = agents(trace)
     seconds = world_file.number(SCENARIO["duration"])
-    return Measured(received * SEGMENT_BYTES * 8 / seconds, delay_s, ratio, ended.energy_j / SCENARIO["network"]["nodes"])
+    return PlacementResult(received * SEGMENT_BYTES * 8 / seconds, delay_s, ratio, ended.energy_j / SCENARIO["network"]["nodes"])
 
 
 def agents(trace: Path) -> tuple[int, float, float]:
@@ -169,11 +169,11 @@ class AgainstNs2(Comparison[Case, Ns2Result]):
         """Return our runs, one for each placement."""
         return [(to_json(SCENARIO), seed) for seed in range(1, self.placements + 1)]
 
-    def read(self, case: Case, index: int, summary: str, series: Any) -> tuple[Measured, Measured]:
+    def read(self, case: Case, index: int, summary: str, series: Any) -> tuple[PlacementResult, PlacementResult]:
         """Return what a placement gave here and in ns-2."""
         return ours(json.loads(summary)), self.known[index] if self.stored else theirs(index + 1)
 
-    def judge(self, case: Case, runs: Sequence[tuple[Measured, Measured]]) -> Ns2Result:
+    def judge(self, case: Case, runs: Sequence[tuple[PlacementResult, PlacementResult]]) -> Ns2Result:
         """Return the comparison of all placements."""
         mine, others = zip(*runs, strict=True)
         result = Ns2Result(case, placements=Placements(mine, others, self.version, self.stored))
@@ -200,7 +200,7 @@ class AgainstNs2(Comparison[Case, Ns2Result]):
         return [table(result.placements) for result in results]
 
 
-def read_stored(placements: int) -> tuple[list[Measured], str]:
+def read_stored(placements: int) -> tuple[list[PlacementResult], str]:
     """Return ns-2's stored values for the first placements, and its version; raise an error if they do not belong to these."""
     document = json.loads(STORED.read_text(encoding="utf-8"))
     entries = document["results"]
@@ -214,7 +214,7 @@ def read_stored(placements: int) -> tuple[list[Measured], str]:
                 f"the stored values of ns-2 belong to another world than placement {seed}: with ns-2 installed, "
                 "`python -m tonopah_dev.ns2 --store FILE` computes them anew"
             )
-    return [Measured(**entry) for entry in entries[:placements]], document["version"]
+    return [PlacementResult(**entry) for entry in entries[:placements]], document["version"]
 
 
 def as_stored(comparison: Placements) -> str:

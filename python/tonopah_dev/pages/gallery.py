@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.plot import style
-from tonopah.running import run
+from tonopah.runs.simulation import algorithms
 from tonopah.scenario.worlds import drop_tail, dumbbell, link
-from tonopah.simulation import algorithms
+from tonopah.study.run import run
 
 MSS_BYTES = 1448
 SECONDS = 30

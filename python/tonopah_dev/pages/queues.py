@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from tonopah._core import engine_version
 from tonopah.plot import style
-from tonopah.running import run
 from tonopah.scenario.worlds import Graph, link
+from tonopah.study.run import run
 from tonopah_dev.pages.markdown import markdown_table
 
 SECONDS = 60

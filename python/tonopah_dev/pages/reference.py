@@ -12,7 +12,7 @@ from tonopah._core import algorithms
 from tonopah._core import schema as engine_schema
 from tonopah.cc.library import get_include
 from tonopah.metrics import parameter, parameter_range
-from tonopah.simulation import check
+from tonopah.runs.simulation import check
 from tonopah_dev.pages.header import header
 from tonopah_dev.pages.markdown import markdown_table
 from tonopah_dev.pages.studies import studies_page

@@ -11,7 +11,7 @@ from typing import Any
 
 from tonopah.authors.network import Parameter
 from tonopah.authors.networks import NETWORKS
-from tonopah.simulation import SERIES
+from tonopah.runs.simulation import SERIES
 from tonopah.spec.claim import CONDITIONS, CRITERIA, Measured
 from tonopah.spec.derived import KINDS, Derived
 from tonopah.spec.published import QUANTITIES, UNITS

@@ -9,7 +9,7 @@ from typing import Any
 
 from tonopah.errors import RunFailedError
 from tonopah_dev.peers import process, world_file
-from tonopah_dev.peers.outcome import Outcome, Stopped, outcome_of
+from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped, outcome_of
 
 NAME = "ns-2"
 MISSING = "ns-2 is not installed: there is no program `ns` (Debian: apt-get install ns2)"
@@ -37,7 +37,7 @@ def start_cpu_s() -> float:
     return process.run(["ns", "-"], "set ns [new Simulator]\nexit 0\n").cpu_s
 
 
-def run(scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
+def run(scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> PeerOutcome | PeerStopped:
     """Run a scenario in ns-2: the same places, movement, flows and start times; all other random draws are its own.
 
     `extra` settings of the world file: `trace` (file for the events of agents), `frames=1` (count frames, which is slow).

@@ -10,7 +10,7 @@ from typing import Any
 
 from tonopah.errors import RunFailedError
 from tonopah_dev.peers import process, world_file
-from tonopah_dev.peers.outcome import Outcome, Stopped, outcome_of
+from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped, outcome_of
 
 NAME = "ns-3"
 MISSING = "ns-3 is not installed: pkg-config does not know its libraries (Debian: apt-get install libns3-dev libgsl-dev g++)"
@@ -78,7 +78,9 @@ class Programs:
             raise RunFailedError(f"{kind}.cc does not compile against the installed ns-3: {why}{hint}")
         return path
 
-    def run(self, scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
+    def run(
+        self, scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any
+    ) -> PeerOutcome | PeerStopped:
         """Run a scenario in ns-3: the same places, movement, flows and start times; all other random draws are its own."""
         kind = scenario["network"]["kind"]
         program = self.program(kind)

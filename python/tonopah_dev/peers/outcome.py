@@ -8,7 +8,7 @@ from tonopah_dev.peers.process import Finished
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PeerOutcome:
     """One run."""
 
     packets: int
@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class PeerStopped:
     """A run that used up its CPU time before its end."""
 
     cpu_s: float
@@ -46,12 +46,12 @@ def results_of(done: Finished, who: str, what: str) -> Mapping[str, str]:
     return {line[1]: line[2] for line in lines if len(line) == 3}
 
 
-def outcome_of(done: Finished, who: str, what: str) -> Outcome | Stopped:
+def outcome_of(done: Finished, who: str, what: str) -> PeerOutcome | PeerStopped:
     """Return what a run of a peer gave."""
     if done.stopped:
-        return Stopped(done.cpu_s)
+        return PeerStopped(done.cpu_s)
     found = results_of(done, who, what)
-    return Outcome(
+    return PeerOutcome(
         packets=int(found["packets"]),
         flows_without_delivery=int(found["empty"]),
         cpu_s=done.cpu_s,

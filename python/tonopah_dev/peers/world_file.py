@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tonopah._core import parse_quantity, split_quantity
-from tonopah.simulation import check
+from tonopah.runs.simulation import check
 
 HT_RATES_BPS = (6.5e6, 13e6, 19.5e6, 26e6, 39e6, 52e6, 58.5e6, 65e6)
 """Rates of 802.11n by their number (MCS): one spatial stream, 20 MHz, 800 ns."""

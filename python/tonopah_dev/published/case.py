@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from tonopah.validate.frame import Case
-from tonopah_dev.published.worlds import Series, Summary, World
+from tonopah_dev.published.worlds import PublishedWorld, Series, Summary
 
 FAST_MBPS = 10_000
 """A bottleneck that never fills: losses alone set the rate."""
@@ -17,8 +17,8 @@ class PublishedCase(Case):
 
     source: str
     quantity: str
-    world: World
-    measure: Callable[[World, Summary, Series], float]
+    world: PublishedWorld
+    measure: Callable[[PublishedWorld, Summary, Series], float]
     reference: float
     low: float
     high: float
@@ -28,7 +28,7 @@ class PublishedCase(Case):
     """Why it disagrees; a case that agrees has none."""
 
 
-class Limits(TypedDict):
+class Allowed(TypedDict):
     """A reference, and the least and the largest value that agrees with it."""
 
     reference: float
@@ -36,12 +36,12 @@ class Limits(TypedDict):
     high: float
 
 
-def within(reference: float, part: float) -> Limits:
+def within(reference: float, part: float) -> Allowed:
     """Return a reference with a tolerance of a part of it on both sides."""
     return {"reference": reference, "low": reference * (1 - part), "high": reference * (1 + part)}
 
 
-def about(reference: float, below: float, above: float) -> Limits:
+def about(reference: float, below: float, above: float) -> Allowed:
     """Return a reference with a tolerance in its own unit."""
     return {"reference": reference, "low": reference - below, "high": reference + above}
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from tonopah_dev.published import growth, queues
 from tonopah_dev.published import worlds as measures
-from tonopah_dev.published.case import FAST_MBPS, Limits, PublishedCase, about, every, within
-from tonopah_dev.published.worlds import Group, World
+from tonopah_dev.published.case import FAST_MBPS, Allowed, PublishedCase, about, every, within
+from tonopah_dev.published.worlds import Group, PublishedWorld
 
 PER_ACK = {"name": "reno", "per_ack": True}
 """Reno that counts ACKs, not bytes, as the laws for delayed ACKs suppose."""
@@ -53,7 +53,9 @@ def responses() -> Iterator[PublishedCase]:
         for p, window in table.items():
             tcp = {"ack_every": ack_every, "quick_acks": 0, "initial_ssthresh": f"{round(window)}p"}
             losses = round(3 * window * seconds / (rtt_ms / 1e3) * p) + 10
-            world = World([Group(cc)], FAST_MBPS, rtt_ms, "1000000p", seconds, seconds / 2, loss=every(p, losses), tcp=tcp)
+            world = PublishedWorld(
+                [Group(cc)], FAST_MBPS, rtt_ms, "1000000p", seconds, seconds / 2, loss=every(p, losses), tcp=tcp
+            )
             source = sources[name.partition("-")[0]]
             case = f"response/{name}/{p:g}"
             yield PublishedCase(case, source, "window, segments", world, measures.window_segments, **within(window, part))
@@ -63,7 +65,7 @@ def pftk() -> Iterator[PublishedCase]:
     """Rate under random loss, against the full model. Its assumption of losses to the end of a round costs at high p: 15 %."""
     for p in (0.003, 0.01, 0.02, 0.05):
         tcp = {"profile": "rfc", "sack": False, "recovery": "reno"}
-        world = World([Group(PER_ACK)], FAST_MBPS, 100, "1000000p", 600, 10, loss={"kind": "packet", "p": p}, tcp=tcp)
+        world = PublishedWorld([Group(PER_ACK)], FAST_MBPS, 100, "1000000p", 600, 10, loss={"kind": "packet", "p": p}, tcp=tcp)
         name = f"pftk/{p:g}"
         yield PublishedCase(
             name, "Padhye et al. 1998, eq. 30", "rate / model", world, measures.pftk_ratio, **within(1.0, 0.15), seeds=5
@@ -76,13 +78,13 @@ def buffers() -> Iterator[PublishedCase]:
         rtt_ms, mbps = 100, 50
         limit = max(round(part * mbps * rtt_ms / 12), 1)
         tcp = {"profile": "rfc", "ack_every": 1}
-        world = World([Group("newreno")], mbps, rtt_ms, f"{limit}p", 300, 150, tcp=tcp)
+        world = PublishedWorld([Group("newreno")], mbps, rtt_ms, f"{limit}p", 300, 150, tcp=tcp)
         source = "Appenzeller et al. 2004 §2: 3/4 of the link without a buffer, all of it with 1 BDP"
         case = f"buffer/{part:g}-bdp"
         yield PublishedCase(case, source, "utilisation, %", world, measures.utilisation, **about(busy, 2, 2))
     for mbps in (50.0, 100.0):
         bdp = round(mbps * 1e3 * 50 / 12000)
-        world = World([Group("reno")], mbps, 50, f"{bdp}p", 3, tcp={"ack_every": 1})
+        world = PublishedWorld([Group("reno")], mbps, 50, f"{bdp}p", 3, tcp={"ack_every": 1})
         name = f"slow-start-loss/{mbps:g}-mbps"
         source = "B + D: the window that overflows is twice the one that fits"
         yield PublishedCase(name, source, "drops", world, measures.drops, **within(2 * bdp, 0.05))
@@ -93,11 +95,11 @@ def aqm() -> Iterator[PublishedCase]:
     for target_ms in (15, 20):
         for flows in (5, 20, 50):
             queue = {"kind": "pie", "target": f"{target_ms}ms", "limit": "2000p"}
-            world = World([Group("newreno", flows)], 50, 40, queue, 60, 20, 5)
+            world = PublishedWorld([Group("newreno", flows)], 50, 40, queue, 60, 20, 5)
             name, wait = f"pie/{target_ms}-ms-{flows}-flows", measures.queue_ms
             yield PublishedCase(name, "RFC 8033 §5", "mean wait, ms", world, wait, **within(target_ms, 0.2), seeds=3)
     mixed = [Group("cubic", 1, 20), Group("reno", 1, 50), Group("vegas", 1, 100), Group("bbr", 1, 40)]
-    world = World(mixed, 20, 20, {"kind": "fq_codel"}, 60, 20, 2)
+    world = PublishedWorld(mixed, 20, 20, {"kind": "fq_codel"}, 60, 20, 2)
     source = "RFC 8290: equal shares"
     yield PublishedCase("fq-codel/mixed", source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=3)
 
@@ -106,7 +108,7 @@ def marks() -> Iterator[PublishedCase]:
     """DCTCP at its threshold, and flows that share an AQM which marks."""
     for flows, threshold in ((2, 40), (10, 40), (35, 40), (2, 20), (10, 20)):
         queue = {"kind": "drop_tail", "limit": "1000p", "mark_threshold": threshold}
-        world = World(
+        world = PublishedWorld(
             [Group("dctcp", flows)], 1000, 0.5, queue, 3, 1, 0.01, tcp={"ecn": "dctcp", "ack_every": 1, "tso_defer": False}
         )
         name = f"dctcp-peak/k{threshold}-{flows}-flows"
@@ -116,7 +118,7 @@ def marks() -> Iterator[PublishedCase]:
         # 20 senders that start within a few round trips overload the queue; those that start within 5 s hardly do.
         for stagger_s in (5, 0.1):
             queue = {"kind": "pie", "target": "5ms", "mark_p": 1.0, "ecn": True, "limit": "4000p"}
-            world = World([Group(cc, 20)], 100, 20, queue, 40, 15, stagger_s)
+            world = PublishedWorld([Group(cc, 20)], 100, 20, queue, 40, 15, stagger_s)
             source = "De Schepper et al. 2016: equal windows"
             name = f"marks/20-{cc}/{stagger_s:g}-s"
             yield PublishedCase(name, source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=5)
@@ -125,7 +127,7 @@ def marks() -> Iterator[PublishedCase]:
 def delay_based() -> Iterator[PublishedCase]:
     """Queues that delay-based algorithms keep."""
     for flows, mbps, rtt_ms in ((1, 50, 50), (2, 48, 40), (5, 50, 50), (10, 100, 50)):
-        world = World([Group("copa", flows)], mbps, rtt_ms, "4000p", 60, 30, 2 * flows)
+        world = PublishedWorld([Group("copa", flows)], mbps, rtt_ms, "4000p", 60, 30, 2 * flows)
         name, source, seeds = f"copa/{flows}-flows", "Arun, Balakrishnan 2018, §3: 1.25 / delta", 5 if flows > 1 else 1
         yield PublishedCase(
             f"{name}/queue", source, "packets/flow", world, measures.queue_per_flow, **about(2.5, 1.25, 1.25), seeds=seeds
@@ -136,16 +138,16 @@ def delay_based() -> Iterator[PublishedCase]:
     for flows in (2, 5):
         # Each has to see the path without the queue of the others: they start together, with a small window.
         tcp = {"initial_window": "2p"}
-        world = World([Group({"name": "vegas", "profile": "ns2"}, flows)], 10, 40, "200p", 100, 50, 0.02, tcp=tcp)
+        world = PublishedWorld([Group({"name": "vegas", "profile": "ns2"}, flows)], 10, 40, "200p", 100, 50, 0.02, tcp=tcp)
         source = "Brakmo, Peterson 1995: alpha 1, beta 3"
         per_flow, cause = measures.queue_per_flow, VEGAS if flows == 5 else ""
         name = f"vegas/{flows}-flows"
         yield PublishedCase(name, source, "packets/flow", world, per_flow, **about(2, 1, 1), seeds=3, cause=cause)
-    alone = World([Group("ledbat")], 10, 40, "500p", 100, 50)
+    alone = PublishedWorld([Group("ledbat")], 10, 40, "500p", 100, 50)
     yield PublishedCase(
         "ledbat/alone", "RFC 6817 §2.5: TARGET 100 ms", "mean wait, ms", alone, measures.queue_ms, **within(100, 0.05)
     )
-    beside = World([Group("ledbat"), Group("reno")], 10, 40, "300p", 120, 60)
+    beside = PublishedWorld([Group("ledbat"), Group("reno")], 10, 40, "300p", 120, 60)
     yield PublishedCase(
         "ledbat/beside-reno", "RFC 6817 §1: yields", "share", beside, measures.first_share, **about(0, 0, 0.1), seeds=3
     )
@@ -157,8 +159,8 @@ def bbr() -> Iterator[PublishedCase]:
         loss = {"kind": "packet", "p": p}
         # The receivers of 2016 did not compress ACKs: Linux does since 4.18.
         tcp = {"ack_compression": "0s"}
-        world = World([Group("bbr")], 100, 100, "417p", 60, 10, loss=loss, loss_before_queue=True, tcp=tcp)
-        bounds = Limits(reference=(low + high) / 2, low=low, high=high)
+        world = PublishedWorld([Group("bbr")], 100, 100, "417p", 60, 10, loss=loss, loss_before_queue=True, tcp=tcp)
+        bounds = Allowed(reference=(low + high) / 2, low=low, high=high)
         source = "Cardwell et al. 2016, figure 8"
         yield PublishedCase(f"bbr-loss/{p:g}", source, "goodput, %", world, measures.goodput_percent, **bounds, seeds=3)
     beside: Mapping[str, tuple[float, ...]] = {
@@ -167,12 +169,12 @@ def bbr() -> Iterator[PublishedCase]:
     }
     for other, shares in beside.items():
         for buffer, share in zip((1, 2, 4, 8, 16, 32), shares, strict=True):
-            world = World([Group("bbr"), Group(other)], 10, 40, f"{round(buffer * 10 * 40 / 12)}p", 240, 40, 1)
+            world = PublishedWorld([Group("bbr"), Group(other)], 10, 40, f"{round(buffer * 10 * 40 / 12)}p", 240, 40, 1)
             name, source = f"bbr-{other}/{buffer}-bdp", "Linux, measured: Sarpkaya et al. 2025"
             yield PublishedCase(name, source, "share of BBR", world, measures.first_share, **about(share, 0.1, 0.1), seeds=5)
-    world = World([Group("bbr", 1, 50), Group("bbr", 1, 10)], 10, 50, "100p", 120, 40, 1)
+    world = PublishedWorld([Group("bbr", 1, 50), Group("bbr", 1, 10)], 10, 50, "100p", 120, 40, 1)
     source = "Hock et al. 2017, Zeynali et al. 2024: the longer RTT has more"
-    bounds = Limits(reference=0.9, low=0.6, high=1.0)
+    bounds = Allowed(reference=0.9, low=0.6, high=1.0)
     yield PublishedCase("bbr-rtt/50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=3)
 
 
@@ -180,7 +182,7 @@ def fairness() -> Iterator[PublishedCase]:
     """Compare rates over two RTTs where each packet is lost with the same probability."""
     for cc, exponent in (("reno", 1.0), ({"name": "hybla", "profile": "paper"}, 0.0)):
         loss = {"kind": "packet", "p": 1e-3}
-        world = World([Group(cc, 4, 25), Group(cc, 4, 100)], FAST_MBPS, 25, "1000000p", 300, 30, 1, loss=loss)
+        world = PublishedWorld([Group(cc, 4, 25), Group(cc, 4, 100)], FAST_MBPS, 25, "1000000p", 300, 30, 1, loss=loss)
         name = "hybla" if exponent == 0 else "reno"
         source = "Caini, Firrincieli 2004: rate ~ RTT^-e, e = 1 for Reno, 0 for Hybla"
         yield PublishedCase(
@@ -194,7 +196,7 @@ def start_and_end() -> Iterator[PublishedCase]:
         for packets in (10, 30, 100):
             count = math.ceil(math.log2(packets / initial + 1))
             tcp = {"initial_window": f"{initial}p", "ack_every": 1}
-            world = World([Group("reno")], FAST_MBPS, 100, "1000000p", 10, tcp=tcp, packets=packets)
+            world = PublishedWorld([Group("reno")], FAST_MBPS, 100, "1000000p", 10, tcp=tcp, packets=packets)
             source = "Dukkipati et al. 2010: ceil(log2(S / IW + 1))"
             yield PublishedCase(
                 f"initial-window/{initial}-of-{packets}", source, "rounds", world, measures.rounds, **about(count, 0.1, 0.1)
@@ -202,7 +204,7 @@ def start_and_end() -> Iterator[PublishedCase]:
     for outage_s, resumed in ((2, 3), (10, 15), (20, 31), (40, 63)):
         changes = [{"at": "150ms", "up": False}, {"at": f"{0.15 + outage_s}s", "up": True}]
         tcp = {"profile": "rfc", "tlp": False}
-        world = World([Group("reno")], 10, 100, "100p", 100, changes=changes, tcp=tcp, packets=1)
+        world = PublishedWorld([Group("reno")], 10, 100, "100p", 100, changes=changes, tcp=tcp, packets=1)
         source = "RFC 6298 §5.5: 1 + 2 + 4 + … s"
         yield PublishedCase(
             f"backoff/{outage_s}-s", source, "until heard, s", world, measures.resumed_s, **about(resumed, 0.1, 0.2)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tonopah_dev.published import worlds as measures
-from tonopah_dev.published.case import FAST_MBPS, Limits, PublishedCase, about, every, within
-from tonopah_dev.published.worlds import Group, World
+from tonopah_dev.published.case import FAST_MBPS, Allowed, PublishedCase, about, every, within
+from tonopah_dev.published.worlds import Group, PublishedWorld
 
 
 def aimd(p: float, increase: float, decrease: float) -> float:
@@ -63,7 +63,7 @@ def responses() -> Iterator[PublishedCase]:
     for name, cc, source, window in laws:
         tcp = {"ack_every": 1, "quick_acks": 0, "initial_ssthresh": f"{round(window)}p"}
         losses = round(3 * window * seconds / (rtt_ms / 1e3) * p) + 10
-        world = World([Group(cc)], FAST_MBPS, rtt_ms, "1000000p", seconds, seconds / 2, loss=every(p, losses), tcp=tcp)
+        world = PublishedWorld([Group(cc)], FAST_MBPS, rtt_ms, "1000000p", seconds, seconds / 2, loss=every(p, losses), tcp=tcp)
         case = f"response/{name}/{p:g}"
         yield PublishedCase(case, source, "window, segments", world, measures.window_segments, **within(window, 0.15))
 
@@ -79,13 +79,13 @@ CUBIC_EXPONENT = (
 def round_trips() -> Iterator[PublishedCase]:
     """Compare rates over two RTTs that share a queue of a quarter of the BDP, so that the base RTT is nearly all of the RTT."""
     bounds = {
-        "reno": ("Lakshman, Madhow 1997: 1 ≤ e < 2", Limits(reference=1.5, low=1.0, high=2.0)),
+        "reno": ("Lakshman, Madhow 1997: 1 ≤ e < 2", Allowed(reference=1.5, low=1.0, high=2.0)),
         # RFC 9438 §3.3 has e = 1 for synchronised losses; the law of §5.1 has 1/4 for independent ones.
-        "cubic": ("RFC 9438 §3.3 and §5.1: 1, and 1/4 for independent losses", Limits(reference=1.0, low=0.25, high=1.1)),
+        "cubic": ("RFC 9438 §3.3 and §5.1: 1, and 1/4 for independent losses", Allowed(reference=1.0, low=0.25, high=1.1)),
     }
     for cc, (source, limits) in bounds.items():
         groups = [Group(cc, 2, 50), Group(cc, 2, 200)]
-        world = World(groups, 200, 125, "520p", 120, 40, 1, tcp={"tso_defer": False})
+        world = PublishedWorld(groups, 200, 125, "520p", 120, 40, 1, tcp={"tso_defer": False})
         name = f"rtt-exponent/drop-tail-{cc}"
         yield PublishedCase(
             name, source, "e", world, measures.rtt_exponent, **limits, seeds=8, cause=CUBIC_EXPONENT if cc == "cubic" else ""
@@ -97,7 +97,7 @@ def hystart() -> Iterator[PublishedCase]:
     for mbps in (50.0, 100.0):
         bdp = round(mbps * 1e3 * 50 / 12000)
         # 1 s is twice as long as slow start takes; later CUBIC overflows the queue in congestion avoidance.
-        world = World([Group("cubic")], mbps, 50, f"{bdp}p", 1, tcp={"ack_every": 1})
+        world = PublishedWorld([Group("cubic")], mbps, 50, f"{bdp}p", 1, tcp={"ack_every": 1})
         source = "Ha, Rhee 2011: slow start ends before the buffer is full"
         name = f"hystart/{mbps:g}-mbps"
         # 5 % of what slow start without it loses, B + D.
@@ -118,9 +118,9 @@ def tails() -> Iterator[PublishedCase]:
     for lost, tlp, low, high, source in probes:
         tcp = {"profile": "rfc", "initial_window": "10p", "ack_every": 1, "tlp": tlp}
         loss = {"kind": "nth", "data_packets": list(range(10 - lost, 10))}
-        world = World([Group("cubic")], FAST_MBPS, 100, "1000000p", 10, loss=loss, tcp=tcp, packets=10)
+        world = PublishedWorld([Group("cubic")], FAST_MBPS, 100, "1000000p", 10, loss=loss, tcp=tcp, packets=10)
         name = f"tail/{lost}-of-10{'' if tlp else '-without-tlp'}"
-        limits = Limits(reference=(low + high) / 2, low=low - 0.01, high=high + 0.01)
+        limits = Allowed(reference=(low + high) / 2, low=low - 0.01, high=high + 0.01)
         yield PublishedCase(name, source, "last sent, s", world, measures.resumed_s, **limits)
 
 
@@ -140,7 +140,7 @@ def incast() -> Iterator[PublishedCase]:
             app = {"kind": "cbr", "rate": "1pps", "size": f"{measures.BLOCK_BYTES // servers}B"}
             record = {"series": ["acked"], "every": "change"}
             group = Group("newreno", servers, app=app)
-            world = World([group], 1000, 0.1, "32768B", 10, 0, 0.0001, tcp=tcp, record=record)
-            limits = Limits(reference=(low + high) / 2, low=low, high=high)
+            world = PublishedWorld([group], 1000, 0.1, "32768B", 10, 0, 0.0001, tcp=tcp, record=record)
+            limits = Allowed(reference=(low + high) / 2, low=low, high=high)
             name = f"incast/{servers}-servers-{rto_ms}-ms"
             yield PublishedCase(name, source, "goodput, Gb/s", world, measures.block_gbps, **limits, seeds=5)

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 
 from tonopah_dev.published import worlds as measures
-from tonopah_dev.published.case import Limits, PublishedCase, about, within
-from tonopah_dev.published.worlds import PACKET_BYTES, Group, World
+from tonopah_dev.published.case import Allowed, PublishedCase, about, within
+from tonopah_dev.published.worlds import PACKET_BYTES, Group, PublishedWorld
 
 UDP_PAYLOAD_BYTES = PACKET_BYTES - 28
 
@@ -18,7 +18,7 @@ def many_flows() -> Iterator[PublishedCase]:
     # Figure 10: OC3, 100 flows, 1290 packets of BDP.
     for times, busy in ((0.5, 94.7), (1.0, 99.3), (2.0, 99.9)):
         groups = [Group("newreno", 10, rtt_ms) for rtt_ms in range(82, 122, 4)]
-        world = World(groups, 155, 100, f"{round(129 * times)}p", 60, 20, 5, tcp={"profile": "rfc"})
+        world = PublishedWorld(groups, 155, 100, f"{round(129 * times)}p", 60, 20, 5, tcp={"profile": "rfc"})
         source = "Appenzeller et al. 2004, figure 10: 100 flows, buffer of x BDP / sqrt(n)"
         name = f"many-flows/{times:g}-x"
         yield PublishedCase(name, source, "utilisation, %", world, measures.utilisation, **about(busy, 2, 2))
@@ -30,7 +30,7 @@ def ared() -> Iterator[PublishedCase]:
         for flows in (30, 60):
             # So many flows that p at the target lies between the limits of max_p, 0.01 and 0.5.
             queue = {"kind": "red", "adaptive": True, "min_threshold": low, "max_threshold": high, "limit": "500p"}
-            world = World([Group("newreno", flows)], 50, 100, queue, 60, 20, 5)
+            world = PublishedWorld([Group("newreno", flows)], 50, 100, queue, 60, 20, 5)
             source = "Floyd, Gummadi, Shenker 2001: from min + 0.4 (max - min) to min + 0.6 (max - min)"
             name = f"ared/{low}-to-{high}-{flows}-flows"
             # The average is taken at arrivals, the mean over time: one packet more on each side.
@@ -70,13 +70,13 @@ def codel() -> Iterator[PublishedCase]:
 
     for overload in (0.05, 0.1, 0.2):
         peak = codel_drops(60, rate_pps, overload)[1]
-        world = World(load(overload), 10, 20, queue, 60)
+        world = PublishedWorld(load(overload), 10, 20, queue, 60)
         name = f"codel-law/peak-{overload:.0%}".replace("%", "-percent")
         # A fluid has no packets: one for the last arrival, one for the first, one in transmission.
         yield PublishedCase(name, source, "longest queue, packets", world, measures.queue_peak, **about(peak, 3, 3 + 0.03 * peak))
     for seconds in (5, 10):
         count = codel_drops(seconds, rate_pps, 1.0)[0]
-        world = World(load(1.0), 10, 20, queue, seconds)
+        world = PublishedWorld(load(1.0), 10, 20, queue, seconds)
         yield PublishedCase(f"codel-law/drops-{seconds}-s", source, "drops", world, measures.law_drops, **within(count, 0.03))
 
 
@@ -87,7 +87,7 @@ def dctcp() -> Iterator[PublishedCase]:
         # The law has one reduction at one instant; profile linux reduces over a round trip.
         tcp = {"ecn": "dctcp", "ack_every": 1, "cwnd_reduction": "immediate", "tso_defer": False}
         record = {"series": ["queue"], "every": "10us"}
-        world = World([Group("dctcp", flows)], 10_000, 0.1, queue, 0.5, 0.1, 0.001, tcp=tcp, record=record)
+        world = PublishedWorld([Group("dctcp", flows)], 10_000, 0.1, queue, 0.5, 0.1, 0.001, tcp=tcp, record=record)
         amplitude = math.sqrt(2 * flows * (world.bdp_packets + 40)) / 2
         source, measure = "Alizadeh et al. 2010, eq. 8 to 10: sqrt(2 N (C RTT + K)) / 2", measures.queue_amplitude
         # A fluid; windows of whole packets are half a packet off for each flow.
@@ -95,18 +95,18 @@ def dctcp() -> Iterator[PublishedCase]:
         yield PublishedCase(f"dctcp-amplitude/{flows}-flows", source, "amplitude, packets", world, measure, **limits)
     for cc in ("dctcp", "prague"):
         queue = {"kind": "pie", "target": "5ms", "mark_p": 1.0, "ecn": True, "limit": "4000p"}
-        world = World([Group(cc, 20)], 100, 40, queue, 60, 20, 5)
+        world = PublishedWorld([Group(cc, 20)], 100, 40, queue, 60, 20, 5)
         source = "De Schepper et al. 2016: W = 2 / p"
         # W = 2 / p has a cut of p/2 and one segment more in each round. Linux does not grow in the round of a cut: 1. After a cut
         # a second one waits for a round to pass: up to 1 + sqrt(3).
-        limits = Limits(reference=2.0, low=1.0, high=1 + math.sqrt(3))
+        limits = Allowed(reference=2.0, low=1.0, high=1 + math.sqrt(3))
         yield PublishedCase(f"marks/{cc}-law", source, "p W", world, measures.marks_per_round, **limits, seeds=3)
 
 
 def latecomer() -> Iterator[PublishedCase]:
     """LEDBAT that starts later takes the queue of the first for its base delay, and the first yields."""
     groups = [Group("ledbat"), Group("ledbat", start_s=40)]
-    world = World(groups, 10, 40, "1000p", 160, 100)
+    world = PublishedWorld(groups, 10, 40, "1000p", 160, 100)
     source = "Carofiglio et al. 2010; RFC 6817: the latecomer starves the first"
     yield PublishedCase("ledbat/latecomer", source, "share of the second", world, measures.second_share, **about(1.0, 0.2, 0.0))
 
@@ -119,15 +119,17 @@ def bbr() -> Iterator[PublishedCase]:
         (2, 0.75, 1.5, 1.0, "Hock et al. 2017: inflight of 2 BDP, 1 to 1.5 BDP in the queue"),
         (6, 0.75, 1.5, 1.0, "Hock et al. 2017: inflight of 2 BDP, 1 to 1.5 BDP in the queue"),
     ):
-        world = World([Group("bbr", flows)], 50, 40, f"{8 * 167}p", 60, 20, 2)
-        limits = Limits(reference=reference, low=low, high=high)
+        world = PublishedWorld([Group("bbr", flows)], 50, 40, f"{8 * 167}p", 60, 20, 2)
+        limits = Allowed(reference=reference, low=low, high=high)
         name = f"bbr-queue/{flows}-flows"
         yield PublishedCase(name, source, "mean wait, RTTs", world, measures.queue_rtts, **limits, seeds=1 if flows == 1 else 3)
     for ours, others, buffer, share in ((2, 1, 4, 0.563), (4, 1, 4, 0.729), (1, 16, 32, 0.145)):
-        world = World([Group("bbr", ours), Group("cubic", others)], 10, 40, f"{round(buffer * 10 * 40 / 12)}p", 240, 40, 1)
+        world = PublishedWorld(
+            [Group("bbr", ours), Group("cubic", others)], 10, 40, f"{round(buffer * 10 * 40 / 12)}p", 240, 40, 1
+        )
         name, source = f"bbr-cubic/{ours}-and-{others}", "Linux, measured: Sarpkaya et al. 2025"
         yield PublishedCase(name, source, "share of BBR", world, measures.first_share, **about(share, 0.1, 0.1), seeds=5)
-    world = World([Group("bbr3", 1, 50), Group("bbr3", 1, 10)], 10, 50, "100p", 120, 40, 1)
-    bounds = Limits(reference=0.75, low=0.55, high=1.0)
+    world = PublishedWorld([Group("bbr3", 1, 50), Group("bbr3", 1, 10)], 10, 50, "100p", 120, 40, 1)
+    bounds = Allowed(reference=0.75, low=0.55, high=1.0)
     source = "Zeynali et al. 2024: the longer RTT has more"
     yield PublishedCase("bbr-rtt/bbr3-50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=3)

@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class World:
+class PublishedWorld:
     """Senders, a router and a sink; the bottleneck is the link from the router to the sink."""
 
     groups: Sequence[Group]
@@ -92,12 +92,12 @@ def goodputs(summary: Summary) -> list[float]:
     return [flow["goodput_bps"] for flow in summary["flows"]]
 
 
-def window_segments(world: World, summary: Summary, series: Series) -> float:
+def window_segments(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean of the first flow's segments per base RTT: the window where no queue adds to the RTT."""
     return goodputs(summary)[0] * world.rtt_ms / 1e3 / (8 * MSS_BYTES)
 
 
-def pftk_ratio(world: World, summary: Summary, series: Series) -> float:
+def pftk_ratio(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Rate of the first flow / that of PFTK, equation 30, for the loss indications counted in the run, b = 2 and T0 = 1 s."""
     flow = summary["flows"][0]
     p = (flow["recovery_count"] + flow["rto_count"]) / flow["sent_packets"]
@@ -106,54 +106,54 @@ def pftk_ratio(world: World, summary: Summary, series: Series) -> float:
     return flow["goodput_bps"] / (8 * MSS_BYTES) * per_packet_s
 
 
-def utilisation(world: World, summary: Summary, series: Series) -> float:
+def utilisation(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Part of the time in which the bottleneck sends, in percent."""
     return 100 * float(summary["links"][0]["utilisation"])
 
 
-def goodput_percent(world: World, summary: Summary, series: Series) -> float:
+def goodput_percent(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Goodput of all flows / what the bottleneck carries of payload, in percent."""
     return 100 * sum(goodputs(summary)) / (world.mbps * 1e6 * MSS_BYTES / PACKET_BYTES)
 
 
-def queue_ms(world: World, summary: Summary, series: Series) -> float:
+def queue_ms(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean wait in the queue."""
     return 1e3 * float(summary["links"][0]["delay_queue_mean_s"])
 
 
-def queue_per_flow(world: World, summary: Summary, series: Series) -> float:
+def queue_per_flow(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean queue in packets / flows, the packet in transmission included."""
     link = summary["links"][0]
     return float(link["queue_mean_packets"] + link["utilisation"]) / len(summary["flows"])
 
 
-def queue_packets(world: World, summary: Summary, series: Series) -> float:
+def queue_packets(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean queue in packets."""
     return float(summary["links"][0]["queue_mean_packets"])
 
 
-def queue_peak(world: World, summary: Summary, series: Series) -> float:
+def queue_peak(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Longest queue in packets, with the packet in transmission."""
     return float(summary["links"][0]["queue_max_packets"]) + 1
 
 
-def drops(world: World, summary: Summary, series: Series) -> float:
+def drops(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Packets dropped by the queue."""
     return float(summary["links"][0]["drops"]["queue"])
 
 
-def jain_index(world: World, summary: Summary, series: Series) -> float:
+def jain_index(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Jain's index of the goodputs."""
     return float(jain(goodputs(summary)))
 
 
-def first_share(world: World, summary: Summary, series: Series) -> float:
+def first_share(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Part of all goodput that the first group has."""
     rates = goodputs(summary)
     return sum(rates[: world.groups[0].flows]) / sum(rates)
 
 
-def rtt_exponent(world: World, summary: Summary, series: Series) -> float:
+def rtt_exponent(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Return the e of goodput ~ RTT^-e, from the two groups of the world."""
     first, count = world.groups[0], world.groups[0].flows
     rates = goodputs(summary)
@@ -161,17 +161,17 @@ def rtt_exponent(world: World, summary: Summary, series: Series) -> float:
     return math.log(ratio) / math.log((world.groups[1].rtt_ms or world.rtt_ms) / (first.rtt_ms or world.rtt_ms))
 
 
-def rounds(world: World, summary: Summary, series: Series) -> float:
+def rounds(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Round trips of data until the last byte is acknowledged: completion without the handshake, and the way back."""
     return float(summary["flows"][0]["completion_s"]) / (world.rtt_ms / 1e3) - 0.5
 
 
-def resumed_s(world: World, summary: Summary, series: Series) -> float:
+def resumed_s(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Time from the first transmission of the only segment to the retransmission that arrives."""
     return float(summary["flows"][0]["completion_s"]) - 1.5 * world.rtt_ms / 1e3
 
 
-def block_gbps(world: World, summary: Summary, series: Series) -> float:
+def block_gbps(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Payload of the blocks that are written every second / the time until all flows have theirs acknowledged.
 
     A block that is not complete at the end of the run has taken until then.
@@ -189,29 +189,29 @@ def block_gbps(world: World, summary: Summary, series: Series) -> float:
     return blocks * own * flows * 8 / taken_s / 1e9
 
 
-def queue_rtts(world: World, summary: Summary, series: Series) -> float:
+def queue_rtts(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean wait in the queue / the base RTT."""
     return float(summary["links"][0]["delay_queue_mean_s"]) / (world.rtt_ms / 1e3)
 
 
-def second_share(world: World, summary: Summary, series: Series) -> float:
+def second_share(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Part of all goodput that the groups after the first have."""
     return 1 - first_share(world, summary, series)
 
 
-def law_drops(world: World, summary: Summary, series: Series) -> float:
+def law_drops(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Packets dropped by the discipline's decision."""
     return float(summary["links"][0]["drops"]["aqm"])
 
 
-def marks_per_round(world: World, summary: Summary, series: Series) -> float:
+def marks_per_round(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Return p W, the marks for each flow and round trip: of the whole run, which has to be long beside its start."""
     link, flows = summary["links"][0], len(summary["flows"])
     rtt_s = world.rtt_ms / 1e3 + float(link["delay_queue_mean_s"])
     return float(link["marked_packets"]) * rtt_s / (world.seconds * flows)
 
 
-def queue_amplitude(world: World, summary: Summary, series: Series) -> float:
+def queue_amplitude(world: PublishedWorld, summary: Summary, series: Series) -> float:
     """Mean difference of the longest and the shortest queue within two teeth of DCTCP, whose length is equation 11."""
     queue = series["queue"]
     own = (queue["id"] == 0) & (queue["t_s"] >= world.warmup_s)

@@ -12,7 +12,7 @@ from tonopah.scenario.document import to_json
 from tonopah.terminal.grid import Grid
 from tonopah.validate.frame import Comparison
 from tonopah.validate.linux import measures, packets, table, two_flows, worlds
-from tonopah.validate.linux.flow_track import Track, kernel_track, our_track
+from tonopah.validate.linux.flow_track import FlowTrack, kernel_track, our_track
 from tonopah.validate.linux.measures import LinuxResult
 from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary
 
@@ -67,7 +67,7 @@ class AgainstLinux(Comparison[LinuxCase, LinuxResult]):
         """Return the runs that a case needs."""
         return [(one.text, one.seed) for one in repetitions(case)]
 
-    def read(self, case: LinuxCase, index: int, summary: str, series: Any) -> tuple[list[Track], list[Track]]:
+    def read(self, case: LinuxCase, index: int, summary: str, series: Any) -> tuple[list[FlowTrack], list[FlowTrack]]:
         """Return the tracks of a run read at the recording's samples, and those at each change if the run is shown."""
         run = repetitions(case)[index]
         full = [our_track(series, i) for i in range(case.flows)]
@@ -75,7 +75,7 @@ class AgainstLinux(Comparison[LinuxCase, LinuxResult]):
         sampled = [ours.at(theirs.t_s) for ours, theirs in zip(full, kernel, strict=True)]
         return sampled, full if run.in_figures else []
 
-    def judge(self, case: LinuxCase, runs: Sequence[tuple[list[Track], list[Track]]]) -> LinuxResult:
+    def judge(self, case: LinuxCase, runs: Sequence[tuple[list[FlowTrack], list[FlowTrack]]]) -> LinuxResult:
         """Return the result of a case."""
         return judge(self.library, case, runs)
 
@@ -103,20 +103,20 @@ class AgainstLinux(Comparison[LinuxCase, LinuxResult]):
 
 
 @lru_cache(maxsize=8)
-def recorded_tracks(library: LinuxLibrary, case: LinuxCase) -> list[list[Track]]:
+def recorded_tracks(library: LinuxLibrary, case: LinuxCase) -> list[list[FlowTrack]]:
     """Return the tracks of all flows in each recording of a case."""
     samples = library.samples(case)
     runs = [samples[samples["run"] == i] for i in range(len(case.recorded))] if case.starts_ms else [samples]
     return [[kernel_track(run, i) for i in range(case.flows)] for run in runs]
 
 
-def kernel_tracks(library: LinuxLibrary, case: LinuxCase) -> list[Track]:
+def kernel_tracks(library: LinuxLibrary, case: LinuxCase) -> list[FlowTrack]:
     """Return the tracks of all flows of a case with a single recording."""
     (tracks,) = recorded_tracks(library, case)
     return tracks
 
 
-def judge(library: LinuxLibrary, case: LinuxCase, runs: Sequence[tuple[list[Track], list[Track]]]) -> LinuxResult:
+def judge(library: LinuxLibrary, case: LinuxCase, runs: Sequence[tuple[list[FlowTrack], list[FlowTrack]]]) -> LinuxResult:
     """Return the result of one case from the tracks of its runs."""
     made = list(zip(repetitions(case), runs, strict=True))
     recorded = recorded_tracks(library, case)
@@ -150,6 +150,6 @@ def judge(library: LinuxLibrary, case: LinuxCase, runs: Sequence[tuple[list[Trac
     return result
 
 
-def our_log(case: LinuxCase) -> list[packets.Packet]:
+def our_log(case: LinuxCase) -> list[packets.LoggedPacket]:
     """Return the packets of our run of a case with one flow."""
     return packets.our_packets(trace(json.dumps(worlds.scenario(case)), 1))

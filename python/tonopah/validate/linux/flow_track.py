@@ -20,7 +20,7 @@ REDUCED, LOSS = 2, 4
 
 
 @dataclass(frozen=True)
-class Track:
+class FlowTrack:
     """Parallel columns of one flow; a value holds until the next time."""
 
     t_s: NDArray[np.float64]
@@ -34,11 +34,11 @@ class Track:
     acked: NDArray[np.float64]
     """Payload bytes acknowledged so far."""
 
-    def at(self, times: NDArray[np.float64]) -> "Track":
+    def at(self, times: NDArray[np.float64]) -> "FlowTrack":
         """Return the values in force at these times, which must not be before the first."""
         index = np.maximum(np.searchsorted(self.t_s, times, side="right") - 1, 0)
         columns = (self.window, self.ssthresh, self.state, self.retransmits, self.acked)
-        return Track(times, *(column[index] for column in columns))
+        return FlowTrack(times, *(column[index] for column in columns))
 
     @property
     def goodput_bps(self) -> float:
@@ -62,11 +62,11 @@ class Episode:
     """ssthresh after it, in segments."""
 
 
-def kernel_track(samples: "pd.DataFrame", flow: int) -> Track:
+def kernel_track(samples: "pd.DataFrame", flow: int) -> FlowTrack:
     """Return the recorded track of one flow."""
     mine = samples[samples["flow"] == flow]
     ssthresh = mine["ssthresh_pkts"].to_numpy(float)
-    return Track(
+    return FlowTrack(
         mine["t_us"].to_numpy(float) / 1e6,
         mine["cwnd_pkts"].to_numpy(float),
         np.where(ssthresh >= UNSET, np.nan, ssthresh),
@@ -77,12 +77,12 @@ def kernel_track(samples: "pd.DataFrame", flow: int) -> Track:
     )
 
 
-def our_track(series: Mapping[str, Mapping[str, Any]], flow: int) -> Track:
+def our_track(series: Mapping[str, Mapping[str, Any]], flow: int) -> FlowTrack:
     """Return the track of one flow from the engine's series, which hold a row at each change."""
     columns = {name: of_flow(series[name], flow) for name in ("send_window", "ssthresh", "state", "retransmits", "acked")}
     times = np.unique(np.concatenate([t for t, _ in columns.values()]))
     values = {name: value[np.maximum(np.searchsorted(t, times, side="right") - 1, 0)] for name, (t, value) in columns.items()}
-    return Track(
+    return FlowTrack(
         times, values["send_window"] / MSS_BYTES, values["ssthresh"] / MSS_BYTES,
         values["state"], values["retransmits"], values["acked"],
     )  # fmt: skip
@@ -96,18 +96,18 @@ def of_flow(columns: Mapping[str, Any], flow: int) -> tuple[NDArray[np.float64],
     return times[last], values[last]
 
 
-def moved(tracks: Sequence[Track]) -> tuple[list[float], float]:
+def moved(tracks: Sequence[FlowTrack]) -> tuple[list[float], float]:
     """Return the payload bytes of each flow acknowledged while all of them were there, and how many seconds that was."""
     start, end = max(t.t_s[0] for t in tracks), min(t.t_s[-1] for t in tracks)
     return [float(np.diff(t.at(np.array([start, end])).acked)[0]) for t in tracks], float(end - start)
 
 
-def grid(kernel: Track) -> NDArray[np.float64]:
+def grid(kernel: FlowTrack) -> NDArray[np.float64]:
     """Return the times at which the windows are compared: from the kernel's first sample to its last."""
     return np.arange(kernel.t_s[0], kernel.t_s[-1] + GRID_S / 2, GRID_S).clip(max=kernel.t_s[-1])
 
 
-def episodes(track: Track) -> list[Episode]:
+def episodes(track: FlowTrack) -> list[Episode]:
     """Return the episodes of reduced window. A timeout within a recovery begins another one."""
     found, state = [], track.state
     before = np.concatenate([[0.0], state[:-1]])

@@ -9,10 +9,10 @@ import numpy as np
 
 from tonopah.stats import holm, mean_interval, or_none, t_quantile
 from tonopah.validate.frame import CaseResult, Check, close
-from tonopah.validate.linux.flow_track import Episode, Track, episodes, grid, moved
-from tonopah.validate.linux.packets import Packet, acked_s, retransmitted
+from tonopah.validate.linux.flow_track import Episode, FlowTrack, episodes, grid, moved
+from tonopah.validate.linux.packets import LoggedPacket, acked_s, retransmitted
 from tonopah.validate.linux.recordings import LinuxCase
-from tonopah.validate.linux.two_flows import Beside, Side
+from tonopah.validate.linux.two_flows import TwoFlows, TwoFlowSide
 
 WINDOW_ERROR = 0.05
 STEADY = 0.05
@@ -30,8 +30,8 @@ class FlowResult:
     """One flow of a case on both sides: tracks on the common grid, and what was measured."""
 
     algorithm: str
-    kernel: Track
-    ours: Track
+    kernel: FlowTrack
+    ours: FlowTrack
     window_error: float
     """mean |ours - kernel's window| / mean kernel's window, over the grid until completion."""
     window_ratio: float
@@ -56,7 +56,7 @@ class LinuxResult(CaseResult[LinuxCase]):
     flows: list[FlowResult] = field(default_factory=list)
     replicates: list[list[float]] = field(default_factory=list)
     """Goodput (bit/s) of each flow in each replicate."""
-    beside: Beside | None = None
+    beside: TwoFlows | None = None
     """Several recordings of two flows against our runs; of these no windows are compared."""
 
 
@@ -65,7 +65,7 @@ def ratio(a: float, b: float) -> float:
     return a / b if b else math.nan
 
 
-def compare_flow(algorithm: str, kernel: Track, ours: Track, until_s: float | None = None) -> FlowResult:
+def compare_flow(algorithm: str, kernel: FlowTrack, ours: FlowTrack, until_s: float | None = None) -> FlowResult:
     """Return the measures of one flow, those of its window until `until_s`. Both sides are read at the same instants."""
     times = grid(kernel)
     k, o = kernel.at(times), ours.at(times)
@@ -95,7 +95,7 @@ def steady_checks(flow: FlowResult) -> list[Check]:
     ]  # fmt: skip
 
 
-def drawn_checks(runs: Sequence[Track], kernel: Track) -> list[Check]:
+def drawn_checks(runs: Sequence[FlowTrack], kernel: FlowTrack) -> list[Check]:
     """Return the goals of an algorithm that draws: the kernel's run is one of many, as each of ours is.
 
     Windows are read on the grid, like everywhere: a recording has most samples where its own window changes, and a mean over
@@ -115,7 +115,9 @@ def drawn_checks(runs: Sequence[Track], kernel: Track) -> list[Check]:
     return found
 
 
-def scripted_checks(case: LinuxCase, flow: FlowResult, ours: Sequence[Packet], kernel: Sequence[Packet]) -> list[Check]:
+def scripted_checks(
+    case: LinuxCase, flow: FlowResult, ours: Sequence[LoggedPacket], kernel: Sequence[LoggedPacket]
+) -> list[Check]:
     """Return the goals of a flow that loses exactly the packets of a list."""
     a, b = retransmitted(list(ours)), retransmitted(list(kernel))
     same = sorted(a) == sorted(b)
@@ -144,7 +146,7 @@ def after_recovery(flow: FlowResult) -> list[Check]:
     return found
 
 
-def completion(case: LinuxCase, found: Sequence[Episode], packets: Sequence[Packet]) -> float | None:
+def completion(case: LinuxCase, found: Sequence[Episode], packets: Sequence[LoggedPacket]) -> float | None:
     """Return when all is repaired: the receiver acknowledges the last byte of data, or, without end, the last episode is over."""
     if case.bytes is not None:
         return acked_s(packets, case.bytes)
@@ -188,7 +190,7 @@ def adjust_for_number(results: Sequence[LinuxResult]) -> None:
         result.checks = beside_checks(result.case.algorithm(0), found, len(several))
 
 
-def beside_checks(algorithm: str, found: Beside, tests: int) -> list[Check]:
+def beside_checks(algorithm: str, found: TwoFlows, tests: int) -> list[Check]:
     """Return the goals of an algorithm beside another one that was recorded several times; `tests` cases were adjusted for."""
     ours, kernel = found.ours.mean_goodput_bps, found.kernel.mean_goodput_bps
     name = f"share of {algorithm}, %: p = {found.p_adjusted:.3f} (Holm, {tests})"
@@ -198,7 +200,7 @@ def beside_checks(algorithm: str, found: Beside, tests: int) -> list[Check]:
     ]
 
 
-def share_text(side: Side) -> str:
+def share_text(side: TwoFlowSide) -> str:
     """Return mean and range of the shares of one side."""
     low, high = side.share_range
     return f"{100 * side.mean_share:.1f} ({100 * low:.1f} – {100 * high:.1f}); {side.count} runs"
@@ -213,7 +215,7 @@ def next_run(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)) - half, float(np.mean(values)) + half
 
 
-def shares_of(tracks: Sequence[Track]) -> list[float]:
+def shares_of(tracks: Sequence[FlowTrack]) -> list[float]:
     """Return each flow's part of all payload acknowledged while all of them were there."""
     payload, _ = moved(tracks)
     return [ratio(x, sum(payload)) for x in payload]

@@ -18,7 +18,7 @@ TOLERANCE_S = 0.0005
 
 
 @dataclass(frozen=True)
-class Packet:
+class LoggedPacket:
     """A packet that enters the link; `data` tells the direction. Sequence numbers count from the SYN, which is 0."""
 
     t_s: float
@@ -41,25 +41,25 @@ class Packet:
         return self.data, self.seq if self.data else self.ack, self.length
 
 
-def kernel_packets(log: "pd.DataFrame") -> list[Packet]:
+def kernel_packets(log: "pd.DataFrame") -> list[LoggedPacket]:
     """Return a recorded packet log."""
     rows = zip(*(log[name] for name in ("t_us", "dir", "seq", "ack", "len", "dropped")), strict=True)
-    return mark_again([Packet(t / 1e6, d == 0, s, a, n, False, x > 0) for t, d, s, a, n, x in rows])
+    return mark_again([LoggedPacket(t / 1e6, d == 0, s, a, n, False, x > 0) for t, d, s, a, n, x in rows])
 
 
-def our_packets(trace: str) -> list[Packet]:
+def our_packets(trace: str) -> list[LoggedPacket]:
     """Return the packets of flow 0 from an event log of the engine."""
-    found: list[Packet] = []
+    found: list[LoggedPacket] = []
     for line in trace.splitlines():
         if match := SENT.match(line):
             t, way, seq, _, length, ack = match.groups()
-            found.append(Packet(float(t), way == ">", int(seq), int(ack or 0), int(length), False, False))
+            found.append(LoggedPacket(float(t), way == ">", int(seq), int(ack or 0), int(length), False, False))
         elif (match := DROPPED.match(line)) and found:
             mark_dropped(found, int(match[2]))
     return mark_again(found)
 
 
-def mark_dropped(packets: list[Packet], seq: int) -> None:
+def mark_dropped(packets: list[LoggedPacket], seq: int) -> None:
     """Mark the last packet with this sequence number as dropped."""
     for i in range(len(packets) - 1, -1, -1):
         packet = packets[i]
@@ -68,7 +68,7 @@ def mark_dropped(packets: list[Packet], seq: int) -> None:
             return
 
 
-def mark_again(packets: list[Packet]) -> list[Packet]:
+def mark_again(packets: list[LoggedPacket]) -> list[LoggedPacket]:
     """Return the packets with `again` set where the payload does not go beyond what was sent before."""
     highest, found = 0, []
     for packet in packets:
@@ -79,23 +79,25 @@ def mark_again(packets: list[Packet]) -> list[Packet]:
     return found
 
 
-def retransmitted(packets: list[Packet]) -> list[int]:
+def retransmitted(packets: list[LoggedPacket]) -> list[int]:
     """Return the numbers of the segments that were retransmitted, from 0, in the order of sending."""
     return [int(packet.number) for packet in packets if packet.again]
 
 
-def acked_s(packets: Sequence[Packet], payload: int) -> float | None:
+def acked_s(packets: Sequence[LoggedPacket], payload: int) -> float | None:
     """Return when the receiver first acknowledged so many bytes of payload."""
     return next((packet.t_s for packet in packets if not packet.data and packet.ack > payload), None)
 
 
-def pairs(kernel: list[Packet], ours: list[Packet], data: bool) -> Iterator[tuple[Packet | None, Packet | None]]:
+def pairs(
+    kernel: list[LoggedPacket], ours: list[LoggedPacket], data: bool
+) -> Iterator[tuple[LoggedPacket | None, LoggedPacket | None]]:
     """Yield the k-th packet of one direction of both sides. Only what carries payload counts as data."""
     theirs, mine = ([p for p in side if p.data == data and (p.length > 0 or not data)] for side in (kernel, ours))
     return zip_longest(theirs, mine)
 
 
-def divergences(kernel: list[Packet], ours: list[Packet]) -> list[str]:
+def divergences(kernel: list[LoggedPacket], ours: list[LoggedPacket]) -> list[str]:
     """Return, for each direction, which packet is the first to have another number, and the first that is off in time."""
     found = []
     for data, what in ((True, "data"), (False, "ACK")):
@@ -111,7 +113,7 @@ def divergences(kernel: list[Packet], ours: list[Packet]) -> list[str]:
     return found
 
 
-def side_by_side(kernel: list[Packet], ours: list[Packet]) -> Iterator[str]:
+def side_by_side(kernel: list[LoggedPacket], ours: list[LoggedPacket]) -> Iterator[str]:
     """Yield the two logs in two columns: the k-th packet of a direction beside the other side's k-th, by kernel time."""
     yield f"  {'way':4} {'k':>6}  {'kernel: s, segment, number':<46} {'ours':<46} {'ours - kernel':>14}"
     rows = []
@@ -128,7 +130,7 @@ def side_by_side(kernel: list[Packet], ours: list[Packet]) -> Iterator[str]:
         yield f"{mark} {'ack' if ack else 'data':4} {i:>6}  {show(theirs):<46} {show(mine):<46} {apart:>14}".rstrip()
 
 
-def show(packet: Packet | None) -> str:
+def show(packet: LoggedPacket | None) -> str:
     """Return time, number of the segment (data) or of the next one expected (ACK), and what is special about it."""
     if packet is None:
         return "–"

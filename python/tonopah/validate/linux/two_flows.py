@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tonopah.stats import Estimate, mean_interval
-from tonopah.validate.linux.flow_track import Track, moved
+from tonopah.validate.linux.flow_track import FlowTrack, moved
 
 
 @dataclass(frozen=True)
-class Side:
+class TwoFlowSide:
     """The runs of one side, by start."""
 
     shares: list[list[float]]
@@ -47,11 +47,11 @@ class Side:
 
 
 @dataclass
-class Beside:
+class TwoFlows:
     """Both sides, and how probable a difference of shares as large as this one is if there is none."""
 
-    ours: Side
-    kernel: Side
+    ours: TwoFlowSide
+    kernel: TwoFlowSide
     p: float
     p_adjusted: float = nan
     """Adjusted for the number of cases."""
@@ -63,17 +63,17 @@ class Beside:
         return mean_interval([float(np.mean(ours) - np.mean(theirs)) for ours, theirs in blocks])
 
 
-def compare(ours: Sequence[Sequence[Sequence[Track]]], kernel: Sequence[Sequence[Track]]) -> Beside:
+def compare(ours: Sequence[Sequence[Sequence[FlowTrack]]], kernel: Sequence[Sequence[FlowTrack]]) -> TwoFlows:
     """Return the comparison of two flows: `ours[i]` holds the tracks of our runs of the i-th recording, `kernel[i]` its own."""
     mine, theirs = side(ours), side([[run] for run in kernel])
-    return Beside(mine, theirs, blocked_rank_p(theirs.shares, mine.shares))
+    return TwoFlows(mine, theirs, blocked_rank_p(theirs.shares, mine.shares))
 
 
-def side(blocks: Sequence[Sequence[Sequence[Track]]]) -> Side:
+def side(blocks: Sequence[Sequence[Sequence[FlowTrack]]]) -> TwoFlowSide:
     """Return shares and goodputs of runs with two flows."""
     found = [[moved(run) for run in block] for block in blocks]
     shares = [[payload[0] / sum(payload) for payload, _ in block] for block in found]
-    return Side(shares, [[8 * sum(payload) / seconds for payload, seconds in block] for block in found])
+    return TwoFlowSide(shares, [[8 * sum(payload) / seconds for payload, seconds in block] for block in found])
 
 
 def blocked_rank_p(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.runs.simulation import algorithms
 from tonopah.scenario.worlds import Graph, bulk, drop_tail, link
-from tonopah.simulation import algorithms
 from tonopah.validate.linux.recordings import LinuxCase
 
 REPLICATES = 10

@@ -30,7 +30,7 @@ PACKETS = 1
 
 
 @dataclass(frozen=True)
-class Run:
+class QueueRun:
     """What one run gave, from `warm_s` on."""
 
     wait_s: float
@@ -61,8 +61,8 @@ class Run:
 class QueueResult(CaseResult[QueueCase]):
     """A case: the runs of both sides beside the goals."""
 
-    ours: list[Run] = field(default_factory=list)
-    kernel: list[Run] = field(default_factory=list)
+    ours: list[QueueRun] = field(default_factory=list)
+    kernel: list[QueueRun] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class AgainstLinuxQueues(Comparison[QueueCase, QueueResult]):
         """The table of all recorded flows."""
         return self.library.flows()
 
-    def read(self, case: QueueCase, index: int, summary: str, series: Any) -> Run:
+    def read(self, case: QueueCase, index: int, summary: str, series: Any) -> QueueRun:
         """Return what a run of ours gave."""
         return run_of(case, json.loads(summary))
 
-    def judge(self, case: QueueCase, runs: Sequence[Run]) -> QueueResult:
+    def judge(self, case: QueueCase, runs: Sequence[QueueRun]) -> QueueResult:
         """Return the result of a case."""
         result = QueueResult(case, ours=list(runs), kernel=recorded(self.flows, case))
         result.checks = checks(result)
@@ -121,12 +121,12 @@ def jobs_of(flows: "pd.DataFrame", case: QueueCase) -> list[tuple[str, int]]:
     return jobs
 
 
-def run_of(case: QueueCase, summary: dict[str, Any]) -> Run:
+def run_of(case: QueueCase, summary: dict[str, Any]) -> QueueRun:
     """Return what a run of ours gave. A packet's delay is its wait: nothing else on its way takes time."""
     tcp = [summary["flows"][number] for number in case.tcp]
     counts = [flow["received_packets"] for flow in tcp]
     delays = [flow["delay_s"] or 0.0 for flow in tcp]
-    return Run(
+    return QueueRun(
         wait_s=float(np.average(delays, weights=counts)),
         drops=sum(flow["dropped_packets"] for flow in tcp),
         marks=sum(flow["marked_packets"] for flow in tcp),
@@ -135,14 +135,14 @@ def run_of(case: QueueCase, summary: dict[str, Any]) -> Run:
     )
 
 
-def recorded(table: "pd.DataFrame", case: QueueCase) -> list[Run]:
+def recorded(table: "pd.DataFrame", case: QueueCase) -> list[QueueRun]:
     """Return the runs of the kernel from the table of flows."""
     runs = []
     for _, rows in table[table["case"] == case.number].groupby("rep"):
         own = rows.set_index("flow")
         tcp = own.loc[case.tcp]
         runs.append(
-            Run(
+            QueueRun(
                 wait_s=float(np.average(tcp["wait_mean_ns"], weights=tcp["wait_packets"])) / 1e9,
                 drops=int(tcp["drops"].sum()),
                 marks=int(tcp["marks"].sum()),

@@ -15,9 +15,9 @@ import numpy as np
 
 from tonopah._core import capture, parse_quantity
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
 from tonopah.scenario.files import read_file
-from tonopah.simulation import engine_form
 from tonopah.validate.trace.connection import Observed, connections, observe
 from tonopah.validate.trace.packets import read_packets, tcp_of
 from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog

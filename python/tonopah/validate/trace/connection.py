@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.validate.trace.packets import ACK, SYN, Packet
+from tonopah.validate.trace.packets import ACK, SYN, CapturedPacket
 
 WRAP = 1 << 32
 TIMESTAMPS = 12
@@ -45,7 +45,7 @@ class Acknowledged:
 
 
 @dataclass
-class Sender:
+class ObservedSender:
     """What is seen of a sender, segment by segment: times in nanoseconds, data counted from 0."""
 
     name: str
@@ -104,7 +104,7 @@ class Observed:
     """What was seen of a connection, as numbers and curves; times in seconds since its first packet."""
 
     name: str
-    sender: Sender
+    sender: ObservedSender
     start_ns: int
     duration_s: float
     flight: np.ndarray
@@ -135,7 +135,7 @@ class Observed:
         }
 
 
-def observed(sender: Sender, start_ns: int, end_ns: int, until_s: float) -> Observed:
+def observed(sender: ObservedSender, start_ns: int, end_ns: int, until_s: float) -> Observed:
     """Return a sender's curves up to `until_s` after the start."""
 
     def curve(points: list[tuple[int, int]], unit: float = 1.0) -> np.ndarray:
@@ -148,16 +148,16 @@ def observed(sender: Sender, start_ns: int, end_ns: int, until_s: float) -> Obse
     return Observed(sender.name, sender, start_ns, duration, *curves, again[again <= until_s])
 
 
-def connections(packets: Iterable[Packet]) -> list[list[Packet]]:
+def connections(packets: Iterable[CapturedPacket]) -> list[list[CapturedPacket]]:
     """Return the packets of each connection in the order of time, the connection with the most data first."""
-    found: dict[frozenset[tuple[str, int]], list[Packet]] = {}
+    found: dict[frozenset[tuple[str, int]], list[CapturedPacket]] = {}
     for packet in packets:
         found.setdefault(frozenset((packet.source, packet.target)), []).append(packet)
     ordered = sorted(found.values(), key=lambda some: -sum(packet.length for packet in some))
     return [sorted(some, key=lambda packet: packet.t_ns) for some in ordered]
 
 
-def observe(packets: list[Packet], source: str, until_s: float, most_bytes: int) -> Observed:
+def observe(packets: list[CapturedPacket], source: str, until_s: float, most_bytes: int) -> Observed:
     """Return what is seen of the end that sends more data, until a time or a number of bytes. Raises InputError."""
     data: dict[tuple[str, int], int] = {}
     for packet in packets:
@@ -166,7 +166,7 @@ def observe(packets: list[Packet], source: str, until_s: float, most_bytes: int)
     if not data[end]:
         raise InputError("", "its TCP segments carry no data", None, source)
     peer = next((packet.target for packet in packets if packet.source == end), end)
-    sender = Sender(f"{end[0]}:{end[1]} → {peer[0]}:{peer[1]}")
+    sender = ObservedSender(f"{end[0]}:{end[1]} → {peer[0]}:{peer[1]}")
     start, last = packets[0].t_ns, packets[0].t_ns
     first = next(packet for packet in packets if packet.source == end)
     # A SYN takes a number before the first byte.
@@ -189,7 +189,7 @@ def observe(packets: list[Packet], source: str, until_s: float, most_bytes: int)
     return observed(sender, start, last, until_s)
 
 
-def handshake(packets: list[Packet]) -> int:
+def handshake(packets: list[CapturedPacket]) -> int:
     """Return the time in nanoseconds from a SYN to the ACK of the same end that completes the handshake; 0 if it was not seen."""
     first = next((packet for packet in packets if packet.flags & SYN and not packet.flags & ACK), None)
     if first is None:
@@ -198,7 +198,7 @@ def handshake(packets: list[Packet]) -> int:
     return next((packet.t_ns - first.t_ns for packet in done), 0)
 
 
-def acknowledge(sender: Sender, found: Acknowledged, packet: Packet, base: int) -> None:
+def acknowledge(sender: ObservedSender, found: Acknowledged, packet: CapturedPacket, base: int) -> None:
     """Note an ACK of the peer. The number of a FIN is not data; what lies beyond what was sent is no ACK of it."""
     ack = unwrapped(packet.ack - base, sender.una)
     if not 0 <= ack <= sender.high + 1:

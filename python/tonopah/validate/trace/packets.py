@@ -31,7 +31,7 @@ FIN, SYN, RST, ACK = 1, 2, 4, 16
 
 
 @dataclass(frozen=True)
-class Packet:
+class CapturedPacket:
     """A TCP segment as it was captured; sequence numbers as in the header."""
 
     t_ns: int
@@ -50,7 +50,7 @@ class Packet:
 
 
 @dataclass
-class Interface:
+class CaptureInterface:
     """What a section of a pcapng file says of an interface."""
 
     link: int
@@ -59,14 +59,14 @@ class Interface:
 
 
 @dataclass
-class Section:
+class CaptureSection:
     """Byte order and interfaces of a section of a pcapng file."""
 
     order: str
-    interfaces: list[Interface] = field(default_factory=list)
+    interfaces: list[CaptureInterface] = field(default_factory=list)
 
 
-def read_packets(data: bytes, source: str) -> Iterator[Packet]:
+def read_packets(data: bytes, source: str) -> Iterator[CapturedPacket]:
     """Yield the TCP segments of a capture in its order. Raises InputError for what is no capture, with the byte."""
     if data[:4] in PCAP_MAGIC:
         frames = pcap_frames(data, source)
@@ -106,12 +106,12 @@ def pcap_frames(data: bytes, source: str) -> Iterator[tuple[int, int, bytes, int
 
 def pcapng_frames(data: bytes, source: str) -> Iterator[tuple[int, int, bytes, int]]:
     """Yield time, link type, bytes and original length of the packets of a pcapng file."""
-    section, at = Section("<"), 0
+    section, at = CaptureSection("<"), 0
     while at < len(data):
         if len(data) - at < 12:
             raise wrong(source, at, f"a block has at least 12 bytes, {len(data) - at} are left")
         if data[at : at + 4] == struct.pack("<I", SECTION):
-            section = Section("<" if data[at + 8 : at + 12] == struct.pack("<I", BYTE_ORDER) else ">")
+            section = CaptureSection("<" if data[at + 8 : at + 12] == struct.pack("<I", BYTE_ORDER) else ">")
             if section.order == ">" and data[at + 8 : at + 12] != struct.pack(">I", BYTE_ORDER):
                 raise wrong(source, at + 8, "a section without the mark of its byte order")
         kind, length = struct.unpack_from(f"{section.order}II", data, at)
@@ -127,11 +127,11 @@ def pcapng_frames(data: bytes, source: str) -> Iterator[tuple[int, int, bytes, i
         at += length
 
 
-def interface(section: Section, body: bytes, source: str, at: int) -> Interface:
+def interface(section: CaptureSection, body: bytes, source: str, at: int) -> CaptureInterface:
     """Return what a block says of an interface."""
     if len(body) < 8:
         raise wrong(source, at, "the block of an interface is too short")
-    found = Interface(struct.unpack_from(f"{section.order}H", body)[0])
+    found = CaptureInterface(struct.unpack_from(f"{section.order}H", body)[0])
     check_link(found.link, source, at)
     place = 8
     while len(body) - place >= 4:
@@ -147,7 +147,7 @@ def interface(section: Section, body: bytes, source: str, at: int) -> Interface:
     return found
 
 
-def enhanced_packet(section: Section, body: bytes, source: str, at: int) -> tuple[int, int, bytes, int]:
+def enhanced_packet(section: CaptureSection, body: bytes, source: str, at: int) -> tuple[int, int, bytes, int]:
     """Return time, link type, bytes and original length of a packet."""
     if len(body) < 20:
         raise wrong(source, at, "the block of a packet is too short")
@@ -168,7 +168,7 @@ def check_link(link: int, source: str, at: int) -> None:
         raise InputError("", f"at byte {at:,}: link type {link} is not understood", known, source)
 
 
-def tcp_of(t_ns: int, link: int, frame: bytes, size: int) -> Packet | None:
+def tcp_of(t_ns: int, link: int, frame: bytes, size: int) -> CapturedPacket | None:
     """Return the TCP segment in a frame; None if there is none, or too little of it was captured."""
     skip = LINK_HEADERS[link]
     if link == ETHERNET:
@@ -195,7 +195,7 @@ def tcp_of(t_ns: int, link: int, frame: bytes, size: int) -> Packet | None:
     return segment(t_ns, packet[head:], ends, head, total if total >= head + 20 else size)
 
 
-def segment(t_ns: int, tcp: bytes, ends: list[str], head: int, total: int) -> Packet | None:
+def segment(t_ns: int, tcp: bytes, ends: list[str], head: int, total: int) -> CapturedPacket | None:
     """Return the segment whose TCP header these bytes begin with."""
     if len(tcp) < 20:
         return None
@@ -204,7 +204,7 @@ def segment(t_ns: int, tcp: bytes, ends: list[str], head: int, total: int) -> Pa
     if data < 20 or total < head + data:
         return None
     mss, sack = options(tcp[20:data])
-    return Packet(t_ns, (ends[0], source), (ends[1], target), seq, ack, flags, total - head - data, total, mss, sack)
+    return CapturedPacket(t_ns, (ends[0], source), (ends[1], target), seq, ack, flags, total - head - data, total, mss, sack)
 
 
 def options(written: bytes) -> tuple[int, tuple[tuple[int, int], ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.validate.trace.connection import Acknowledged, Observed, Sender, observed
+from tonopah.validate.trace.connection import Acknowledged, Observed, ObservedSender, observed
 
 RECORD_SEPARATOR = b"\x1e"
 SENT, RECEIVED = "quic:packet_sent", "quic:packet_received"
@@ -19,7 +19,7 @@ MAX_RANGE = 1_000_000
 
 def observe_qlog(data: bytes, source: str, until_s: float, most_bytes: int) -> Observed:
     """Return what the log shows of its sender, up to a time or a number of bytes. Raises InputError, with the byte."""
-    sender, found = Sender("the sender of the log"), Acknowledged()
+    sender, found = ObservedSender("the sender of the log"), Acknowledged()
     packets: dict[int, tuple[int, int]] = {}
     start, last = None, 0
     for at, event in records(data, source):
@@ -42,7 +42,9 @@ def observe_qlog(data: bytes, source: str, until_s: float, most_bytes: int) -> O
     return observed(sender, start or 0, last, until_s)
 
 
-def note(sender: Sender, found: Acknowledged, packets: dict[int, tuple[int, int]], t_ns: int, event: Mapping[str, Any]) -> None:
+def note(
+    sender: ObservedSender, found: Acknowledged, packets: dict[int, tuple[int, int]], t_ns: int, event: Mapping[str, Any]
+) -> None:
     """Note a packet that was sent, or what one that was received acknowledges."""
     for frame in event["data"]["frames"]:
         if event["name"] == SENT and frame["frame_type"] == "stream":

@@ -1,4 +1,4 @@
-"""One run: scenario in, summary and series out. What a user gets of it also draws itself: running.py."""
+"""One run: scenario in, summary and series out. What a user gets of it also draws itself: study/run.py."""
 
 import json
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ from tonopah._core import run as engine_run
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
-from tonopah.scenario.document import prepare
-from tonopah.summary import (
+from tonopah.runs.summary import (
     FlowSummary,
     LinkSummary,
     WorkloadSummary,
@@ -24,6 +23,7 @@ from tonopah.summary import (
     workload_rows,
     workload_summary,
 )
+from tonopah.scenario.document import prepare
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,6 @@
 """The metrics of workloads, of their flows and series. docs/workloads.md shows them."""
 
-from tonopah.metric import MBPS, MS, Metric
+from tonopah.metrics.metric import MBPS, MS, Metric
 
 FCT = "{} from the arrival of a flow of a workload, when its SYN leaves, to the last byte read in order"
 IDEAL = (

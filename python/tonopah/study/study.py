@@ -10,7 +10,6 @@ from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
-from tonopah.results import StudyResults
 from tonopah.spec import building
 from tonopah.spec.building import ScenarioSource
 from tonopah.spec.library import find
@@ -19,6 +18,7 @@ from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.store.store import Store
+from tonopah.study.results import StudyResults
 
 
 class Study(StudyResults):

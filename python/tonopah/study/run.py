@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.errors import ScenarioWarning, warning_texts
+from tonopah.runs.simulation import RunResult, checked_threads, simulate
 from tonopah.scenario.document import prepare
-from tonopah.simulation import RunResult, checked_threads, simulate
 
 if TYPE_CHECKING:
-    from tonopah.pictures import Picture
+    from tonopah.study.pictures import Picture
 
 SHOWN = (
     "flow", "from", "to", "cc", "goodput_bps", "delay_s", "delay_p95_s", "rtt_s", "loss_ratio", "retransmitted_packets",
@@ -38,7 +38,7 @@ class Result(RunResult):
         A notebook shows it; `save("x.pdf")` writes it. Raises InputError if a series was not recorded.
         """
         # Drawing takes longer to load than most runs take.
-        from tonopah import pictures
+        from tonopah.study import pictures
 
         return pictures.plot_result(self, names)
 

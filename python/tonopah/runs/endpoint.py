@@ -12,8 +12,8 @@ from typing import Any, Self
 from tonopah._core import Endpoint as CoreEndpoint
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.errors import InputError
+from tonopah.runs.segment import Segment
 from tonopah.scenario.document import reject_unsupported_values
-from tonopah.segment import Segment
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The metrics of applications and of data in the reverse direction. docs/applications.md shows each."""
 
-from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Metric
 
 SECONDS, NUMBER = ("s", 1.0), ("", 1.0)
 

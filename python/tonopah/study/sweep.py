@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis.tables import estimate
 from tonopah.errors import InputError, near_names
 from tonopah.spec.building import ScenarioSource
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd

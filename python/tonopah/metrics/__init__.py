@@ -8,10 +8,10 @@ from dataclasses import replace
 from math import floor, isnan, log10
 from typing import Any
 
-from tonopah.application_metrics import APPLICATIONS
-from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.metrics.applications import APPLICATIONS
+from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.metrics.workloads import WORKLOADS, size_class
 from tonopah.script_metrics import OWN, SCRIPTS
-from tonopah.workload_metrics import WORKLOADS, size_class
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "

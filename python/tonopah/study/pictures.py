@@ -13,7 +13,7 @@ from tonopah.metrics import metric
 from tonopah.plot import picture, style
 from tonopah.plot.chart import STEPS
 from tonopah.report.cell import cell
-from tonopah.simulation import RunResult
+from tonopah.runs.simulation import RunResult
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store

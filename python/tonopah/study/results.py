@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.analysis.figure_model import FigureData
-    from tonopah.pictures import Picture
+    from tonopah.study.pictures import Picture
 
 
 class StudyResults:
@@ -161,7 +161,7 @@ class StudyResults:
             If there is no such metric or axis, or the folder contains no results.
 
         """
-        from tonopah import pictures
+        from tonopah.study import pictures
 
         with Store(self.folder, create=False) as store:
             return pictures.plot_study(self.spec, self.plan, store, metric, x)
