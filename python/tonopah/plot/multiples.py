@@ -25,7 +25,7 @@ STYLE = (
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetLine:
     """Instants and the values from then on; instants at which something happened, as ticks above the panel."""
 
     look: str
@@ -35,17 +35,17 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class SheetPanel:
     """Lines over one range of time."""
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[SheetLine]
     end_s: float
     unit: str
     stressed: bool = False
 
 
-def sheet(panels: Sequence[Panel]) -> str:
+def sheet(panels: Sequence[SheetPanel]) -> str:
     """Return the sheet with these panels, row by row."""
     rows = -(-len(panels) // COLUMNS)
     width, height = COLUMNS * (WIDTH + GAP), rows * (TITLE + HEIGHT + GAP)
@@ -57,7 +57,7 @@ def sheet(panels: Sequence[Panel]) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def drawn(panel: Panel) -> str:
+def drawn(panel: SheetPanel) -> str:
     """Return one panel."""
     times = (np.arange(WIDTH) + 0.5) * panel.end_s / WIDTH
     held = [line.values[np.maximum(np.searchsorted(line.t_s, times, side="right") - 1, 0)] for line in panel.lines]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.plot import style
-from tonopah.plot.multiples import Line, Panel, sheet
+from tonopah.plot.multiples import SheetLine, SheetPanel, sheet
 from tonopah.validate.linux.measures import LinuxResult
 
 # The kernel's line is broad and light, ours narrow and dark on top of it: where they agree both are seen.
@@ -24,14 +24,14 @@ def draw(results: Sequence[LinuxResult], path: Path) -> None:
     path.write_text(sheet([panel(result) for result in results]), encoding="utf-8")
 
 
-def panel(result: LinuxResult) -> Panel:
+def panel(result: LinuxResult) -> SheetPanel:
     """Return the windows of a case, the kernel's first, and when the episodes of loss began."""
     lines = []
     for index, flow in enumerate(result.flows[:FLOWS]):
         for side, track, episodes in (("kernel", flow.kernel, flow.kernel_episodes), ("ours", flow.ours, flow.episodes)):
             starts = [episode.start_s for episode in episodes]
-            lines.append(Line(f"{side}{index}", track.t_s, track.window, starts))
-    return Panel(result.case.name, lines, end_s(result), "segments", stressed=not result.met)
+            lines.append(SheetLine(f"{side}{index}", track.t_s, track.window, starts))
+    return SheetPanel(result.case.name, lines, end_s(result), "segments", stressed=not result.met)
 
 
 def draw_shares(results: Sequence[LinuxResult], path: Path) -> None:
