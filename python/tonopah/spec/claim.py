@@ -4,11 +4,11 @@ One class for each kind of condition. What a criterion says about its part (labe
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse
+from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse, tagged_union
 
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
 
@@ -269,23 +269,15 @@ def check_condition(table: Any) -> Any:
     return table
 
 
-def class_of(table: Any) -> str:
-    """Return the name of the class of a criterion."""
-    if isinstance(table, Mapping):
-        return next(kind.__name__ for key, kind in CONDITIONS.items() if key in table)
-    return type(table).__name__
+def condition_of(table: Mapping[str, Any]) -> str:
+    """Return the key of a criterion that is its condition."""
+    return next(key for key in CONDITIONS if key in table)
 
 
-AnyCriterion = Annotated[
-    Annotated[Trend, Tag("Trend")]
-    | Annotated[Bound, Tag("Bound")]
-    | Annotated[Order, Tag("Order")]
-    | Annotated[Difference, Tag("Difference")]
-    | Annotated[BetweenParts, Tag("BetweenParts")]
-    | Annotated[NotTestable, Tag("NotTestable")],
-    Discriminator(class_of),
-    BeforeValidator(check_condition),
-]
+if TYPE_CHECKING:
+    AnyCriterion = Criterion
+else:
+    AnyCriterion = tagged_union(CONDITIONS, condition_of, check_condition)
 """A criterion as a field of a model."""
 
 

@@ -2,16 +2,18 @@
 
 import re
 import reprlib
-from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, TypeVar, Union
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     FailFast,
     Field,
+    Tag,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -259,6 +261,18 @@ def validate(kind: Any, value: Any, path: str = "", tags: Collection[str] = ()) 
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
         raise explain(error.errors(include_url=False)[0], path, tags) from None
+
+
+def tagged_union(
+    kinds: Mapping[str, type[BaseModel]], key_of: Callable[[Mapping[str, Any]], str], check: Callable[[Any], Any]
+) -> Any:
+    """Return the type of a field whose class a table's key, as `key_of` finds it, names; `check` refuses tables of no class."""
+
+    def class_of(given: Any) -> str:
+        return kinds[key_of(given)].__name__ if isinstance(given, Mapping) else type(given).__name__
+
+    members = tuple(Annotated[kind, Tag(kind.__name__)] for kind in dict.fromkeys(kinds.values()))
+    return Annotated[Union[members], Discriminator(class_of), BeforeValidator(check)]  # noqa: UP007 - made from a table
 
 
 def explain(error: ErrorDetails, path: str, tags: Collection[str]) -> InputError:
