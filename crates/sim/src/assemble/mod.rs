@@ -5,6 +5,7 @@ mod constellation;
 mod flows;
 mod names;
 mod paths;
+#[path = "../compat/sink_agents.rs"]
 mod sink_agents;
 mod starts;
 mod wireless;

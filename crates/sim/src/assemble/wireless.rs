@@ -15,8 +15,8 @@ use crate::radio::mac::Mac;
 use crate::radio::streams::RandomStream;
 use crate::routing;
 use crate::scenario::{
-    AddressLength, ArpDef, BeaconsDef, ChannelDef, DsrProfile, NeighborDiscoveryDef, RoutingDef, Scenario,
-    ScenarioError, ShortestDef, Standard,
+    AddressLength, ArpDef, BeaconsDef, ChannelDef, NeighborDiscoveryDef, RoutingDef, Scenario, ScenarioError,
+    ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
 use crate::wireless::arp_cache::ArpCache;
@@ -100,7 +100,7 @@ fn channel(
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => {
             if let RoutingDef::Dsr(dsr) = def.routing {
                 mac.dcf().listen_to_all();
-                if dsr.profile == Some(DsrProfile::Ns2) {
+                if routing::build::serves_by_class(&dsr) {
                     mac.dcf().serve_by_class();
                 }
             }

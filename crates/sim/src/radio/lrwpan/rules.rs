@@ -3,6 +3,7 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::access::Access;
 use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, NdpMessage};
@@ -54,8 +55,7 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_retries: u32,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
-    /// The MAC follows ns-2.35, faults included.
-    pub(crate) ns2_mac: bool,
+    pub(crate) access: Access,
     /// Frames are flooded, with so many hops left at the start, and never acknowledged.
     pub(crate) mesh_under: Option<u8>,
     /// Interframe spacing is observed.
@@ -238,10 +238,6 @@ impl LrWpanRules {
     }
 
     fn raw(&self, mac: Bytes, size: Bytes) -> Option<FrameSizes> {
-        if self.ns2_mac {
-            // ns-2 keeps eight bits of both lengths, and checks that of the frame only when it is about to be sent.
-            return Some(FrameSizes::one(Bytes((mac.0 + size.0 % 256) % 256)));
-        }
-        (mac + size <= MAX_PSDU).then(|| FrameSizes::one(mac + size))
+        self.access.raw_frame(mac, size)
     }
 }

@@ -43,7 +43,7 @@ struct PendingUpdate {
 
 /// The DSDV agent of a station.
 #[derive(Clone, Debug)]
-pub(crate) struct DsdvNs3 {
+pub(crate) struct PromptDsdv {
     me: StationId,
     interval: Span,
     settling: Span,
@@ -59,9 +59,9 @@ fn is_broken(sequence: u32) -> bool {
     !sequence.is_multiple_of(2)
 }
 
-impl DsdvNs3 {
-    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut rng: Rng) -> DsdvNs3 {
-        DsdvNs3 {
+impl PromptDsdv {
+    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut rng: Rng) -> PromptDsdv {
+        PromptDsdv {
             me,
             interval,
             settling,
