@@ -28,8 +28,8 @@ use crate::host::flow::Flow;
 use crate::host::session::Session;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
-use crate::link::entrance::Entrance;
 use crate::link::loss::Loss;
+use crate::link::marking::Marking;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::metrics::OrderMetrics;
@@ -211,7 +211,7 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
         loss_rng: rng("loss"),
         service: service.map(|service| Service::new(service, rate, rng("service"))),
         effects,
-        entrance: Entrance::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
+        marking: Marking::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
     }
 }
 
@@ -249,14 +249,14 @@ fn nth_of(nth: &NthLoss) -> Loss {
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {
-        for change in &def.changes {
+        for change in &def.options.changes {
             let at = Time::ZERO + change.at;
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
             let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change::Link { link, change, repeat: def.repeat }));
+                    changes.push((at, Change::Link { link, change, repeat: def.options.repeat }));
                 }
             }
         }

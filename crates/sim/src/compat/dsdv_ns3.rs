@@ -10,8 +10,7 @@ use super::table::ENTRY_SIZE;
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, RouteAdvertisement};
-use crate::routing::next_hop::NextHop;
-use crate::routing::outbox::{Outbox, Outgoing, jitter};
+use crate::routing::answer::{NextHop, Outbox, Outgoing, jitter};
 
 /// Size of the headers of a message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);

@@ -3,13 +3,12 @@
 //! A protocol is one agent per station without clock or network: it is given each message with the time, and returns
 //! the messages to send, its next timer, and the next hop of a packet.
 
+mod answer;
 mod aodv;
 pub(crate) mod build;
 mod dsdv;
 mod dsr;
 mod equal_paths;
-mod next_hop;
-mod outbox;
 mod profiles;
 mod route_buffer;
 mod shortest;
@@ -18,14 +17,13 @@ use tcp::units::Time;
 
 use crate::ids::StationId;
 use crate::packet::message::Message;
+pub(crate) use answer::{NextHop, Outgoing};
 pub(crate) use aodv::Aodv;
 pub(crate) use dsdv::Dsdv;
 pub(crate) use dsdv::prompt::PromptDsdv;
 pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
 pub(crate) use dsr::{Dsr, SourceRoute};
 pub(crate) use equal_paths::{EqualPaths, Flowlets, Spread};
-pub(crate) use next_hop::NextHop;
-pub(crate) use outbox::Outgoing;
 pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
 

@@ -10,8 +10,7 @@ mod tests;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::next_hop::NextHop;
-use super::outbox::{Outbox, Outgoing, jitter};
+use super::answer::{NextHop, Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::message::{Message, RouteAdvertisement};
 use table::{ENTRY_SIZE, Entry, INFINITE, Route, Table};

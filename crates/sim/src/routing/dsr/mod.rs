@@ -15,8 +15,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::next_hop::NextHop;
-use super::outbox::{Outbox, Outgoing, jitter};
+use super::answer::{NextHop, Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::header::IP_HEADER;
 use crate::packet::message::{DsrMessage, LinkError, Message};
