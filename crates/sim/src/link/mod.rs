@@ -172,8 +172,8 @@ impl Link {
         self.rate.transmission_time(self.on_link(size))
     }
 
-    /// Time to transmit so many packets of one size, and then one of another.
-    pub(crate) fn train_time(&self, (size, packets): (Bytes, u64), last: Bytes) -> Span {
+    /// Time to transmit so many packets of one size, and then a last one of another.
+    pub(crate) fn train_time(&self, size: Bytes, packets: u64, last: Bytes) -> Span {
         self.rate.transmission_time(self.on_link(size) * packets + self.on_link(last))
     }
 

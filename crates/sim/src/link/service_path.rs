@@ -168,7 +168,7 @@ impl Link {
             let alone = effects.swapped.take_if(|(_, until)| *until <= ctx.now);
             due.into_iter().for_each(|packet| self.enqueue(ctx, packet));
             if let Some((packet, _)) = alone {
-                self.fly(ctx, packet, ctx.now, false);
+                self.fly(ctx, packet, ctx.now, End::Arrives);
             }
         }
         if self.ready_at == Some(ctx.now) {
@@ -188,30 +188,29 @@ impl Link {
         let delay = self.delay.at(ctx.now, destination) + beside.delay;
         let Some(effects) = &mut self.effects else {
             self.last_arrival = self.last_arrival.max(leaves + delay);
-            return self.fly(ctx, next.packet, self.last_arrival, false);
+            return self.fly(ctx, next.packet, self.last_arrival, End::Arrives);
         };
-        let Flight { arrives, fails, swaps, copied } =
-            effects.fly(leaves, delay, beside.jitter, &mut self.last_arrival);
+        let Flight { arrives, end, swaps, copied } = effects.fly(leaves, delay, beside.jitter, &mut self.last_arrival);
         if swaps {
             let until = effects.hold(next.packet, arrives);
             return ctx.schedule(until, Event::LinkReady { link: self.id });
         }
         let swapped = effects.swapped.take();
-        self.fly(ctx, next.packet, arrives, fails);
+        self.fly(ctx, next.packet, arrives, end);
         if let Some((before, _)) = swapped {
-            self.fly(ctx, before, arrives, false);
+            self.fly(ctx, before, arrives, End::Arrives);
         }
         if copied {
             let copy = self.copy(ctx, next.packet);
-            self.fly(ctx, copy, arrives, false);
+            self.fly(ctx, copy, arrives, End::Arrives);
         }
     }
 
     /// A packet is on its way.
-    fn fly(&mut self, ctx: &mut Context, packet: PacketId, arrives: Time, fails: bool) {
+    fn fly(&mut self, ctx: &mut Context, packet: PacketId, arrives: Time, end: End) {
         self.in_flight += 1;
         if let Some(effects) = &mut self.effects {
-            effects.in_flight.add(packet, fails);
+            effects.in_flight.add(packet, end);
         }
         // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
         let arrives = arrives.max(ctx.now + Span::from_nanos(1));
