@@ -26,9 +26,9 @@ pub(super) fn topology(scenario: &Scenario) -> Result<Topology, ScenarioError> {
 fn links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
     let with_defaults = |(index, def): (usize, &LinkDef)| {
         let path = format!("link[{index}]");
-        let full = link_with_defaults(&def.options(), &path, &LINK)?;
-        let served = def.service.as_deref().and_then(ServiceDef::own_rate);
-        if def.rate.or(served).is_none() {
+        let full = link_with_defaults(&def.options, &path, &LINK)?;
+        let served = def.options.service.as_deref().and_then(ServiceDef::own_rate);
+        if def.options.rate.or(served).is_none() {
             return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));
         }
         Ok(LinkDef::new(&def.from, &def.to, full))

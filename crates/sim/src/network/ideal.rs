@@ -38,7 +38,7 @@ impl Network {
         let (slowest, delays) = (Cell::new(Span::ZERO), Cell::new(Span::ZERO));
         let first_passes = |link: &Link| {
             if packets > 1 {
-                slowest.set(slowest.get().max(link.train_time((mss + header, packets - 2), last)));
+                slowest.set(slowest.get().max(link.train_time(mss + header, packets - 2, last)));
             }
             let delay = link.delay(now, to);
             delays.set(delays.get() + delay);

@@ -28,6 +28,7 @@ mod network;
 mod parse;
 mod paths;
 mod period;
+mod profiles;
 mod quantity;
 mod queue;
 mod radio;
@@ -94,6 +95,7 @@ pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use period::PeriodDef;
+pub(crate) use profiles::Row;
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };

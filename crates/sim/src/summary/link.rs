@@ -164,7 +164,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         dropped_packets: metrics.dropped(),
         drops: Drops::of(metrics.drops()),
         marked_packets: metrics.marks,
-        ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
+        ecn_rewritten: link.marking.as_ref().and_then(|marking| marking.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
         delay_queue_mean_s: metrics.mean_wait_s(),

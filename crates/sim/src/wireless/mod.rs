@@ -2,6 +2,7 @@
 
 mod access_points;
 pub(crate) mod arp;
+#[path = "../compat/arp_ns3.rs"]
 pub(crate) mod arp_cache;
 mod association;
 mod gateways;
@@ -227,14 +228,9 @@ impl WirelessSubnet {
     /// Handles an event of the channel.
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
-            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
-            RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
-            RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
-            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
-            RadioEvent::Repeat { station } => self.mac.on_repeat(ctx, station),
-            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
             RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
             RadioEvent::NeighborTimer { station } => self.on_neighbor_timer(ctx, station),
+            event => self.mac.on_event(ctx, event),
         }
     }
 

@@ -1,14 +1,15 @@
-//! The MAC of ns-2.35 where it departs from the standard: a CCA that is one sample, transmissions that are deferred and forgotten,
-//! lengths in eight bits. `mac = "ns2"` follows it, because published results rest on it.
+//! The MAC of 802.15.4 in ns-2.35 where it departs from the standard: a CCA that is one sample, transmissions that are deferred and
+//! forgotten, lengths in eight bits. `mac = "ns2"` follows it, because published results rest on it.
 
 #[cfg(test)]
+#[path = "lrwpan_ns2/tests.rs"]
 mod tests;
 
 use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
 use super::rules::{CCA_TIME, TURNAROUND_TIME};
-use super::sixlowpan::MAX_PSDU;
+use super::sixlowpan::{FrameSizes, MAX_PSDU};
 use super::station::{CsmaState, TxState};
 use crate::engine::context::Context;
 use crate::ids::StationId;
@@ -19,26 +20,45 @@ pub(super) const HALF_CCA: Span = Span::from_nanos(CCA_TIME.as_nanos() / 2);
 /// What a CCA is charged for: itself and a turnaround of the radio before it.
 const CHARGED: Span = Span::from_nanos(CCA_TIME.as_nanos() + TURNAROUND_TIME.as_nanos());
 
+/// State of a station between the sample and the transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sampled {
+    /// The CCA is not over.
+    InCca { csma: CsmaState, is_busy: bool },
+    /// The medium was idle at the sample; the radio turns to transmission when the frame that it receives is over.
+    Deferred,
+    /// The transmission was forgotten; an acknowledgment of the station's own makes it start again.
+    Stalled { since: Time },
+    /// The frame is too long: nothing is sent or received any more.
+    Mute { since: Time },
+}
+
+/// The frame of a datagram. Both lengths are kept in eight bits, and that of the frame is checked only when it is about to be sent.
+pub(super) fn raw_frame(mac: Bytes, size: Bytes) -> FrameSizes {
+    FrameSizes::one(Bytes((mac.0 + size.0 % 256) % 256))
+}
+
 impl LrWpanMac {
     /// Samples the medium in the middle of a CCA, which is over half of its duration later.
     pub(super) fn sample_medium(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
         let station = &mut self.stations[at.index()];
         station.advance_to(ctx.now, &self.timing);
-        let busy = station.receiver.busy(&self.timing.reception);
+        let is_busy = station.receiver.busy(&self.timing.reception);
         station.receiver.charge_cca(ctx.now, ctx.now + HALF_CCA, CHARGED);
-        station.tx_state = TxState::Sampled { csma, busy };
+        station.tx_state = TxState::Sampled(Sampled::InCca { csma, is_busy });
         self.schedule_csma(ctx, at, ctx.now + HALF_CCA);
     }
 
     /// Handles the end of a CCA: a frame that began after the sample is received before anything is transmitted.
-    pub(super) fn on_sampled_cca_end(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState, busy: bool) {
-        if busy {
+    pub(super) fn on_sampled_cca_end(&mut self, ctx: &mut Context, at: StationId, sampled: Sampled) {
+        let Sampled::InCca { csma, is_busy } = sampled else { return };
+        if is_busy {
             return self.on_busy_medium(ctx, at, csma);
         }
         let station = &mut self.stations[at.index()];
         station.advance_to(ctx.now, &self.timing);
         if station.receiver.receiving() {
-            station.tx_state = TxState::Deferred;
+            station.tx_state = TxState::Sampled(Sampled::Deferred);
         } else {
             self.turn_to_transmission(ctx, at);
         }
@@ -51,33 +71,28 @@ impl LrWpanMac {
         if let Some(current) = station.current.as_mut().filter(|current| current.request.to == Some(frame.from)) {
             current.forgiven = current.attempts;
         }
-        if station.tx_state != TxState::Deferred || station.receiver.receiving() {
+        if station.tx_state != TxState::Sampled(Sampled::Deferred) || station.receiver.receiving() {
             return;
         }
         let is_data = matches!(frame.kind, Kind::Data(_));
         match (good && is_data, frame.to) {
-            (true, None) => self.stall(ctx.now, at, TxState::Stalled),
+            (true, None) => station.tx_state = TxState::Sampled(Sampled::Stalled { since: ctx.now }),
             // It is acknowledged, and CSMA/CA starts again.
             (true, Some(_)) => {}
             (false, _) => self.turn_to_transmission(ctx, at),
         }
     }
 
-    fn stall(&mut self, now: Time, at: StationId, state: TxState) {
-        let station = &mut self.stations[at.index()];
-        (station.tx_state, station.stalled_at) = (state, Some(now));
-    }
-
     /// Starts CSMA/CA of the current frame again after the acknowledgment that is due: the MAC gives up a backoff, a CCA and a
     /// forgotten transmission for it.
     pub(super) fn restart_after_response(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let interrupted = matches!(
-            station.tx_state,
-            TxState::Cca(_) | TxState::Sampled { .. } | TxState::Deferred | TxState::Stalled
-        );
+        let interrupted = match station.tx_state {
+            TxState::Cca(_) => true,
+            TxState::Sampled(sampled) => !matches!(sampled, Sampled::Mute { .. }),
+            _ => false,
+        };
         if station.current.is_some() && interrupted {
-            station.stalled_at = None;
             self.start_csma(ctx, at);
         }
     }
@@ -90,12 +105,7 @@ impl LrWpanMac {
         }
         station.counters.too_long += 1;
         station.receiver.deafen();
-        self.stall(now, at, TxState::Mute);
+        station.tx_state = TxState::Sampled(Sampled::Mute { since: now });
         true
-    }
-
-    /// Time since which a station transmits nothing for a fault of ns-2's, if it does.
-    pub(in crate::radio) fn stalled_at(&self, station: StationId) -> Option<Time> {
-        self.stations[station.index()].stalled_at
     }
 }

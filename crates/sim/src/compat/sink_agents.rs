@@ -1,4 +1,4 @@
-//! Sink agents that several flows share.
+//! Sink agents that several flows share, as scripts of ns-2 have them.
 
 use std::collections::BTreeMap;
 

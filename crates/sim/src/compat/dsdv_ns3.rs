@@ -10,8 +10,7 @@ use super::table::ENTRY_SIZE;
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, RouteAdvertisement};
-use crate::routing::next_hop::NextHop;
-use crate::routing::outbox::{Outbox, Outgoing, jitter};
+use crate::routing::answer::{NextHop, Outbox, Outgoing, jitter};
 
 /// Size of the headers of a message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);
@@ -43,7 +42,7 @@ struct PendingUpdate {
 
 /// The DSDV agent of a station.
 #[derive(Clone, Debug)]
-pub(crate) struct DsdvNs3 {
+pub(crate) struct PromptDsdv {
     me: StationId,
     interval: Span,
     settling: Span,
@@ -59,9 +58,9 @@ fn is_broken(sequence: u32) -> bool {
     !sequence.is_multiple_of(2)
 }
 
-impl DsdvNs3 {
-    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut rng: Rng) -> DsdvNs3 {
-        DsdvNs3 {
+impl PromptDsdv {
+    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut rng: Rng) -> PromptDsdv {
+        PromptDsdv {
             me,
             interval,
             settling,

@@ -1,5 +1,5 @@
-//! What happens to the headers of packets as they enter a link: marks at random or by script, and what networks do to the
-//! ECN field against RFC 3168.
+//! The headers of packets that enter a link: marks at random or by script, and what networks do to the ECN field against
+//! RFC 3168.
 
 use tcp::rng::Rng;
 use tcp::units::Bytes;
@@ -13,9 +13,9 @@ use crate::packet::{Packet, Payload};
 use crate::qdisc::{QueueContext, QueuedPacket};
 use crate::scenario::{EcnRewrite, Rewrite, RewriteOn, Strip};
 
-/// The entrance of a link that marks or rewrites.
+/// The marks and the rewriting of a link.
 #[derive(Debug)]
-pub(crate) struct Entrance {
+pub(crate) struct Marking {
     marks: Option<Chooser>,
     rewrite: EcnRewrite,
     rng: Rng,
@@ -30,18 +30,18 @@ struct Chooser {
     rng: Rng,
 }
 
-impl Entrance {
-    /// An entrance that marks what `marks` chooses, and then rewrites; `None` if it would do neither.
+impl Marking {
+    /// Marks what `marks` chooses, and then rewrites; `None` if it would do neither.
     pub(crate) fn new(
         marks: Option<Loss>,
         rewrite: Option<&EcnRewrite>,
         rng: impl Fn(&'static str) -> Rng,
-    ) -> Option<Box<Entrance>> {
+    ) -> Option<Box<Marking>> {
         let rewrite = rewrite.cloned().unwrap_or(EcnRewrite::Pass(Default::default()));
         let rewritten = (!matches!(rewrite, EcnRewrite::Pass(_))).then_some(0);
         let marks = marks.map(|model| Chooser { model, rng: rng("marks") });
         (marks.is_some() || rewritten.is_some())
-            .then(|| Box::new(Entrance { marks, rewrite, rng: rng("ecn"), rewritten }))
+            .then(|| Box::new(Marking { marks, rewrite, rng: rng("ecn"), rewritten }))
     }
 
     /// Packets rewritten, over the whole run; `None` where none can be.
@@ -98,17 +98,17 @@ impl Link {
     /// A packet enters a link that marks or rewrites.
     #[cold]
     #[inline(never)]
-    pub(super) fn pass_entrance(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) {
-        let Some(entrance) = &mut self.entrance else { return };
-        if entrance.chooses(&ctx.packets.get(id), size) {
+    pub(super) fn mark_or_rewrite(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) {
+        let Some(marking) = &mut self.marking else { return };
+        if marking.chooses(&ctx.packets.get(id), size) {
             let packet = QueuedPacket { packet: id, size, since: ctx.now };
             QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at).mark(&packet);
         }
         let packet = ctx.packets.get(id);
-        let ecn = entrance.rewritten_field(&packet);
-        let changed = if entrance.strips(&packet) { ctx.packets.strip_options(id) } else { ecn != packet.ecn() };
+        let ecn = marking.rewritten_field(&packet);
+        let changed = if marking.strips(&packet) { ctx.packets.strip_options(id) } else { ecn != packet.ecn() };
         ctx.packets.set_ecn(id, ecn);
-        if let Some(count) = &mut entrance.rewritten {
+        if let Some(count) = &mut marking.rewritten {
             *count += u64::from(changed);
         }
     }

@@ -9,8 +9,9 @@ use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
 use crate::radio::frame::Content;
 use crate::radio::lrwpan::LrWpanMac;
+use crate::radio::lrwpan::access::Access;
 use crate::radio::lrwpan::rules::LrWpanRules;
-use crate::radio::lrwpan::tests::{handle, ns2};
+use crate::radio::lrwpan::tests::ns2;
 use crate::radio::medium::{Listener, Medium};
 use crate::radio::receiver::Reception;
 use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
@@ -19,7 +20,7 @@ use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 fn rules(frame_error: f64) -> LrWpanRules {
     LrWpanRules {
         min_be: 0,
-        ns2_mac: true,
+        access: Access::SampledCca,
         reception: Reception::Addressed { carrier_sense: 1e-11, receive: 1e-10 },
         frame_error,
         ratio: 10.0,
@@ -52,14 +53,14 @@ fn run(rules: LrWpanRules, asked: &[Asked]) -> (Vec<(u64, u32, u32)>, LrWpanMac)
             Event::App { flow } => {
                 let (_, from, to, size) = asked[flow.0 as usize];
                 let line = RouteAdvertisement { destination: StationId(0), metric: 1, sequence: 2 };
-                let content = Content::Message(mac.messages.insert(Message::Dsdv(vec![line])));
+                let content = Content::Message(mac.air.messages.insert(Message::Dsdv(vec![line])));
                 let (to, size, class, since) = (to.map(StationId), Bytes(size), TrafficClass::Other, ctx.now);
                 mac.enqueue(&mut ctx, StationId(from), MacRequest { content, to, size, since, class });
             }
-            Event::Radio { event, .. } => handle(&mut mac, &mut ctx, event),
+            Event::Radio { event, .. } => mac.on_event(&mut ctx, event),
             _ => break,
         }
-        while let Some(indication) = mac.indications.pop_front() {
+        while let Some(indication) = mac.air.indications.pop_front() {
             if let MacIndication::Message { at, from, .. } = indication {
                 received.push((ctx.now.as_nanos() / 1000, at.0, from.0));
             }

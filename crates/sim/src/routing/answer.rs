@@ -1,10 +1,22 @@
-//! Messages delayed by jitter, so that neighbours do not respond to one event at the same instant.
+//! What a routing agent answers: the next hop of a packet, and messages, delayed by jitter so that neighbours do not respond to one
+//! event at the same instant.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::ids::StationId;
 use crate::packet::message::Message;
+
+/// Next hop of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NextHop {
+    /// Forward to this station.
+    Via(StationId),
+    /// Buffer: a route may be found.
+    Wait,
+    /// Drop: there is no route.
+    None,
+}
 
 /// A message for transmission.
 #[derive(Clone, PartialEq, Debug)]

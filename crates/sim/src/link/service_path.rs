@@ -1,4 +1,6 @@
-//! The way of a packet over a link that has a service or effects.
+//! The path of a packet over a link that has a service or effects; `fast_path.rs` has that over others.
+
+use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -13,6 +15,37 @@ use crate::engine::trace::Record;
 use crate::ids::PacketId;
 use crate::packet::DropReason;
 use crate::qdisc::{QueueContext, QueuedPacket};
+
+/// The packets in flight behind one whose arrival is an event. Over a link with a service and without effects they arrive in their
+/// order, and where many leave at one instant, an event for each arrival would make the event list sort them all: only the first has
+/// one, as on the fast path.
+#[derive(Debug, Default)]
+pub(super) struct InOrder {
+    waiting: VecDeque<InFlight>,
+    /// No packet in flight arrives later.
+    last_arrival: Time,
+}
+
+impl InOrder {
+    /// Keeps a packet until those before it have arrived; false if its arrival has to be an event now, as for the `only` one in flight and
+    /// for one that overtakes another on a new path.
+    pub(super) fn keep(&mut self, flight: InFlight, only: bool) -> bool {
+        let arrives = flight.departure.arrives;
+        if !only && arrives < self.last_arrival {
+            return false;
+        }
+        self.last_arrival = arrives;
+        if !only {
+            self.waiting.push_back(flight);
+        }
+        !only
+    }
+
+    /// A packet has arrived: the next, if it was kept.
+    pub(super) fn next(&mut self) -> Option<InFlight> {
+        self.waiting.pop_front()
+    }
+}
 
 impl Link {
     /// A packet reaches the far end of a link that may lose it; true if it does.
@@ -129,13 +162,13 @@ impl Link {
     /// The service wanted to be asked, or a packet has been held back for long enough.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_special_ready(&mut self, ctx: &mut Context) {
+    pub(super) fn on_service_ready(&mut self, ctx: &mut Context) {
         if let Some(effects) = &mut self.effects {
             let due = effects.acks.as_mut().map_or_else(Vec::new, |acks| acks.take_due(ctx.now));
             let alone = effects.swapped.take_if(|(_, until)| *until <= ctx.now);
             due.into_iter().for_each(|packet| self.enqueue(ctx, packet));
             if let Some((packet, _)) = alone {
-                self.fly(ctx, packet, ctx.now, false);
+                self.fly(ctx, packet, ctx.now, End::Arrives);
             }
         }
         if self.ready_at == Some(ctx.now) {
@@ -155,30 +188,29 @@ impl Link {
         let delay = self.delay.at(ctx.now, destination) + beside.delay;
         let Some(effects) = &mut self.effects else {
             self.last_arrival = self.last_arrival.max(leaves + delay);
-            return self.fly(ctx, next.packet, self.last_arrival, false);
+            return self.fly(ctx, next.packet, self.last_arrival, End::Arrives);
         };
-        let Flight { arrives, fails, swaps, copied } =
-            effects.fly(leaves, delay, beside.jitter, &mut self.last_arrival);
+        let Flight { arrives, end, swaps, copied } = effects.fly(leaves, delay, beside.jitter, &mut self.last_arrival);
         if swaps {
             let until = effects.hold(next.packet, arrives);
             return ctx.schedule(until, Event::LinkReady { link: self.id });
         }
         let swapped = effects.swapped.take();
-        self.fly(ctx, next.packet, arrives, fails);
+        self.fly(ctx, next.packet, arrives, end);
         if let Some((before, _)) = swapped {
-            self.fly(ctx, before, arrives, false);
+            self.fly(ctx, before, arrives, End::Arrives);
         }
         if copied {
             let copy = self.copy(ctx, next.packet);
-            self.fly(ctx, copy, arrives, false);
+            self.fly(ctx, copy, arrives, End::Arrives);
         }
     }
 
     /// A packet is on its way.
-    fn fly(&mut self, ctx: &mut Context, packet: PacketId, arrives: Time, fails: bool) {
+    fn fly(&mut self, ctx: &mut Context, packet: PacketId, arrives: Time, end: End) {
         self.in_flight += 1;
         if let Some(effects) = &mut self.effects {
-            effects.in_flight.add(packet, fails);
+            effects.in_flight.add(packet, end);
         }
         // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
         let arrives = arrives.max(ctx.now + Span::from_nanos(1));
@@ -209,12 +241,35 @@ impl Link {
     /// The link goes down: what it holds back is lost too.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_special_down(&mut self, ctx: &mut Context) {
+    pub(super) fn on_effects_down(&mut self, ctx: &mut Context) {
         let Some(effects) = &mut self.effects else { return };
         effects.in_flight.on_link_down();
         self.lost_in_flight = 0;
         let acks = effects.acks.as_mut().map_or_else(Vec::new, |acks| acks.take_all());
         let swapped = effects.swapped.take().map(|(packet, _)| packet);
         acks.into_iter().chain(swapped).for_each(|packet| self.drop(ctx, packet, DropReason::LinkDown));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcp::units::Span;
+
+    use super::super::virtual_queue::Departure;
+    use super::*;
+    use crate::engine::event::EventKey;
+    use crate::ids::PacketId;
+
+    #[test]
+    fn a_packet_that_overtakes_has_an_event_of_its_own() {
+        let mut in_order = InOrder::default();
+        let mut keep = |id: u32, ms: u64, only: bool| {
+            let departure = Departure { starts: EventKey::default(), arrives: Time::ZERO + Span::from_millis(ms) };
+            in_order.keep(InFlight { departure, id: PacketId(id) }, only)
+        };
+        let kept = [keep(0, 10, true), keep(1, 12, false), keep(2, 11, false), keep(3, 12, false), keep(4, 13, false)];
+        assert_eq!(kept, [false, true, false, true, true]);
+        let next: Vec<_> = std::iter::from_fn(|| in_order.next()).map(|flight| flight.id).collect();
+        assert_eq!(next, [PacketId(1), PacketId(3), PacketId(4)]);
     }
 }

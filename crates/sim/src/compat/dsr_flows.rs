@@ -1,9 +1,9 @@
-//! ns-2's flow state: stations remember the path of a flow, so that most packets travel without it.
+//! The flow state of DSR in ns-2.35: stations remember the path of a flow, so that most packets travel without it.
 
 use tcp::units::{Bytes, Span, Time};
 
 use super::cache::Path;
-use super::sizes;
+use super::sizes::Sizes;
 use super::source_route::SourceRoute;
 use crate::ids::StationId;
 
@@ -50,7 +50,7 @@ impl Flows {
         let header = if flow.listed < LISTED_AT_FIRST || flow.listed_at + LISTED_AGAIN < now {
             flow.listed += 1;
             flow.listed_at = now;
-            Some(sizes::source_route(path.len(), true) + FLOW_TIMEOUT + FLOW)
+            Some(Sizes::Growing.source_route(path.len()) + FLOW_TIMEOUT + FLOW)
         } else {
             None
         };
