@@ -29,6 +29,7 @@ use exceptional::Exceptional;
 use handshake::Handshake;
 
 use crate::cc::Window;
+use crate::compat::SecondsClock;
 use crate::config::TcpConfig;
 use crate::ecn::{Echo, EchoAck};
 use crate::event::{Event, Pending};
@@ -213,11 +214,9 @@ impl Connection {
         accepted
     }
 
-    /// What a clock of doubles says, in seconds, of the time of the input that follows; one of ns-2's agents measures by it.
-    pub fn set_seconds(&mut self, now: f64) {
-        if let Some(sender) = &mut self.sender {
-            sender.set_seconds(now);
-        }
+    /// The clock of a sender that is an agent of another simulator; a driver that keeps its time tells it before each input.
+    pub fn compat_mut(&mut self) -> Option<&mut SecondsClock> {
+        self.sender.as_deref_mut().and_then(Sender::compat_mut)
     }
 
     /// Free space of the send buffer.

@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Span};
 
-/// Segments that Linux of old let leave at once (tcp_max_burst), where ns-2's TCP-Linux follows it.
-pub(crate) const LINUX_MAX_BURST: u64 = 3;
-
 /// Loss detection and recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

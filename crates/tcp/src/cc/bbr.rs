@@ -296,7 +296,7 @@ impl CongestionControl for Bbr {
         self.look_for_policer(true, false, view);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         let mss = self.settings.mss;
         Window { cwnd: mss * self.cwnd, ssthresh: self.ssthresh.map_or(Bytes::MAX, |segments| mss * segments) }
     }

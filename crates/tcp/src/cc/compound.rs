@@ -226,7 +226,7 @@ impl CongestionControl for Compound {
         self.split(ssthresh);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         Window { cwnd: self.whole(), ssthresh: self.loss.ssthresh }
     }
 

@@ -296,8 +296,8 @@ impl CongestionControl for Copa {
 
     fn on_undo(&mut self, _before: Window, _view: &View) {}
 
-    fn window(&self) -> Window {
-        self.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     /// Copa: 2 cwnd / RTTstanding, so that pacing smooths without holding back.

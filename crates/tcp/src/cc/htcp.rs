@@ -192,8 +192,8 @@ impl CongestionControl for Real {
         self.base.reduce(w * self.beta, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {

@@ -153,8 +153,8 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
@@ -162,10 +162,6 @@ impl CongestionControl for Reno {
             // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
             self.reno.window.cwnd = self.reno.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
         }
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

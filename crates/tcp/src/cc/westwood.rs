@@ -172,17 +172,13 @@ impl CongestionControl for LinuxWestwood {
         self.relearn |= event.first;
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         self.look_at_sample(view.now);
         self.reno.window.cut(self.estimate(view.mss));
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -239,12 +235,8 @@ impl CongestionControl for Ns3Westwood {
         self.reno.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -127,7 +127,7 @@ impl Connection {
         let rtt = answer.and_then(|answer| handshake.rtt(now, answer));
         let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
-        self.clock.agree(agreed.timestamps, handshake.config.one_way_agent);
+        self.clock.agree(agreed.timestamps, handshake.config.agent.is_some());
         self.echo = Echo::new(agreed.ecn);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);

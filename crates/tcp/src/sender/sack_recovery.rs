@@ -41,6 +41,23 @@ struct TailProbe {
     dsacked: bool,
 }
 
+/// What the time-out that a probe stands in for is counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TimeOut {
+    /// An ACK has restarted it.
+    FromNow,
+    /// The last transmission of the oldest segment.
+    FromHead,
+}
+
+/// An ACK as PRR has it (RFC 9937 §6.2): SafeACK, or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AckKind {
+    /// It moves `snd_una` and shows no further loss.
+    Safe,
+    Other,
+}
+
 /// Recovery by SACK or time.
 // Hot fields first; see connection.rs.
 #[derive(Debug)]
@@ -221,7 +238,7 @@ impl SackRecovery {
         self.judge_state(core, &context, &mut verdict, timers);
         // RFC 9937 §6.2 counts what any ACK delivers.
         if core.state.in_cwnd_reduction() && self.reduction_kind != CwndReductionKind::LinuxPrr {
-            self.reduce(core, verdict.acked, false);
+            self.reduce(core, verdict.acked, AckKind::Other);
         }
     }
 
@@ -318,7 +335,8 @@ impl SackRecovery {
             self.reduce_as_asked(core, ack.now);
         }
         if reducing {
-            self.reduce(core, verdict.acked, ack.advances && !newly_lost);
+            let kind = if ack.advances && !newly_lost { AckKind::Safe } else { AckKind::Other };
+            self.reduce(core, verdict.acked, kind);
         }
     }
 }

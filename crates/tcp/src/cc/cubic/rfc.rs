@@ -146,8 +146,8 @@ impl CongestionControl for Rfc {
         self.base.reduce(event, ssthresh, view);
     }
 
-    fn window(&self) -> Window {
-        self.base.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.window
     }
 
     fn on_undo(&mut self, before: Window, view: &View) {

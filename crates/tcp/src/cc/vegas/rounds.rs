@@ -240,12 +240,8 @@ impl CongestionControl for Rounds {
         self.window.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_sent(&mut self, sent: &Sent) {
