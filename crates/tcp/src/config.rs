@@ -258,8 +258,8 @@ impl TcpConfig {
             send_buffer: Bytes(131_072),
             // ConnTimeout; the initial estimate of an RTT does not matter with timestamps.
             rto: RtoBounds { initial: Span::from_millis(3000), ..plain.rto },
-            opening: OpeningKind::Ns3,
-            rtt_estimator: RttAlgorithm::Ns3,
+            opening: OpeningKind::BareAck,
+            rtt_estimator: RttAlgorithm::Timestamps,
             timestamps: true,
             ..plain
         }

@@ -3,6 +3,15 @@
 //! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `shutdown_write`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver passes in the time and drains `poll_segment` after every input.
 //!
+//! `impl Connection` lies in:
+//!
+//! - this file: segments and time-outs in, writes
+//! - `make.rs`: segments out
+//! - `state.rs`: the states, opening and closing; reads; a connection in the place of one that is over
+//! - `reset.rs`: RST in and out, challenge ACKs, close and abort, a peer that does not answer
+//! - `socket_options.rs`: what an application changes while the connection lasts
+//! - `forging.rs`: a receiver that breaks the rules
+//!
 //! The structs on the path of a segment are `repr(C)`, here and in the parts of a connection: their fields lie in memory as
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
 //! connections take turns.
@@ -10,17 +19,13 @@
 mod exceptional;
 mod forger;
 mod forging;
-mod give_up;
 mod handshake;
 mod make;
-mod memory;
-mod reading;
-mod reopen;
 mod reset;
 mod socket_options;
 mod state;
 
-pub use memory::Memory;
+pub use handshake::Memory;
 pub use state::ConnectionState;
 
 use std::sync::Arc;

@@ -83,7 +83,7 @@ fn hystart_leaves_slow_start_before_the_queue_overflows() {
     // slow start doubles: it loses about a quarter. ns-3 waits until the RTT has doubled, and with it this queue is full (in
     // ns-3.37 the window comes to 985 segments with HyStart and to 993 without): it loses about a quarter too.
     let cubic = |profile| json!({"name": "cubic", "profile": profile});
-    let without = |profile, flag| json!({"name": "cubic", "profile": profile, flag: false});
+    let without = |profile, flag: &str| json!({"name": "cubic", "profile": profile, flag: false});
     for (with, without, share) in [
         (cubic("linux"), without("linux", "hystart"), 0.1),
         (json!("hystart_report"), cubic("linux26"), 0.1),

@@ -146,7 +146,7 @@ struct Probe {
 struct MinRtt {
     least: Option<Span>,
     at: Time,
-    /// The same of the last five seconds.
+    /// The least of the last five seconds.
     recent: Option<Span>,
     recent_at: Time,
     expired: bool,

@@ -2,8 +2,8 @@
 //!
 //! With rho = RTT / RTT0, at least 1, slow start adds 2^rho - 1 segments per ACK and congestion avoidance rho^2 / W, so
 //! that the rate, not the window, grows alike on all paths. A loss halves the window. RTT0 is 25 ms in the paper and in
-//! Linux, 50 ms in ns-3. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
-//! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux and ns-3.
+//! Linux. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
+//! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux.
 
 use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};

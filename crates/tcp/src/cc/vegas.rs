@@ -86,7 +86,7 @@ pub(crate) const GAMMA: Param =
     Param::number("gamma", 0.0..=1e3, 1.0).unit("segments").doc("above this backlog slow start ends").source(PACKETS);
 const NATIVE: Param = Param::flag("native", false)
     .doc(
-        "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a \
+        "a form of its own: a real-valued window, the mean RTT of a round, slow start every other round trip, a \
           quarter off after a loss",
     )
     .source("ns-2.35 tcp-vegas");

@@ -24,7 +24,7 @@ const VEGAS_CHECKS: u32 = 2;
 /// The recovery of a one-way agent, or Vegas' own.
 #[derive(Debug)]
 pub(crate) struct OneWay {
-    base: DupAckRecovery,
+    pub(super) base: DupAckRecovery,
     mss: Bytes,
     /// The age of the oldest segment counts.
     vegas: bool,
@@ -88,18 +88,6 @@ impl OneWay {
 
     pub(super) fn clock_mut(&mut self) -> Option<&mut SecondsClock> {
         self.agent.as_mut().map(|agent| &mut agent.seconds)
-    }
-
-    pub(super) fn recover(&self) -> SeqNo {
-        self.base.recover()
-    }
-
-    pub(super) fn reordering(&self) -> u64 {
-        self.base.threshold().into()
-    }
-
-    pub(super) fn forces_retransmit(&self) -> bool {
-        self.base.force_retransmit()
     }
 
     /// Vegas' window may close.

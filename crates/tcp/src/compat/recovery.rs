@@ -131,12 +131,12 @@ impl Recovery {
     }
 
     pub(crate) fn forces_retransmit(&self) -> bool {
-        matches!(self, Recovery::OneWay(recovery) if recovery.forces_retransmit())
+        matches!(self, Recovery::OneWay(recovery) if recovery.base.force_retransmit())
     }
 
     pub(crate) fn reordering(&self) -> u64 {
         match self {
-            Recovery::OneWay(recovery) => recovery.reordering(),
+            Recovery::OneWay(recovery) => recovery.base.threshold().into(),
             Recovery::Linux(_) => 3,
         }
     }
@@ -149,7 +149,7 @@ impl Recovery {
 
     pub(crate) fn recover(&self) -> SeqNo {
         match self {
-            Recovery::OneWay(recovery) => recovery.recover(),
+            Recovery::OneWay(recovery) => recovery.base.recover(),
             Recovery::Linux(recovery) => recovery.recover(),
         }
     }

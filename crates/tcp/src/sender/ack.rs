@@ -117,7 +117,7 @@ impl SenderCore {
         }
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
         let rtt = match self.rtt.kind() {
-            RttAlgorithm::Ns3 => self.smoothed_rtt(now, &report.summary, tsecr),
+            RttAlgorithm::Timestamps => self.smoothed_rtt(now, &report.summary, tsecr),
             RttAlgorithm::Rfc | RttAlgorithm::Linux => self.measure_rtt(now, &report.summary, tsecr),
         };
         let one_way = one_way(segment);
@@ -134,7 +134,7 @@ impl SenderCore {
         rtt
     }
 
-    /// ns-3: the age of the echoed timestamp is the sample, SRTT what algorithms get, its minimum the minimum RTT.
+    /// The age of the echoed timestamp is the sample, SRTT what algorithms get, its minimum the minimum RTT.
     #[inline(never)]
     fn smoothed_rtt(&mut self, now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<RttSample> {
         if summary.acked_segments == 0 {

@@ -1,15 +1,22 @@
-//! What both ways of loss recovery need of a sender: its variables, what it knows of the path, and its algorithm.
+//! What every loss recovery needs of a sender: its variables, what it knows of the path, and its algorithm.
+//!
+//! `impl SenderCore` lies in:
+//!
+//! - this file: what the algorithm is shown and told
+//! - `ack.rs`: what an ACK reports and measures
+//! - `segments.rs`: new data and retransmissions
+//! - `rto.rs`: the deadlines of every sender
+
+use std::collections::VecDeque;
 
 use super::ack_context::{AckContext, AckVerdict, Prior};
 use super::cc_state::CcState;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
-use std::collections::VecDeque;
-
 use crate::cc::{Ack, Cause, Congestion, Head, Lost, Setup, State, View};
 use crate::config::TcpConfig;
-use crate::ecn::Feedback;
+use crate::ecn::{self, Feedback};
 use crate::options::Agreed;
 use crate::rate::{NewestAcked, RateSampler};
 use crate::round::Round;
@@ -17,7 +24,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
-use crate::settings::{EcnMode, OpeningKind};
+use crate::settings::OpeningKind;
 use crate::timers::Timers;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -79,7 +86,7 @@ pub(crate) struct SenderCore {
     pub(crate) timeouts_in_a_row: u32,
     /// The send loop has had nothing to send at least once.
     pub(crate) ran_dry: bool,
-    /// So it has, and nothing has ever been written: this side of the connection only receives.
+    /// This side of the connection only receives: its send loop has run dry, and nothing has ever been written.
     pub(crate) pure_receiver: bool,
     pub(crate) window_probe_due: bool,
     /// The next segment is sent however little the receiver has room for (the override timeout of RFC 9293 §3.8.6.2.1).
@@ -118,7 +125,7 @@ pub(crate) struct SenderCore {
     pub(crate) pushed: SeqNo,
     /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
     pub(crate) written_end: SeqNo,
-    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
+    /// The ends of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
     #[expect(clippy::box_collection, reason = "8 bytes in every connection instead of 32")]
     pub(crate) earlier_ends: Option<Box<VecDeque<SeqNo>>>,
     /// cwnd grows no more once it has reached this.
@@ -153,18 +160,7 @@ impl SenderCore {
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> SenderCore {
-        let setup = Setup {
-            now,
-            mss: agreed.mss,
-            initial_window: initial_window(config, agreed, handshake.timeouts),
-            initial_ssthresh: config.initial_ssthresh,
-            handshake_rtt: handshake.rtt,
-            without_handshake: !config.handshake,
-            agent: config.agent,
-            paced: config.pacing,
-            seed,
-        };
-        let (ecn, proportionate) = (ecn_field(agreed.ecn), agreed.ecn.is_proportionate());
+        let (ecn, proportionate) = (ecn::of_data(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
             mss: agreed.mss,
             cwnd_validation: config.cwnd_validation,
@@ -184,7 +180,7 @@ impl SenderCore {
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
             reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
-            cc: CcState::new(config.cc.build(&setup)),
+            cc: CcState::new(config.cc.build(&setup(config, seed, agreed, now, handshake))),
             state: State::Open,
             board: Scoreboard::default(),
             rtt: RttEstimator::after_handshake(config.rto, config.rtt_estimator, handshake.rtt),
@@ -368,12 +364,18 @@ impl SenderCore {
     }
 }
 
-/// ECN field of data.
-fn ecn_field(mode: EcnMode) -> Ecn {
-    match mode {
-        EcnMode::Off => Ecn::NotEct,
-        EcnMode::L4s => Ecn::Ect1,
-        EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
+/// What an algorithm is built from.
+fn setup(config: &TcpConfig, seed: u64, agreed: Agreed, now: Time, handshake: HandshakeTiming) -> Setup {
+    Setup {
+        now,
+        mss: agreed.mss,
+        initial_window: initial_window(config, agreed, handshake.timeouts),
+        initial_ssthresh: config.initial_ssthresh,
+        handshake_rtt: handshake.rtt,
+        without_handshake: !config.handshake,
+        agent: config.agent,
+        paced: config.pacing,
+        seed,
     }
 }
 

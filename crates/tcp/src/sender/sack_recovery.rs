@@ -2,9 +2,14 @@
 //! of the window (RFC 9937). The order of work and the corner cases are Linux's, also without SACK, where a duplicate ACK
 //! stands for one segment that has left the network.
 //!
-//! Here: what an ACK reports and the order of work on it. `episode.rs` has the data of an episode, `transitions.rs` the
-//! states and their ends, `detection.rs` what is lost, `timeout.rs` the time-out and F-RTO, `undo.rs` spurious episodes,
-//! `tail_probe.rs` TLP.
+//! `impl SackRecovery` lies in:
+//!
+//! - this file: what an ACK reports, and the order of work on it
+//! - `transitions.rs`: the states and their ends, over the data of an episode (`episode.rs`)
+//! - `detection.rs`: what is lost
+//! - `timeout.rs`: the time-out and F-RTO
+//! - `undo.rs`: spurious episodes
+//! - `tail_probe.rs`: TLP
 
 mod detection;
 mod episode;

@@ -190,7 +190,9 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
     vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
     vary(rng, &mut config.rto.max, |rng| ms(pick(rng, &[3_000, 10_000, 120_000])));
     vary(rng, &mut config.rto.granularity, |rng| ms(pick(rng, &[1, 10, 100])));
-    vary(rng, &mut config.rtt_estimator, |rng| pick(rng, &[RttAlgorithm::Rfc, RttAlgorithm::Linux, RttAlgorithm::Ns3]));
+    vary(rng, &mut config.rtt_estimator, |rng| {
+        pick(rng, &[RttAlgorithm::Rfc, RttAlgorithm::Linux, RttAlgorithm::Timestamps])
+    });
 }
 
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {

@@ -15,7 +15,7 @@ pub(crate) use self::hystart_report::HYSTART_REPORT;
 
 use crate::cc::algorithm::Algorithm;
 
-/// True of an algorithm that a report has and nothing else: it is listed apart.
-pub fn is_of_a_report(algorithm: &Algorithm) -> bool {
+/// True of an algorithm that only a report has: it is listed apart.
+pub fn is_compat(algorithm: &Algorithm) -> bool {
     [&ASRAN, &EWPHCC, &FR, &HYSTART_REPORT].contains(&algorithm)
 }
