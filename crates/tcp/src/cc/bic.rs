@@ -25,12 +25,15 @@ pub(super) const BIC: Algorithm = Algorithm {
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[], recovery: None },
-        // NetSim shows the kernel's parameters for CUBIC; that its BIC is the kernel's too is an inference.
-        Profile { name: "netsim", set: &[], recovery: None },
+        Profile { name: "netsim", set: NETSIM, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
     build: &|values, setup| Box::new(Bic::new(values, setup)),
 };
+
+const NETSIM: &[(&str, Value)] = &[
+    // NetSim shows the kernel's parameters for CUBIC; that its BIC is the kernel's too is an inference.
+];
 
 const NS3: &[(&str, Value)] = &[
     ("beta", Value::Number(0.8)),

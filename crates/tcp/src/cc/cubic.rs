@@ -63,9 +63,9 @@ const LINUX26: &[(&str, Value)] = &[
 const PLUS_PLUS: &[(&str, Value)] =
     &[("hystart_plus_plus", Value::Flag(true)), ("slow_start_limit", Value::Number(8.0))];
 
-/// ns-3.37: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
-/// RTT must double to end slow start, in which a window doubles in each, however many segments an ACK is for.
 const NS3: &[(&str, Value)] = &[
+    // ns-3.37: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An RTT must double to end slow
+    // start, in which a window doubles in each, however many segments an ACK is for.
     ("integer", Value::Flag(true)),
     ("slow_start_limit", Value::Number(1e6)),
     ("c", Value::Number(410.0 / 1024.0)),
@@ -77,8 +77,8 @@ const NS3: &[(&str, Value)] = &[
     ("hystart_most_rise", Value::Number(1000.0)),
 ];
 
-/// NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds.
 const NETSIM: &[(&str, Value)] = &[
+    // NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds.
     ("integer", Value::Flag(true)),
     ("beta", Value::Number(717.0 / 1024.0)),
     ("c", Value::Number(410.0 / 1024.0)),
