@@ -124,7 +124,7 @@ def test_nothing_is_drawn_outside_its_panel(page):
     assert page.js(OUTSIDE) == []
     # Replicates far from their mean, and a long label: what is drawn makes room for them.
     page.js(f"FIGURES[{json.dumps(LINE)}].series[0].points = {{ x: [2, 4], y: [0.01, 1000] }}")
-    page.js("FIGURES['bar--goodput_bps'].series[1].label = 'cubic linux26 hystart=True curr_rtt_bug=True'")
+    page.js("FIGURES['bar--goodput_bps'].series[1].label = 'hystart_report hystart_ack_delta=2 curr_rtt_bug=True'")
     for figure in (LINE, "bar--goodput_bps"):
         page.js(f"draw({panel(figure)})")
     assert page.js(OUTSIDE) == []

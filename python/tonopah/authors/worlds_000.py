@@ -36,13 +36,11 @@ class Agent:
         common = {
             "profile": "ns2",
             "cc": dict(self.cc),
-            "whole_segments": True,
             "syn_retries": NEVER,
-            "headers": "plain",
-            "one_way_agent": True,
         }
-        own = {"handshake": False, "headers": "plain" if header else "acks"}
-        return common | (own if self.one_way else {})
+        headers = "plain" if header or not self.one_way else "acks"
+        agent = {"kind": "ns2", "headers": headers, "whole_segments": True}
+        return common | {"agent": agent} | ({"handshake": False} if self.one_way else {})
 
 
 AGENTS = {
@@ -108,7 +106,14 @@ def wired_000(
     pairs = wired_pairs(nodes, flows, seed)
     phases = phases_s(nodes, [first for first, _ in pairs], 2 if AGENTS[algorithm].one_way else 1)
     listed = [
-        {"from": f"n{a}", "to": f"n{b}", "app": app, "start": "1s", "start_jitter": "0s", "tcp": {"tick_phase": f"{phase}s"}}
+        {
+            "from": f"n{a}",
+            "to": f"n{b}",
+            "app": app,
+            "start": "1s",
+            "start_jitter": "0s",
+            "tcp": {"agent": {"tick_phase": f"{phase}s"}},
+        }
         for (a, b), phase in zip(pairs, phases, strict=True)
     ]
     return {

@@ -9,8 +9,8 @@ POWER_W = 0.28183815
 ENERGY = {"profile": "ns2", "initial": "1000J", "rx": "0.925W", "tx": "1.425W", "idle": "0.9W"}
 CC: dict[str, dict[str, Any]] = {
     "cubic": {"name": "cubic", "profile": "linux26"},
-    "hystart": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True},
-    "hystart 2 ms": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
+    "hystart": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True},
+    "hystart 2 ms": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
 }
 """`hystart` is the module as committed, with both slips; the other has Linux's distance of ACKs in a train."""
 
@@ -22,7 +22,7 @@ LRWPAN_LENGTH_S = 1000.0
 # once, so that address resolution loses the SYN, and only a time-out of 3 s repeats it. Here that is the first of two segments
 # without a handshake.
 TCP = {
-    "profile": "ns2", "handshake": False, "recovery": "sack", "timestamps": True, "one_way_agent": True, "headers": "ns2",
+    "profile": "ns2", "handshake": False, "recovery": "sack", "timestamps": True, "agent": {"kind": "ns2_linux", "headers": "ns2"},
     "initial_ssthresh": "20000B", "cwnd_clamp": "20000B", "recv_buffer": "1000000B", "rto_max": "120s",
 }  # fmt: skip
 

@@ -44,7 +44,7 @@ def tcp_001(algorithm: str, smoothed_rtt: bool = True, **slips: Any) -> dict[str
 
     Without `smoothed_rtt` it has the RTT of each data segment, which ns-3 does not hand to it.
     """
-    fr = {"name": "fr", "profile": "seed_quirks", **slips}
+    fr = {"name": "fr", "profile": "code", **slips}
     estimator = {} if smoothed_rtt else {"rtt_estimator": "rfc"}
     return {"profile": "ns3", "cc": {"fr": fr, "cubic": CUBIC}.get(algorithm, algorithm), **estimator}
 

@@ -20,7 +20,7 @@ from tonopah.errors import InputError
 
 Class = TypeVar("Class", bound=type[CongestionControl])
 
-ANSWERING = ("next_timer", "head_timeout", "pacing_rate")
+ANSWERING = ("next_timer", "pacing_rate")
 """Methods that answer, in the order of the answers after the two windows."""
 ARGUMENTS = {
     "on_ack": "ack", "on_congestion": "event", "on_undo": "before", "on_sent": "sent", "on_lost": "lost", "on_idle": "idle_s",

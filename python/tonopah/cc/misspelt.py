@@ -13,12 +13,17 @@ OUTPUTS = ("cwnd_bytes", "ssthresh_bytes")
 """Attributes that the engine reads after each call."""
 SHORT_FORMS = {"cwnd": "cwnd_bytes", "ssthresh": "ssthresh_bytes"}
 """Names without the unit."""
+GONE = {"head_timeout": "the age of the oldest segment counts for the engine's own Vegas alone"}
+"""Callbacks of earlier versions."""
 ALIKE = 0.85
 """Ratio of difflib from which a name is taken for a slip; `max_cwnd_bytes` has less."""
 
 
 def check_names(cls: type, base: type) -> None:
     """Refuse a class that sets an attribute almost called like an output, or has a method almost called like a callback."""
+    gone = next((name for name in GONE if name in vars(cls)), None)
+    if gone:
+        raise AttributeError(f"{cls.__name__}.{gone} is never called: {GONE[gone]}")
     callbacks = [name for name in vars(base) if name.startswith("on_")]
     for name, function in vars(cls).items():
         meant = near(name, callbacks) if name.startswith("on_") and isinstance(function, FunctionType) else None

@@ -11,7 +11,6 @@ ANSWERS = {
     "cwnd_bytes": "The congestion window, at least one segment. Must be set.",
     "ssthresh_bytes": "The slow-start threshold, at least one segment; NaN or infinity while it is not set.",
     "next_timer_s": "When TONOPAH_ON_TIMER is due: seconds since the start of the run, not in the past; NaN for no timer.",
-    "head_timeout_s": "Age from which a duplicate ACK retransmits the oldest segment, with recovery vegas; NaN for none.",
     "pacing_rate_bps": "The pacing rate in bits per second; NaN leaves it to the connection.",
 }
 SIGNALS = {

@@ -57,7 +57,7 @@ impl Side {
     #[inline]
     pub(crate) fn at(&mut self, seconds: Option<f64>) -> &mut Connection {
         if let Some(seconds) = seconds {
-            self.connection.set_seconds(seconds);
+            self.connection.compat_mut().into_iter().for_each(|clock| clock.set_seconds(seconds));
         }
         &mut self.connection
     }
@@ -216,7 +216,7 @@ impl Flow {
         before: Transport,
     ) -> Flow {
         let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
-        let headers = config.headers;
+        let headers = config.headers();
         Flow { headers, ..Flow::new(ends, app, Transport::connection_after(before, config, seed, End::Source), id) }
     }
 

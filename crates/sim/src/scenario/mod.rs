@@ -2,6 +2,7 @@
 //! (`docs/generated/scenario.md` is generated from here).
 
 mod access;
+mod agent;
 mod aqm;
 mod area;
 mod arrivals;
@@ -54,6 +55,7 @@ use serde_json::Value;
 use tcp::units::Span;
 
 pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
+pub use agent::AgentDef;
 pub use aqm::{Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};

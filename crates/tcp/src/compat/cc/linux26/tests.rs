@@ -3,7 +3,6 @@
 use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
-use crate::seq::SeqNo;
 use crate::units::Time;
 
 fn cubic(segments: u64) -> Linux26Cubic {
@@ -139,19 +138,4 @@ fn a_time_out_forgets_everything() {
         (sender.internal("w_max"), sender.internal("delay_min"), sender.internal("segments_per_ack")),
         (0.0, 0.0, 2.0)
     );
-}
-
-/// The study looks for an exit from W = 2 on, and W = ssthresh is slow start still.
-#[test]
-fn hystart_of_the_study_ends_slow_start() {
-    let mut sender = Driver::new("cubic", "seed", &[], 2, None);
-    sender.ack(1, Some(100.0));
-    for _ in 0..20 {
-        sender.pass(Span::from_millis(10));
-        sender.view.snd_una = SeqNo(2);
-        sender.ack(1, Some(150.0));
-    }
-    // The first ACK began the round and is no sample of it; the ninth after it finds 2 + 1 + 8 segments. W = ssthresh is
-    // slow start still, so there is one more.
-    assert_eq!((sender.ssthresh(), sender.cwnd()), (11.0, 12.0));
 }

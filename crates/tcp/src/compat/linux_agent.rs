@@ -7,16 +7,16 @@
 
 use std::collections::VecDeque;
 
-use super::ack_context::{AckContext, AckReport, AckVerdict};
-use super::core::{CongestionSign, SenderCore};
+use super::LINUX_MAX_BURST;
+use super::tick_timer::{Damping, TickTimer};
 use crate::cc::{Cause, RttSample, State};
 use crate::config::TcpConfig;
 use crate::options::Clock;
-use crate::recovery::TickTimer;
 use crate::scoreboard::{Chunk, PriorAckState};
 use crate::segment::Segment;
+use crate::sender::ack_context::{AckContext, AckReport, AckVerdict};
+use crate::sender::core::{CongestionSign, SenderCore};
 use crate::seq::SeqNo;
-use crate::settings::LINUX_MAX_BURST;
 use crate::timers::Timers;
 use crate::units::{Bytes, Span, Time};
 
@@ -39,7 +39,7 @@ struct Resent {
 
 /// The recovery of TCP-Linux.
 #[derive(Debug)]
-pub(super) struct LinuxAgent {
+pub(crate) struct LinuxAgent {
     mss: Bytes,
     /// Where the episode under way, or the last one, ends.
     recover: SeqNo,
@@ -64,7 +64,7 @@ impl LinuxAgent {
             resent: Vec::new(),
             retransmissions: 0,
             arrived: None,
-            timer: TickTimer::new(config.rto, TICK, true),
+            timer: TickTimer::new(config.rto, TICK, Damping::OfFalls),
             sent: VecDeque::new(),
         }
     }
@@ -165,7 +165,8 @@ impl LinuxAgent {
         self.resent.clear();
         self.halving = Bytes::ZERO;
         core.state = State::Open;
-        core.report_recovery_end(now, false);
+        let view = core.view(now);
+        core.cc.on_recovery_end(&view);
     }
 
     fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause) {

@@ -1,22 +1,24 @@
-//! EWPHCC: ns-2's Vegas with another decision in congestion avoidance (seed 000).
+//! EWPHCC: ns-2's Vegas with another decision in congestion avoidance.
 //!
 //! Once per round it doubles the window, adds the root mean square of a delay and a loss "target", takes one off or halves,
 //! by thresholds on delays per packet. The quantities carry the names and the formulas of the author's code, not the
 //! dimensions they claim: "probabilities" are seconds and events per second. Slow start, duplicates, fine timer and
-//! time-outs are Vegas'. Profile `seed` is the code as it was, but W stays below 2^31 segments, where ns-2 overflows;
-//! `seed_fixed` is ours and not the default.
+//! time-outs are Vegas'. Profile `code` is the code as it was, but W stays below 2^31 segments, where ns-2 overflows;
+//! `code_fixed` is ours and not the default.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
-use super::controller::CongestionControl;
-use super::parameters::{Param, ParamValues, Profile, Value};
-use super::signals::{Ack, Cause, Congestion, Sent, View};
-use super::vegas::{Bounds, GAMMA, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
-use super::window::Window;
+use super::native_vegas::{Bounds, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
+use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::{Param, ParamValues, Profile, Value};
+use crate::cc::signals::{Ack, Cause, Congestion, Sent, View};
+use crate::cc::vegas::GAMMA;
+use crate::cc::window::Window;
+use crate::compat::AgentSignals;
 use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span, Time};
 
 /// EWPHCC.
-pub(super) const EWPHCC: Algorithm = Algorithm {
+pub(crate) const EWPHCC: Algorithm = Algorithm {
     name: "ewphcc",
     title: "EWPHCC: Vegas with targets from weighted delays and losses",
     reference: "S. J. Hisham, BUET 2023, ns-2.35",
@@ -61,8 +63,8 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
             .source("the study's code, on ns-2.35 tcp-vegas"),
     ],
     profiles: &[
-        Profile { name: "seed", set: &[], recovery: Some(RecoveryKind::Vegas) },
-        Profile { name: "seed_fixed", set: FIXED, recovery: Some(RecoveryKind::Vegas) },
+        Profile { name: "code", set: &[], recovery: Some(RecoveryKind::Vegas) },
+        Profile { name: "code_fixed", set: FIXED, recovery: Some(RecoveryKind::Vegas) },
     ],
     build: &|values, setup| Box::new(Ewphcc::new(values, setup)),
 };
@@ -141,12 +143,12 @@ impl Ewphcc {
             loss_per_packet: values.flag("loss_per_packet"),
             only_if_used: values.flag("only_if_used"),
             // An agent looks at such a segment itself.
-            ghost_losses: values.flag("ghost_losses") && !setup.one_way_agent,
+            ghost_losses: values.flag("ghost_losses") && !setup.agent.is_some(),
             prev_rtt: 0.0,
             delay_probability: 0.0,
             loss_probability: 0.0,
             losses: 0.0,
-            loss_target: if setup.one_way_agent { vegas.initial_window } else { vegas.w },
+            loss_target: if setup.agent.is_some() { vegas.initial_window } else { vegas.w },
             delay_target: vegas.w,
             sent: 0.0,
             phase: ControlPhase::default(),
@@ -263,7 +265,7 @@ impl CongestionControl for Ewphcc {
         self.vegas.on_congestion(event, view);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         self.vegas.window()
     }
 
@@ -279,17 +281,8 @@ impl CongestionControl for Ewphcc {
         self.vegas.on_idle(idle, view);
     }
 
-    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
-        self.vegas.on_seconds(now, rtt);
-    }
-
-    fn on_expired_head(&mut self, age: Span) {
-        self.on_expiry(age.as_secs_f64());
-        self.vegas.on_expired_head(age);
-    }
-
-    fn head_timeout(&self) -> Option<Span> {
-        self.vegas.head_timeout()
+    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
+        Some(self)
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -301,6 +294,21 @@ impl CongestionControl for Ewphcc {
         put("ghost_losses", self.ghosts);
         put("phase", f64::from(self.phase as u8));
         put("ewphcc_saturated", self.saturated);
+    }
+}
+
+impl AgentSignals for Ewphcc {
+    fn head_timeout(&self) -> Option<Span> {
+        self.vegas.head_timeout()
+    }
+
+    fn on_expired_head(&mut self, age: Span) {
+        self.on_expiry(age.as_secs_f64());
+        self.vegas.on_expired_head(age);
+    }
+
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        self.vegas.on_seconds(now, rtt);
     }
 }
 

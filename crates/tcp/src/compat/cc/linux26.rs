@@ -1,17 +1,18 @@
-//! CUBIC in the form of Linux 2.6.22 (tcp_cubic 2.1), which ns-2.35's TCP-Linux runs.
+//! CUBIC in the form of Linux 2.6.22 (tcp_cubic 2.1), which ns-2.35's TCP-Linux runs: `cubic` of profile `linux26`.
 //!
-//! Its curve is that of `linux.rs` with beta 819/1024. Different are: an ACK counts one, whatever it acknowledges, and
+//! Its curve is that of `cc/cubic/linux.rs` with beta 819/1024. Different are: an ACK counts one, whatever it acknowledges, and
 //! `cnt` is divided by an estimate of segments per ACK; an increment takes one ACK more than `cnt`; above the plateau the
 //! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50.
 
-use super::linux::{Curve, LinuxCubic, STALE};
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
+use crate::cc::cubic::CubicWindow;
+use crate::cc::cubic::linux::{Curve, LinuxCubic, STALE};
 use crate::cc::jiffies::jiffies;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
 use crate::cc::window::{IdleRule, Window};
-use crate::settings::LINUX_MAX_BURST;
+use crate::compat::LINUX_MAX_BURST;
 use crate::units::{Bytes, Span};
 
 /// Ticks in 100 ms: the time of `max_increment`.
@@ -22,28 +23,39 @@ const CNT_BEFORE_LOSS: u64 = 50;
 const RATIO_SHIFT: u32 = 4;
 const FIRST_RATIO: u64 = 2 << RATIO_SHIFT;
 
-/// Profiles `linux26` and `seed`.
+/// Profile `linux26`.
 #[derive(Debug)]
-pub(super) struct Linux26Cubic {
+pub(crate) struct Linux26Cubic {
     linux: LinuxCubic,
     max_increment: u64,
     /// Segments per ACK, in sixteenths.
     ratio: u64,
     /// ACKs towards the next increment.
     acks: u64,
-    /// Of ns-2's TCP-Linux.
-    one_way_agent: bool,
+    /// The sender is TCP-Linux itself.
+    agent: bool,
     /// An epoch that has not begun counts as begun at time zero, where no clock of Linux ever was: no delay is sampled in the first
     /// second of a run.
-    since_zero: bool,
+    pub(super) since_zero: bool,
 }
 
 impl Linux26Cubic {
-    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux26Cubic {
+    pub(crate) fn new(values: &ParamValues, setup: &Setup) -> Linux26Cubic {
         let max_increment = values.number("max_increment") as u64;
-        let (linux, one_way_agent) = (LinuxCubic::new(values, setup), setup.one_way_agent);
-        let since_zero = one_way_agent && !values.flag("hystart");
-        Linux26Cubic { linux, max_increment, ratio: FIRST_RATIO, acks: 0, one_way_agent, since_zero }
+        let (linux, agent) = (LinuxCubic::new(values, setup), setup.agent.is_some());
+        let since_zero = agent && !values.flag("hystart");
+        Linux26Cubic { linux, max_increment, ratio: FIRST_RATIO, acks: 0, agent, since_zero }
+    }
+
+    /// The window, slow start and its end.
+    pub(super) fn base(&mut self) -> &mut CubicWindow {
+        &mut self.linux.base
+    }
+
+    /// How long the curve's epoch has lasted.
+    pub(super) fn epoch_age(&self, view: &View) -> Option<Span> {
+        let start = self.linux.curve.epoch_start.or(self.since_zero.then_some(0));
+        start.map(|start| Span::from_millis(jiffies(view.now) - start))
     }
 
     /// Minimum RTT in eighths of a tick, by timestamps that tick; 0 before the first sample.
@@ -94,9 +106,7 @@ impl Linux26Cubic {
 impl CongestionControl for Linux26Cubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.track_ratio(ack, view);
-        let now = jiffies(view.now);
-        let start = self.linux.curve.epoch_start.or(self.since_zero.then_some(0));
-        let epoch_age = start.map(|start| Span::from_millis(now - start));
+        let epoch_age = self.epoch_age(view);
         if self.linux.base.slow_start(ack, view, epoch_age) == Bytes::ZERO {
             return;
         }
@@ -120,13 +130,13 @@ impl CongestionControl for Linux26Cubic {
     /// At the end of every episode, that of a time-out too, TCP-Linux raises cwnd to ssthresh, but for a burst of three.
     fn on_recovery_end(&mut self, view: &View) {
         let Window { cwnd, ssthresh } = self.linux.base.window;
-        if self.one_way_agent && cwnd < ssthresh {
+        if self.agent && cwnd < ssthresh {
             self.linux.base.window.cwnd = ssthresh.min(view.pipe + view.mss * LINUX_MAX_BURST);
         }
     }
 
-    fn window(&self) -> Window {
-        self.linux.window()
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.linux.base.window
     }
 
     fn on_undo(&mut self, before: Window, view: &View) {

@@ -5,19 +5,20 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::signals::{Ack, Cause, Congestion, Head, View};
 use crate::cc::window::Window;
+use crate::compat::AgentSignals;
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// Duplicate ACKs that mean loss (numdupacks_).
 const DUPLICATES: u32 = 3;
 /// Vegas' own window after a time-out (v_slowstart_), and its least one, in segments.
-pub(in crate::cc) const MIN_WINDOW: f64 = 2.0;
+pub(crate) const MIN_WINDOW: f64 = 2.0;
 /// The fine time-out before there is a sample, in seconds; back-off stops here.
 const NO_TIMEOUT: f64 = 1000.0;
 /// The base RTT before there is a sample, in seconds.
 const NO_RTT: f64 = 1e9;
 /// ns-2's counters are whole numbers of 32 bits: no window is larger.
-pub(in crate::cc) const MAX_WINDOW: f64 = (1u64 << 31) as f64;
+pub(crate) const MAX_WINDOW: f64 = (1u64 << 31) as f64;
 
 /// A window in segments; "not set" is beyond all of them.
 fn in_segments(bytes: Bytes, mss: Bytes) -> f64 {
@@ -26,40 +27,40 @@ fn in_segments(bytes: Bytes, mss: Bytes) -> f64 {
 
 /// How much backlog is wanted, in segments.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cc) struct Bounds {
-    pub(in crate::cc) alpha: f64,
-    pub(in crate::cc) beta: f64,
-    pub(in crate::cc) gamma: f64,
+pub(crate) struct Bounds {
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+    pub(crate) gamma: f64,
 }
 
 /// ns-2's Vegas. Windows in segments, times in seconds, both real.
 #[derive(Debug)]
-pub(in crate::cc) struct Native {
-    pub(in crate::cc) w: f64,
-    pub(in crate::cc) ssthresh: f64,
+pub(crate) struct Native {
+    pub(crate) w: f64,
+    pub(crate) ssthresh: f64,
     mss: Bytes,
-    pub(in crate::cc) initial_window: f64,
+    pub(crate) initial_window: f64,
     /// ACKs of new data until the initial window holds: without a handshake the window is one segment until the first is
     /// acknowledged, and the next ACK sets it (delay_growth_).
     delayed: u32,
     bounds: Bounds,
-    pub(in crate::cc) base: f64,
+    pub(crate) base: f64,
     /// The last clean sample.
-    pub(in crate::cc) rtt: f64,
+    pub(crate) rtt: f64,
     /// Eight times the mean and four times the mean deviation of the samples.
     mean8: f64,
     deviation4: f64,
-    pub(in crate::cc) timeout: f64,
+    pub(crate) timeout: f64,
     /// Of the clean samples of this round.
-    pub(in crate::cc) sum: f64,
-    pub(in crate::cc) samples: u32,
+    pub(crate) sum: f64,
+    pub(crate) samples: u32,
     /// The round ends when something from here on has been acknowledged.
-    pub(in crate::cc) round_from: SeqNo,
+    pub(crate) round_from: SeqNo,
     round_began: Time,
     /// Slow start grows in this round.
     grows: bool,
     /// What each ACK of new data adds.
-    pub(in crate::cc) increment: f64,
+    pub(crate) increment: f64,
     duplicates: u32,
     /// The window after the last loss, without inflation.
     deflated: f64,
@@ -80,21 +81,21 @@ pub(in crate::cc) struct Native {
 
 /// What a round has shown.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cc) struct RoundEnd {
+pub(crate) struct RoundEnd {
     /// Outstanding now, with the segment that the ACK lets go: F of the decision.
-    pub(in crate::cc) outstanding: f64,
+    pub(crate) outstanding: f64,
     /// Segments per second if nothing queued.
-    pub(in crate::cc) expected: f64,
+    pub(crate) expected: f64,
     /// Segments per second.
-    pub(in crate::cc) actual: f64,
+    pub(crate) actual: f64,
     /// The mean RTT less the base RTT before this round; 0 without a clean sample.
-    pub(in crate::cc) queueing: f64,
+    pub(crate) queueing: f64,
     /// There was a clean sample.
-    pub(in crate::cc) sampled: bool,
+    pub(crate) sampled: bool,
 }
 
 impl Native {
-    pub(in crate::cc) fn new(bounds: Bounds, setup: &Setup) -> Native {
+    pub(crate) fn new(bounds: Bounds, setup: &Setup) -> Native {
         let segments = |bytes| in_segments(bytes, setup.mss);
         let mut vegas = Native {
             w: if setup.without_handshake { 1.0 } else { segments(setup.initial_window) },
@@ -119,11 +120,11 @@ impl Native {
             changed_at: None,
             reacted: false,
             backlog: 0.0,
-            agent: setup.one_way_agent,
+            agent: setup.agent.is_some(),
             now_s: None,
             rtt_s: None,
             round_began_s: setup.now.as_nanos() as f64 / 1e9,
-            starts_unsampled: setup.one_way_agent && setup.without_handshake,
+            starts_unsampled: setup.agent.is_some() && setup.without_handshake,
         };
         if let Some(rtt) = setup.handshake_rtt {
             vegas.start_timer(rtt.as_secs_f64());
@@ -146,12 +147,12 @@ impl Native {
         self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0 * 17.0 / 16.0;
     }
 
-    pub(in crate::cc) fn in_slow_start(&self) -> bool {
+    pub(crate) fn in_slow_start(&self) -> bool {
         self.w < self.ssthresh
     }
 
     /// A clean sample: RTTs of the round, base RTT, fine time-out.
-    pub(super) fn sample(&mut self, rtt: f64) {
+    pub(crate) fn sample(&mut self, rtt: f64) {
         self.sum += rtt;
         self.samples += 1;
         if rtt <= 0.0 {
@@ -167,7 +168,7 @@ impl Native {
     }
 
     /// First half of an ACK: inflation on duplicates, deflation, and what the round has shown if it is over.
-    pub(in crate::cc) fn begin_ack(&mut self, ack: &Ack, view: &View) -> Option<RoundEnd> {
+    pub(crate) fn begin_ack(&mut self, ack: &Ack, view: &View) -> Option<RoundEnd> {
         let reacted = std::mem::take(&mut self.reacted);
         if ack.cumulative_segments == 0 {
             if ack.duplicate > DUPLICATES && !reacted {
@@ -229,7 +230,7 @@ impl Native {
     }
 
     /// Slow start grows every other round trip, until a queue builds up.
-    pub(in crate::cc) fn decide_in_slow_start(&mut self) {
+    pub(crate) fn decide_in_slow_start(&mut self) {
         self.grows = !self.grows;
         self.increment = 0.0;
         if self.grows && self.delta() > self.bounds.gamma {
@@ -250,7 +251,7 @@ impl Native {
     }
 
     /// Second half of an ACK: growth, and the clean sample.
-    pub(in crate::cc) fn finish_ack(&mut self, ack: &Ack, view: &View) {
+    pub(crate) fn finish_ack(&mut self, ack: &Ack, view: &View) {
         if ack.cumulative_segments == 0 {
             return;
         }
@@ -343,7 +344,7 @@ impl CongestionControl for Native {
         }
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         let bytes = |segments: f64| Bytes((segments.max(1.0) * self.mss.as_f64()) as u64);
         // No segment fits into a byte.
         let cwnd = if self.agent && self.w < 1.0 { Bytes(1) } else { bytes(self.w.min(MAX_WINDOW)) };
@@ -361,17 +362,8 @@ impl CongestionControl for Native {
         }
     }
 
-    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
-        (self.now_s, self.rtt_s) = (Some(now), rtt);
-    }
-
-    fn on_expired_head(&mut self, _age: Span) {
-        // Such a duplicate does not inflate the window.
-        self.reacted = true;
-    }
-
-    fn head_timeout(&self) -> Option<Span> {
-        Some(Span::from_secs_f64(self.timeout))
+    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
+        Some(self)
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -383,5 +375,20 @@ impl CongestionControl for Native {
         put("head_timeout_s", self.timeout);
         put("backlog", self.backlog);
         put("increment", self.increment);
+    }
+}
+
+impl AgentSignals for Native {
+    fn head_timeout(&self) -> Option<Span> {
+        Some(Span::from_secs_f64(self.timeout))
+    }
+
+    fn on_expired_head(&mut self, _age: Span) {
+        // Such a duplicate does not inflate the window.
+        self.reacted = true;
+    }
+
+    fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
+        (self.now_s, self.rtt_s) = (Some(now), rtt);
     }
 }

@@ -2,92 +2,85 @@
 //! each of the many places that need it.
 
 use crate::cc::{Ack, Congestion, CongestionControl, Decision, Lost, Sent, View, Window};
+use crate::compat::AgentSignals;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// An algorithm and its last decision.
 #[derive(Debug)]
-pub(super) struct Controller {
+pub(crate) struct CcState {
     decision: Decision,
     algorithm: Box<dyn CongestionControl>,
 }
 
-impl Controller {
-    pub(super) fn new(algorithm: Box<dyn CongestionControl>) -> Controller {
-        Controller { decision: algorithm.decision(), algorithm }
+impl CcState {
+    pub(crate) fn new(mut algorithm: Box<dyn CongestionControl>) -> CcState {
+        CcState { decision: algorithm.decision(), algorithm }
     }
 
     #[inline]
-    pub(super) fn window(&self) -> Window {
+    pub(crate) fn window(&self) -> Window {
         self.decision.window
     }
 
     #[inline]
-    pub(super) fn next_timer(&self) -> Option<Time> {
+    pub(crate) fn next_timer(&self) -> Option<Time> {
         self.decision.next_timer
     }
 
     #[inline]
-    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
         self.decision.pacing_rate
     }
 
     #[inline]
-    pub(super) fn wants_reduction(&self) -> bool {
+    pub(crate) fn wants_reduction(&self) -> bool {
         self.decision.wants_reduction
     }
 
-    pub(super) fn head_timeout(&self) -> Option<Span> {
-        self.algorithm.head_timeout()
+    pub(crate) fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
+        self.algorithm.agent()
     }
 
-    pub(super) fn on_expired_head(&mut self, age: Span) {
-        self.algorithm.on_expired_head(age);
-    }
-
-    pub(super) fn on_seconds(&mut self, now: f64, rtt: Option<f64>) {
-        self.algorithm.on_seconds(now, rtt);
-    }
-
-    pub(super) fn send_quantum(&self) -> Option<Bytes> {
+    pub(crate) fn send_quantum(&self) -> Option<Bytes> {
         self.algorithm.send_quantum()
     }
 
-    pub(super) fn on_ack(&mut self, ack: &Ack, view: &View) {
+    pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.algorithm.on_ack(ack, view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_congestion(&mut self, event: &Congestion, view: &View) {
+    pub(crate) fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.algorithm.on_congestion(event, view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_recovery_end(&mut self, view: &View) {
+    pub(crate) fn on_recovery_end(&mut self, view: &View) {
         self.algorithm.on_recovery_end(view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_undo(&mut self, before: Window, view: &View) {
+    pub(crate) fn on_undo(&mut self, before: Window, view: &View) {
         self.algorithm.on_undo(before, view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_sent(&mut self, sent: &Sent) {
+    pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.algorithm.on_sent(sent);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_lost(&mut self, lost: &Lost, view: &View) {
+    pub(crate) fn on_lost(&mut self, lost: &Lost, view: &View) {
         self.algorithm.on_lost(lost, view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
+    pub(crate) fn on_idle(&mut self, idle: Span, view: &View) {
         self.algorithm.on_idle(idle, view);
         self.decision = self.algorithm.decision();
     }
 
-    pub(super) fn on_timer(&mut self, view: &View) {
+    pub(crate) fn on_timer(&mut self, view: &View) {
         self.algorithm.on_timer(view);
         self.decision = self.algorithm.decision();
     }

@@ -4,27 +4,27 @@
 //! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK, in slow start only in the study, whose text takes the linear increase out.
-//! Profile `seed_quirks` has what the study's code did besides its text, without its window of one byte after a time-out,
+//! Profile `report` is its text; profile `code` has what the study's code did besides its text, without its window of one byte after a time-out,
 //! which ns-3 overwrites with one segment, and its endless bandwidth from two ACKs at once, which count as one. As in the study, it wants
 //! TCP of profile `ns3`, which hands its smoothed RTT to algorithms.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
-use super::controller::CongestionControl;
-use super::parameters::{Param, ParamValues, Profile, Value};
-use super::signals::{Ack, Congestion, View};
-use super::window::{IdleRule, Window};
+use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::{Param, ParamValues, Profile, Value};
+use crate::cc::signals::{Ack, Congestion, View};
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Faster recovery by a bandwidth estimate.
-pub(super) const FR: Algorithm = Algorithm {
+pub(crate) const FR: Algorithm = Algorithm {
     name: "fr",
     title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
     reference: "Casetti et al. 2000, TCP with faster recovery",
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
-        Profile { name: "seed", set: TEXT, recovery: None },
-        Profile { name: "seed_quirks", set: QUIRKS, recovery: None },
+        Profile { name: "report", set: TEXT, recovery: None },
+        Profile { name: "code", set: QUIRKS, recovery: None },
         Profile { name: "paper", set: PAPER, recovery: None },
     ],
     build: &|values, setup| Box::new(Fr::new(values, setup)),
@@ -208,12 +208,8 @@ impl CongestionControl for Fr {
         self.window.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -2,25 +2,25 @@
 //!
 //! In a network of drones a route breaks and heals without a change of capacity, so the window that a loss found is worth
 //! remembering: ssthresh is the larger of it and half of the present one (Lee, Lee, Kim, Kim, Applied Sciences 10:1161,
-//! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `seed` does
+//! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `code` does
 //! what the study measured, `report` what its text says, `paper` what it says of the original, whose body is not at hand.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
-use super::controller::CongestionControl;
-use super::parameters::{Param, ParamValues, Profile, Value};
-use super::signals::{Ack, Cause, Congestion, State, View};
-use super::window::{IdleRule, Window};
+use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::{Param, ParamValues, Profile, Value};
+use crate::cc::signals::{Ack, Cause, Congestion, State, View};
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Slow start back to the last maximum.
-pub(super) const ASRAN: Algorithm = Algorithm {
+pub(crate) const ASRAN: Algorithm = Algorithm {
     name: "asran",
     title: "ASRAN: slow start back to the window of the last loss",
     reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure",
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
-        Profile { name: "seed", set: &[], recovery: None },
+        Profile { name: "code", set: &[], recovery: None },
         Profile { name: "report", set: REPORT, recovery: None },
         Profile { name: "paper", set: PAPER, recovery: None },
     ],
@@ -118,12 +118,8 @@ impl CongestionControl for Asran {
         }
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -163,7 +159,7 @@ mod tests {
 
     #[test]
     fn a1_to_a4_of_the_specification() {
-        for (profile, second) in [("report", 15), ("seed", 40)] {
+        for (profile, second) in [("report", 15), ("code", 40)] {
             let mut sender = asran(profile, &[]);
             assert_eq!(lose(&mut sender, 40, Cause::DupAck), [20, 40, 20], "{profile}");
             assert_eq!(lose(&mut sender, 30, Cause::DupAck), [40, 30, second], "{profile}");
@@ -182,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_window_of_a_loss_is_cwnd_or_the_flight() {
-        for (profile, ssthresh, last_max) in [("seed", 8, 16), ("report", 20, 40)] {
+        for (profile, ssthresh, last_max) in [("code", 8, 16), ("report", 20, 40)] {
             let mut sender = asran(profile, &[]);
             sender.window.cwnd = MSS * 40;
             let event = Congestion {
@@ -200,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_time_out_in_fast_recovery_counts_in_the_studys_code() {
-        for (profile, last_max) in [("seed", 10), ("report", 20), ("paper", 10)] {
+        for (profile, last_max) in [("code", 10), ("report", 20), ("paper", 10)] {
             let mut sender = asran(profile, &[]);
             lose(&mut sender, 20, Cause::Sack);
             assert_eq!(lose_in(State::Recovery, &mut sender, 10, Cause::Timeout), [20, last_max, 1], "{profile}");
@@ -209,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_echo_is_answered_but_not_remembered() {
-        let mut sender = asran("seed", &[]);
+        let mut sender = asran("code", &[]);
         assert_eq!(lose(&mut sender, 40, Cause::Ecn), [20, 0, 20]);
         assert_eq!(lose(&mut sender, 30, Cause::DupAck), [15, 30, 15]);
         assert_eq!(lose(&mut sender, 30, Cause::Ecn), [30, 30, 30]);
@@ -217,7 +213,7 @@ mod tests {
 
     #[test]
     fn nothing_in_flight_is_not_remembered() {
-        let mut sender = asran("seed", &[]);
+        let mut sender = asran("code", &[]);
         assert_eq!(lose(&mut sender, 0, Cause::DupAck), [2, 0, 2]);
     }
 }

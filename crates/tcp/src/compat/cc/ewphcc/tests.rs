@@ -1,6 +1,6 @@
-use super::super::driver::{MSS, near};
 use super::*;
 use crate::cc::config::CcConfig;
+use crate::cc::driver::{MSS, near};
 use crate::cc::signals::{Head, State};
 use crate::seq::SeqNo;
 
@@ -64,18 +64,18 @@ fn assert_near(a: f64, b: f64) {
 /// V1: without a loss nothing is selected, and the window doubles in congestion avoidance.
 #[test]
 fn v1_doubles() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     assert_near(decided(&mut cc, &V1), 40.0);
 }
 
 /// V2: control. V3: the average of RTTs follows one control round later.
 #[test]
 fn v2_v3_control() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     assert_near(decided(&mut cc, &V2), 90.712249);
     assert_near(cc.delay_target, 100.0);
     assert_eq!((cc.delay_probability, cc.prev_rtt), (0.0, 0.12));
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     assert_near(decided(&mut cc, &Round { prev_rtt: 0.12, ..V2 }), 89.015232);
     assert_near(cc.delay_probability, 0.024);
 }
@@ -83,20 +83,20 @@ fn v2_v3_control() {
 /// V4: a window that the receiver holds back no longer passes the threshold and doubles.
 #[test]
 fn v4_window_limited_doubles() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     assert_near(decided(&mut cc, &Round { w: 90.71, prev_rtt: 0.12, ..V2 }), 181.42);
 }
 
 #[test]
 fn v5_critical() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     let round = Round { w: 3.0, outstanding: 3, v: 0.11, rtt: 0.2, ..V2 };
     assert_near(decided(&mut cc, &round), 2.0);
 }
 
 #[test]
 fn v6_timeout_halves() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     let round = Round { w: 2.0, outstanding: 2, v: 0.5, rtt: 0.6, ..V2 };
     assert_near(decided(&mut cc, &round), 1.0);
 }
@@ -104,7 +104,7 @@ fn v6_timeout_halves() {
 /// V7: the loss "probability" after three expirations with e = 0.3 s, and b = |(1 - P_L) T_L|.
 #[test]
 fn v7_loss_probability_passes_one() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     for (probability, b) in [(0.666667, 0.667), (1.866667, 1.733), (3.493333, 4.987)] {
         let view = View { now: Time::ZERO + Span::from_millis(300), mss: MSS, rwnd: MSS * 20, ..View::default() };
         let event = Congestion {
@@ -124,7 +124,7 @@ fn v7_loss_probability_passes_one() {
 /// The window stops at 2^31 segments, and that is counted.
 #[test]
 fn endless_doubling_saturates() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     let mut w = 20.0;
     for _ in 0..40 {
         w = decided(&mut cc, &Round { w, ..V1 });
@@ -136,7 +136,7 @@ fn endless_doubling_saturates() {
 /// With everything acknowledged min_thr is infinite: not selected.
 #[test]
 fn nothing_outstanding_doubles() {
-    let mut cc = ewphcc("seed");
+    let mut cc = ewphcc("code");
     let w = cc.vegas.w;
     cc.losses = 1.0;
     let round = RoundEnd { outstanding: 0.0, expected: 0.0, actual: 10.0, queueing: 0.01, sampled: true };
@@ -144,14 +144,14 @@ fn nothing_outstanding_doubles() {
     assert_eq!(cc.vegas.w, 2.0 * w);
 }
 
-/// `seed_fixed`: T_D = 2 base / Dq = 10, P_D from RTTs in base RTTs, and no growth of a window that is not used.
+/// `code_fixed`: T_D = 2 base / Dq = 10, P_D from RTTs in base RTTs, and no growth of a window that is not used.
 #[test]
 fn fixed_profile() {
-    let mut cc = ewphcc("seed_fixed");
+    let mut cc = ewphcc("code_fixed");
     let w = decided(&mut cc, &Round { prev_rtt: 0.12, ..V2 });
     // P_D = 0.2 * 1.2, a = 7.6, b = 2/3
     assert_near(w, 20.0 + libm::sqrt((7.6 * 7.6 + 4.0 / 9.0) / 2.0));
-    let mut cc = ewphcc("seed_fixed");
+    let mut cc = ewphcc("code_fixed");
     let round = RoundEnd { outstanding: 20.0, expected: 200.0, actual: 200.0, queueing: 0.0, sampled: true };
     let w = cc.vegas.w;
     cc.decide(&round, &View::default());
@@ -162,7 +162,7 @@ fn fixed_profile() {
 /// a second, on the two ACKs after a retransmission.
 #[test]
 fn ghost_losses() {
-    for (profile, ghosts) in [("seed", 1.0), ("seed_fixed", 0.0)] {
+    for (profile, ghosts) in [("code", 1.0), ("code_fixed", 0.0)] {
         let mut cc = ewphcc(profile);
         let view = View { now: Time::ZERO + Span::from_millis(1000), mss: MSS, rwnd: MSS * 20, ..View::default() };
         let event = Congestion {

@@ -40,7 +40,7 @@ fn lose(fr: &mut Fr, cause: Cause, flight: u64) {
 
 #[test]
 fn v1_a_loss_sets_ssthresh_to_what_the_path_holds() {
-    for (profile, a, expected) in [("seed", 1.0, 100_000), ("seed", 2.0, 50_000), ("seed_quirks", 1.0, 800_000)] {
+    for (profile, a, expected) in [("report", 1.0, 100_000), ("report", 2.0, 50_000), ("code", 1.0, 800_000)] {
         let changed = [("a", Value::Number(a))];
         let mut sender = measured(profile, &changed);
         lose(&mut sender, Cause::DupAck, 20_000);
@@ -53,7 +53,7 @@ fn v1_a_loss_sets_ssthresh_to_what_the_path_holds() {
 
 #[test]
 fn v2_the_estimate_rises_from_zero() {
-    let mut sender = fr("seed", &[]);
+    let mut sender = fr("report", &[]);
     let expected = [(1, 160.0), (2, 288.0), (5, 537.856), (10, 714.100_654), (20, 790.776_627)];
     for i in 1..=20 {
         sender.on_ack(&ack(1000), &at(i * 10_000));
@@ -65,7 +65,7 @@ fn v2_the_estimate_rises_from_zero() {
 
 #[test]
 fn v3_gfr_goes_half_the_way_each_time() {
-    let mut sender = measured("seed", &[]);
+    let mut sender = measured("report", &[]);
     sender.window.ssthresh = Bytes(20_000);
     for (cwnd, ssthresh) in [(30_000, 60_000), (60_001, 80_000), (80_001, 90_000)] {
         sender.window.cwnd = Bytes(cwnd);
@@ -82,7 +82,7 @@ fn v3_gfr_goes_half_the_way_each_time() {
 
 #[test]
 fn v4_before_the_first_measurement_half_of_the_flight() {
-    let mut sender = fr("seed", &[]);
+    let mut sender = fr("report", &[]);
     lose(&mut sender, Cause::DupAck, 20_000);
     assert_eq!(sender.window(), Window { cwnd: Bytes(10_000), ssthresh: Bytes(10_000) });
     lose(&mut sender, Cause::DupAck, 100);
@@ -91,7 +91,7 @@ fn v4_before_the_first_measurement_half_of_the_flight() {
 
 #[test]
 fn ssthresh_has_a_floor() {
-    for (profile, floor) in [("seed", MSS * 2), ("seed_quirks", MSS)] {
+    for (profile, floor) in [("report", MSS * 2), ("code", MSS)] {
         let mut sender = fr(profile, &[]);
         lose(&mut sender, Cause::DupAck, 100);
         assert_eq!(sender.window(), Window { cwnd: floor, ssthresh: floor });
@@ -101,14 +101,14 @@ fn ssthresh_has_a_floor() {
 /// A weakness of the estimate, which the test documents.
 #[test]
 fn v5_compressed_acks_are_taken_for_bandwidth() {
-    let mut sender = Fr { bandwidth: 5e6, ..fr("seed", &[]) };
+    let mut sender = Fr { bandwidth: 5e6, ..fr("report", &[]) };
     (1..=10).for_each(|i| sender.on_ack(&ack(1460), &at(i * 100)));
     assert!((sender.bandwidth / 104.795e6 - 1.0).abs() < 1e-5, "{}", sender.bandwidth);
 }
 
 #[test]
 fn acks_at_one_instant_are_one_sample() {
-    let mut sender = fr("seed", &[]);
+    let mut sender = fr("report", &[]);
     sender.on_ack(&ack(1000), &at(10_000));
     sender.on_ack(&ack(500), &at(10_000));
     sender.on_ack(&ack(500), &at(20_000));
@@ -119,12 +119,12 @@ fn acks_at_one_instant_are_one_sample() {
 fn quirks_of_counting() {
     // 160 kb/s from 1000 B in 10 ms; a segment of 1460 B whatever the ACK covers; the clock from zero.
     for (flag, expected) in [("one_segment_per_ack", 0.2 * 1460.0 * 800.0), ("bits_as_bytes", 160e3)] {
-        let mut sender = fr("seed", &[(flag, Value::Flag(true))]);
+        let mut sender = fr("report", &[(flag, Value::Flag(true))]);
         sender.on_ack(&ack(1000), &at(10_000));
         assert!(near(sender.bandwidth, expected), "{flag}: {}", sender.bandwidth);
     }
     for (from_zero, expected) in [(false, 160e3), (true, 160e3 / 101.0)] {
-        let mut sender = Driver::new("fr", "seed", &[("clock_from_zero", Value::Flag(from_zero))], 10, None);
+        let mut sender = Driver::new("fr", "report", &[("clock_from_zero", Value::Flag(from_zero))], 10, None);
         sender.pass(Span::from_millis(10));
         sender.ack(1, None);
         assert!(near(sender.internal("bandwidth_bps"), expected), "{}", sender.internal("bandwidth_bps"));
@@ -134,7 +134,7 @@ fn quirks_of_counting() {
 #[test]
 fn duplicate_acks_count_once_where_they_count() {
     for (count, expected) in [(false, 160e3), (true, 288e3)] {
-        let mut sender = fr("seed", &[("count_dupacks", Value::Flag(count)), ("alpha", Value::Number(0.8))]);
+        let mut sender = fr("report", &[("count_dupacks", Value::Flag(count)), ("alpha", Value::Number(0.8))]);
         sender.on_ack(&Ack { duplicate: 1, ..Ack::default() }, &View { mss: Bytes(1000), ..at(10_000) });
         sender.on_ack(&ack(2000), &View { mss: Bytes(1000), ..at(20_000) });
         assert!(near(sender.bandwidth, expected), "{count}: {}", sender.bandwidth);
@@ -146,7 +146,7 @@ fn gfr_takes_the_place_of_linear_growth_or_adds_to_it() {
     let rtt = Span::from_millis(100);
     let news = Ack { rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..ack(1460) };
     for (no_linear_growth, grown) in [(false, 1460 / 100), (true, 0)] {
-        let mut sender = measured("seed", &[("no_linear_growth", Value::Flag(no_linear_growth))]);
+        let mut sender = measured("report", &[("no_linear_growth", Value::Flag(no_linear_growth))]);
         sender.window = Window { cwnd: MSS * 100, ssthresh: MSS * 10 };
         sender.on_ack(&news, &at(1_460));
         assert_eq!(sender.window(), Window { cwnd: MSS * 100 + Bytes(grown), ssthresh: MSS * 10 });
