@@ -72,7 +72,7 @@ const GEO: Preset = Preset {
     ..IRIDIUM
 };
 
-/// The same with nothing left to a default.
+/// A constellation with nothing left to a default.
 pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
         ConstellationPreset::Iridium => IRIDIUM,

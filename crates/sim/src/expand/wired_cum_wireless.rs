@@ -1,4 +1,4 @@
-//! The topology of a wired core with base stations and their stations (networks.md §9.4, C1).
+//! The topology of a wired core with base stations and their stations.
 
 use tcp::rng::Rng;
 

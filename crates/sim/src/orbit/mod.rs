@@ -82,7 +82,7 @@ impl Body {
         }
     }
 
-    /// The same body when the clock starts `ahead` later.
+    /// This body when the clock starts `ahead` later.
     pub(crate) fn ahead(self, ahead: Span) -> Body {
         Body { phase: self.argument(ahead.as_secs_f64()), ..self }
     }

@@ -24,7 +24,7 @@ const RENAMED: &[Renamed] = &[
     renamed("network", "handoff_requeue", "handover_requeue"),
 ];
 
-/// The same error, but with the new name if it is about a renamed key or value.
+/// An error, with the new name if it is about a renamed key or value.
 pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let unknown = |what: &str| error.message.strip_prefix(what).and_then(|rest| rest.split('`').next());
     let (old, place) = if let Some(key) = unknown("unknown key `") {

@@ -113,7 +113,7 @@ impl Period {
 }
 
 impl App {
-    /// The same application where every write is filled up to a multiple of `unit`; its times stay.
+    /// This application where every write is filled up to a multiple of `unit`; its times stay.
     pub(crate) fn with_writes_of(mut self, unit: Bytes) -> App {
         let size = match &mut self {
             App::Bulk { bytes } => bytes.as_mut(),
