@@ -1,4 +1,10 @@
 //! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
+//!
+//! - here: a packet goes to the next station; events of the channel
+//! - `resolution.rs`: the link-layer address of the next station
+//! - `protocol.rs`: agents of routing protocols and their buffers
+//! - `source_routing.rs`: packets that carry their path
+//! - `association.rs`: beacons of access points, and stations that change theirs
 
 mod access_points;
 pub(crate) mod arp;
