@@ -141,7 +141,7 @@ fn refresh(def: &ChannelDef, path: &str, mac: &Mac, routing: &Routing) -> Result
 /// The address resolution of a channel.
 fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
     let lrwpan = def.radio.lrwpan.unwrap_or_default();
-    if lrwpan.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3) {
+    if lrwpan.neighbor_discovery == Some(NeighborDiscoveryDef::Hosts) {
         let option = link_layer_address_option(lrwpan.addresses);
         let host = |(i, name): (usize, &String)| {
             let rng = Rng::stream(seed, &format!("station/{name}/neighbor_discovery"));
@@ -150,11 +150,11 @@ fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
         return AddressResolution::ndp(def.stations.iter().enumerate().map(host));
     }
     match def.radio.arp {
-        Some(ArpDef::Ns3) => {
+        Some(ArpDef::Cache) => {
             let cache = |name: &String| ArpCache::new(Rng::stream(seed, &format!("station/{name}/arp")));
             AddressResolution::arp_cache(def.stations.iter().map(cache))
         }
-        Some(ArpDef::Ns2) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
+        Some(ArpDef::Table) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
         Some(ArpDef::None) | None => AddressResolution::Known,
     }
 }

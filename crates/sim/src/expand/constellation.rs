@@ -28,7 +28,7 @@ struct Preset {
     isl_queue: u64,
 }
 
-/// Iridium as in ns-2's example sat-iridium.
+/// Iridium.
 const IRIDIUM: Preset = Preset {
     pattern: Pattern::Star,
     planes: 6,
@@ -72,7 +72,7 @@ const GEO: Preset = Preset {
     ..IRIDIUM
 };
 
-/// The same with nothing left to a default.
+/// A constellation with nothing left to a default.
 pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
         ConstellationPreset::Iridium => IRIDIUM,
@@ -98,9 +98,9 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
     let interval = def.handover_interval.unwrap_or(seconds(preset.interval_s));
-    // ns-2 shifts each check by up to half of the interval.
+    // Checks may be shifted by up to half of the interval.
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
-    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there.
+    // A packet may be 16 bytes longer on a satellite link.
     let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
         terminals: ground::listed(def)?,
@@ -118,7 +118,7 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         latitude_limit_deg: def.latitude_limit_deg.or(Some(limit)),
         seam: def.seam.or(Some(false)),
         seam_longitude_deg: def.seam_longitude_deg.or(Some(10.0)),
-        gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::Ns2 } else { preset.policy })),
+        gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::NextOfPlane } else { preset.policy })),
         handover_interval: Some(interval),
         handover_jitter: def.handover_jitter.or(Some(jitter)),
         handover_requeue: def.handover_requeue.or(Some(!ns2)),
@@ -135,7 +135,7 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
     Ok(full)
 }
 
-/// The links of one sort. A rate of 0 stands for the 1.5 Mbps of ns-2's example.
+/// The links of one sort. A rate of 0 stands for 1.5 Mbps.
 fn link(
     options: &LinkOptions,
     path: &str,

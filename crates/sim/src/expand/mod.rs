@@ -59,7 +59,7 @@ pub(crate) struct Expanded {
     pub(crate) placement_draws: Option<u32>,
 }
 
-/// The same world as an explicit graph; its random parts but the starts of flows are drawn from `seed`.
+/// The world of a scenario as an explicit graph; its random parts but the starts of flows are drawn from `seed`.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub(crate) fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, Scenari
     Ok(expand_world(scenario, seed)?.graph)
 }
 
-/// The same, with what is to be known of its random parts.
+/// The explicit graph of a scenario, with what is to be known of its random parts.
 pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
     check_times(scenario)?;
     let mut scenario = scenario.clone();

@@ -27,7 +27,7 @@ impl Transport {
         Transport::Tcp(Box::new([side(End::Source), side(End::Sink)]))
     }
 
-    /// The same in place of a connection that is over, whose memory it takes.
+    /// The two ends of a connection in place of one that is over, whose memory it takes.
     pub(crate) fn connection_after(before: Transport, config: &Arc<TcpConfig>, seed: u64, client: End) -> Transport {
         match before {
             Transport::Tcp(mut sides) => {

@@ -183,7 +183,7 @@ fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
     }
 }
 
-/// The same where options take no room.
+/// Size of a segment on the wire where options take no room.
 #[cold]
 #[inline(never)]
 fn plain_size(headers: Headers, segment: &Segment) -> Bytes {

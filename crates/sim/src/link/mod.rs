@@ -1,5 +1,12 @@
 //! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
+//! - here: entry, transmission and arrival at a constant rate; changes of the link
+//! - `fast_path.rs`: lookahead, which schedules start and arrival at once
+//! - `service_path.rs`: links with a service or effects
+//! - `service/`: how a transmitter with a service serves
+//! - `marking.rs`: what happens to headers at the entrance
+//! - `parts.rs`: a link whose ends are in several parts of a run
+//!
 //! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
 //! not at all on the fast path.
 

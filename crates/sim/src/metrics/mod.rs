@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn jain_vectors_of_networks_14_3() {
+    fn the_index_of_jain_is_the_squared_sum_over_n_sums_of_squares() {
         assert!((jain(&[1.0, 2.0, 3.0]).unwrap() - 0.857143).abs() < 1e-6);
         assert_eq!(jain(&[4.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain(&[0.0, 0.0]), None);

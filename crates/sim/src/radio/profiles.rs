@@ -124,7 +124,7 @@ pub(super) const DCF: DcfTable = DcfTable {
     queue_lifetime: Row([None, None, Some(Span::from_millis(500))]),
     queue_order: Row([QueueOrder::Fifo, QueueOrder::RoutingFirst, QueueOrder::Fifo]),
     energy: Row([EnergyProfile::Ns3, EnergyProfile::Ns2, EnergyProfile::Ns3]),
-    arp: Row([ArpDef::None, ArpDef::Ns2, ArpDef::None]),
+    arp: Row([ArpDef::None, ArpDef::Table, ArpDef::None]),
     whole_airtimes: Row([true, false, true]),
     draws_below_window: Row([false, true, false]),
     backs_off_when_idle: Row([false, true, false]),
@@ -208,11 +208,11 @@ pub(super) const LRWPAN: LrWpanTable = LrWpanTable {
     encap: Row([EncapDef::Sixlowpan, EncapDef::RawIpv4, EncapDef::Sixlowpan]),
     header: Row([None, Some(Bytes(7)), None]),
     has_context: Row([true, true, false]),
-    neighbor_discovery: Row([NeighborDiscoveryDef::None, NeighborDiscoveryDef::None, NeighborDiscoveryDef::Ns3]),
+    neighbor_discovery: Row([NeighborDiscoveryDef::None, NeighborDiscoveryDef::None, NeighborDiscoveryDef::Hosts]),
     spaces: Row([true, false, true]),
     queue_order: Row([QueueOrder::Fifo, QueueOrder::RoutingFirst, QueueOrder::Fifo]),
     energy: Row([EnergyProfile::Cc2420, EnergyProfile::Ns2, EnergyProfile::Cc2420]),
-    arp: Row([ArpDef::None, ArpDef::Ns2, ArpDef::None]),
+    arp: Row([ArpDef::None, ArpDef::Table, ArpDef::None]),
 };
 
 /// Co-channel rejection of the CC2420, and noise of 2 MHz with a noise figure of 7 dB.

@@ -65,7 +65,7 @@ impl Propagation {
         Propagation { model, power, multiplier: 1.0, max_range: f64::INFINITY }
     }
 
-    /// The same model with all distances multiplied by `multiplier`, and no signal beyond `max_range`.
+    /// This model with all distances multiplied by `multiplier`, and no signal beyond `max_range`.
     pub(crate) fn scaled(self, multiplier: f64, max_range: Option<Metres>) -> Propagation {
         Propagation { multiplier, max_range: max_range.map_or(f64::INFINITY, |range| range.0), ..self }
     }

@@ -185,7 +185,7 @@ impl Scenario {
         parse::from_json(text, "", "the scenario is ", only_listed_flows)
     }
 
-    /// The same, where a choice of congestion control that names one of `further` means that one.
+    /// This scenario, where a choice of congestion control that names one of `further` means that one.
     pub fn with(mut self, further: &Further) -> Scenario {
         self.tcp = self.tcp.with(further);
         for flow in &mut self.flow {

@@ -393,8 +393,10 @@ pub enum ArpDef {
     #[default]
     None,
     /// As in ns-2: a broadcast request, one packet held meanwhile, entries without expiry.
-    Ns2,
+    #[serde(rename = "ns2")]
+    Table,
     /// As in ns-3.37: a request waits 0 to 9 ms, is repeated three times a second apart and then not for 100 s; three packets are held,
     /// only replies teach, entries expire after 120 s. With an access point requests go through it.
-    Ns3,
+    #[serde(rename = "ns3")]
+    Cache,
 }

@@ -57,7 +57,7 @@ pub(super) fn of_algorithm(algorithm: &str, old: &str) -> Option<String> {
     Some(format!("`{old}` is now {}", row.new))
 }
 
-/// This error, with the new name if it is about a renamed key or value.
+/// An error, with the new name if it is about a renamed key or value.
 pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let unknown = |what: &str| error.message.strip_prefix(what).and_then(|rest| rest.split('`').next());
     let (old, place) = if let Some(key) = unknown("unknown key `") {

@@ -206,7 +206,7 @@ impl TcpOptions {
         from_json(text, path, "", |_| ())
     }
 
-    /// The same, where a choice of congestion control that names one of `further` means that one.
+    /// These options, where a choice of congestion control that names one of `further` means that one.
     pub fn with(mut self, further: &Further) -> TcpOptions {
         self.cc.iter_mut().for_each(|cc| cc.give(further));
         self

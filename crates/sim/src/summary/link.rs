@@ -32,7 +32,7 @@ pub struct LinkSummary {
     pub sent_bytes: u64,
     /// Packets dropped, over the whole run.
     pub dropped_packets: u64,
-    /// The same by reason.
+    /// Packets dropped, by reason.
     pub drops: Drops,
     /// Packets that its queue marked CE, over the whole run.
     pub marked_packets: u64,

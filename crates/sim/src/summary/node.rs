@@ -35,7 +35,7 @@ pub struct NodeSummary {
     pub energy_idle_j: Option<f64>,
     /// Time at which its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
-    /// Time since which its MAC waited for ever at the end, if it did: only ns-2's of 802.15.4 does (`lrwpan.mac`).
+    /// Time since which its MAC waited for ever at the end, if it did: only one that `lrwpan.mac` names does.
     pub mac_stalled_s: Option<f64>,
 }
 

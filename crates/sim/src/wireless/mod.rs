@@ -1,4 +1,10 @@
 //! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
+//!
+//! - here: a packet goes to the next station; events of the channel
+//! - `resolution.rs`: the link-layer address of the next station
+//! - `protocol.rs`: agents of routing protocols and their buffers
+//! - `source_routing.rs`: packets that carry their path
+//! - `association.rs`: beacons of access points, and stations that change theirs
 
 mod access_points;
 pub(crate) mod arp;
@@ -90,7 +96,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Updates the shortest paths (networks.md §9.4, `oracle_wireless`) or transmits the next beacon, and schedules the
+    /// Updates the shortest paths or transmits the next beacon, and schedules the
     /// next update.
     pub(crate) fn refresh(&mut self, ctx: &mut Context) {
         if let Routing::AccessPoints(_) = self.routing {
@@ -137,7 +143,7 @@ impl WirelessSubnet {
     }
 
     /// True if packets at `from` can reach `to` within the subnet: not from one access point to stations of another,
-    /// and not from one gateway's domain to another's, unless ns-2's DSDV has a route (networks.md §9.4).
+    /// and not from one gateway's domain to another's, unless a routing protocol without a filter of domains has a route.
     pub(crate) fn connects(&self, from: StationId, to: StationId) -> bool {
         let inside = self.gateways.of(from) == self.gateways.of(to);
         match &self.routing {

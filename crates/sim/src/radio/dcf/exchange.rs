@@ -156,12 +156,12 @@ impl DcfMac {
                 self.transmit(ctx, at, Kind::BlockAck { start, received }, Some(to), rate, Span::ZERO);
             }
             Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
-            // ns-2 counts a medium that is busy after the CTS as a failure.
+            // A medium that is busy after the CTS counts as a failure.
             Response::Data => self.retry(ctx, at),
         }
     }
 
-    /// ns-2: a station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
+    /// A station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
     fn reserve(&mut self, at: StationId, until: Time) {
         let station = &mut self.stations[at.index()];
         station.reserved_until = until;

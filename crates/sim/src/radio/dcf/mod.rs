@@ -2,6 +2,13 @@
 //!
 //! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
 //! stored only while some station receives it; all other stations keep its signal alone.
+//!
+//! - here: the queue, contention, and the start of an exchange
+//! - `exchange.rs`: received frames, responses, retries
+//! - `transmit.rs`: a frame goes on the air
+//! - `aggregate.rs`: aggregates and block ACKs of 802.11n
+//! - `management.rs`: what access points and source routing ask for
+//! - `record.rs`: frames for the trace
 
 mod aggregate;
 mod block_ack;

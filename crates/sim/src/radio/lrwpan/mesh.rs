@@ -1,4 +1,4 @@
-//! Mesh-under flooding (RFC 4944 §11 with the broadcast header of §11.1, and ns-3's choices): every frame is broadcast, and
+//! Mesh-under flooding (RFC 4944 §11 with the broadcast header of §11.1): every frame is broadcast, and
 //! whoever is not its destination repeats it once.
 
 use tcp::units::{Span, Time};

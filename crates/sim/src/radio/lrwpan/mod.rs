@@ -3,6 +3,12 @@
 //!
 //! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
 //! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
+//!
+//! - here: the queue, and the frames of a datagram
+//! - `access.rs`: which medium access a station has; `csma.rs`: that of the standard; `compat/lrwpan_ns2.rs`: another
+//! - `exchange.rs`: received frames, acknowledgments, retransmissions
+//! - `transmit.rs`: a frame goes on the air
+//! - `mesh.rs`: mesh-under flooding
 
 pub(crate) mod access;
 mod csma;

@@ -67,7 +67,7 @@ fn saturate(rules: &LrWpanRules, senders: u32, size: u64, to_all: bool, seed: u6
     saturate_with(rules, senders, (size, 0), to_all, seed)
 }
 
-/// The same with DSDV updates of `lines` entries, from which 6LoWPAN computes the size.
+/// Rates with DSDV updates of `lines` entries, from which 6LoWPAN computes the size.
 fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize), to_all: bool, seed: u64) -> Rates {
     const SECONDS: u64 = 60;
     let mut ctx = Context::new(0, None);
