@@ -208,8 +208,8 @@ def algorithms() -> AlgorithmList:
     -------
     AlgorithmList
         A list of dictionaries, which a notebook shows as a table. For each algorithm its name, title, reference, requirements,
-        parameters with sources, and profiles; `compat` is true of one that only a report has. Those of the engine come first, then
-        those of installed packages (entry points `tonopah.algorithms`), which have no `compat`.
+        parameters with sources, and profiles; `compat` is true of one that only a report has. Those of the engine come first,
+        then those of installed packages (entry points `tonopah.algorithms`), which have no `compat`.
     """
     return AlgorithmList([*json.loads(engine_algorithms()), *list_installed()])
 
