@@ -1,5 +1,5 @@
-//! The house rules that a text shows (CONTRIBUTING.md): the length of files and functions, no bare truth value in a call, and no
-//! name of a simulator but where it belongs.
+//! The house rules that a text shows (CONTRIBUTING.md): the length of files and functions, no bare truth value in a call, nothing shared
+//! that changes, and no name of a simulator but where it belongs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,10 @@ const WORDS: &[&str] = &["ns-2", "ns2", "ns-3", "ns3", "netsim", "author", "repo
 const FREE: &[&str] = &["compat/", "settings.rs", "config.rs"];
 /// In an algorithm a table of a profile's values, an entry of its profiles, the name of a parameter and its source may have them.
 const ENTRIES: &[&str] = &["Profile {", ".source(", "name: \"", ".flag(\"", "::flag(\""];
+
+/// State that several owners could change. An `Arc` of settings that nobody changes is none.
+const SHARED: &[&str] =
+    &["rc::Rc", "Cell<", "Mutex", "make_mut(", "get_mut_unchecked", "static mut", "thread::", "async "];
 
 /// The source files by their paths, each without its unit tests.
 fn sources() -> Vec<(String, String)> {
@@ -131,6 +135,15 @@ fn no_call_has_a_bare_truth_value() {
 fn simulators_are_named_where_they_belong() {
     let found: Vec<String> = sources().iter().flat_map(|(file, text)| words(file, text)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn nothing_is_shared_that_changes() {
+    for (file, text) in sources() {
+        for word in SHARED {
+            assert!(!without_tests(&text).contains(word), "{file} has {word}");
+        }
+    }
 }
 
 #[test]

@@ -106,16 +106,10 @@ def wired_000(
     pairs = wired_pairs(nodes, flows, seed)
     phases = phases_s(nodes, [first for first, _ in pairs], 2 if AGENTS[algorithm].one_way else 1)
     listed = [
-        {
-            "from": f"n{a}",
-            "to": f"n{b}",
-            "app": app,
-            "start": "1s",
-            "start_jitter": "0s",
-            "tcp": {"agent": {"tick_phase": f"{phase}s"}},
-        }
+        {"from": f"n{a}", "to": f"n{b}", "app": app, "start": "1s", "start_jitter": "0s",
+         "tcp": {"agent": {"tick_phase": f"{phase}s"}}}
         for (a, b), phase in zip(pairs, phases, strict=True)
-    ]
+    ]  # fmt: skip
     return {
         "duration": "20s", "clock": "double", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)],
         "link": links,

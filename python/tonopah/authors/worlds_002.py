@@ -22,8 +22,8 @@ LRWPAN_LENGTH_S = 1000.0
 # once, so that address resolution loses the SYN, and only a time-out of 3 s repeats it. Here that is the first of two segments
 # without a handshake.
 TCP = {
-    "profile": "ns2", "handshake": False, "recovery": "sack", "timestamps": True, "agent": {"kind": "ns2_linux", "headers": "ns2"},
-    "initial_ssthresh": "20000B", "cwnd_clamp": "20000B", "recv_buffer": "1000000B", "rto_max": "120s",
+    "profile": "ns2", "agent": {"kind": "ns2_linux", "headers": "ns2"}, "handshake": False, "recovery": "sack",
+    "timestamps": True, "initial_ssthresh": "20000B", "cwnd_clamp": "20000B", "recv_buffer": "1000000B", "rto_max": "120s",
 }  # fmt: skip
 
 
