@@ -175,7 +175,8 @@ def build_parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     groups = [[f"{title}:", *(f"  {name:<13} {text}" for name, text in group.items()), ""] for title, group in GROUPS.items()]
     about = "\n".join(["A test range for TCP congestion control.", "", *(line for group in groups for line in group)])
-    top = Parser(prog="tonopah", description=about, epilog=EXAMPLES, formatter_class=raw)
+    usage = "tonopah [-h] [--version] COMMAND ..."
+    top = Parser(prog="tonopah", usage=usage, description=about, epilog=EXAMPLES, formatter_class=raw)
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
     add_modules(top, COMMANDS, "tonopah.cli.", listed=False)
     return top

@@ -85,13 +85,13 @@ def api(lab: Lab, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                return JSONResponse(told(f"a request of more than {MOST_BYTES:,} bytes"), 413)
+                return JSONResponse(error_of(f"a request of more than {MOST_BYTES:,} bytes"), 413)
         try:
             asked = json.loads(body or b"{}")
         except (ValueError, RecursionError):
-            return JSONResponse(told("is not JSON"), 400)
+            return JSONResponse(error_of("is not JSON"), 400)
         if not isinstance(asked, dict):
-            return JSONResponse(told("is not a JSON object"), 400)
+            return JSONResponse(error_of("is not a JSON object"), 400)
         try:
             answer = await run_in_threadpool(handler, lab, asked)
         except (ScenarioError, LimitError, AlgorithmError, EngineError, RunFailedError) as error:
@@ -101,6 +101,6 @@ def api(lab: Lab, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     return send
 
 
-def told(message: str) -> dict[str, Any]:
+def error_of(message: str) -> dict[str, Any]:
     """Return the answer to a request that is none."""
     return {"error": {"path": "", "message": message, "hint": None}}
