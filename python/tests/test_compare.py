@@ -84,7 +84,8 @@ def test_wrong_input_is_refused(capsys):
     with pytest.raises(InputError, match="cannot be compared"):
         begin("cubic", "reno", experiments=["E12"])
     assert main(["compare", "cubic", "nothing"]) == 2
-    assert main(["compare", "cubic", "reno", "--smoke", "--full"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "cubic", "reno", "--size", "smoke", "--quick"])
     capsys.readouterr()
 
 

@@ -285,7 +285,7 @@ def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys)
 
     assert main(command("stopped", "--shard", "1/3")) == 0
     assert main(command("stopped", "--max-hours", "1e-9")) == 1
-    assert "runs are missing" in capsys.readouterr().err
+    assert "runs are stored in " in (said := capsys.readouterr().err) and "are missing; run the same command to continue" in said
     assert main(command("stopped")) == 0
     first = json.loads(capsys.readouterr().out)["run_now"]
     assert main(command("whole")) == 0

@@ -71,7 +71,7 @@ def test_datagrams_in_steps_start_one_after_the_other_and_count_as_one():
 
 
 def test_the_command_names_the_draft_and_refuses_what_does_not_go_with_it(tmp_path, capsys):
-    assert main(["evaluate", "reno", "--tcpeval", "--full", "--out", str(tmp_path)]) == 2
+    assert main(["evaluate", "reno", "--tcpeval", "--size", "full", "--out", str(tmp_path)]) == 2
     assert "--tcpeval" in capsys.readouterr().err
     assert main(["evaluate", "reno", "--tcpeval", "--criteria", "C2", "--out", str(tmp_path)]) == 2
     assert "T1" in capsys.readouterr().err

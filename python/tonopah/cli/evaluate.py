@@ -6,7 +6,7 @@ import shlex
 import sys
 
 from tonopah.cli.arguments import add_common, positive
-from tonopah.cli.evaluating import add_execution, execution_options, finished
+from tonopah.cli.execution import Renamed, add_execution, execution_options, resumable, size_of, stored_text
 from tonopah.errors import InputError
 from tonopah.evaluate import board, page, sentences
 from tonopah.evaluate.evaluation import Evaluation, begin
@@ -14,6 +14,7 @@ from tonopah.evaluate.scoreboard import Row
 from tonopah.evaluate.statement import read_statement
 from tonopah.terminal.grid import Grid, print_grids
 
+SIZES = {"quick": "5 replicates, some 3 minutes on two cores", "full": "10 replicates of more points, 30 minutes"}
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
@@ -42,7 +43,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--statement", metavar="FILE", help='what the author states (TOML), for the page "For your specification"'
     )
-    add_execution(command)
+    add_execution(command, SIZES, "quick")
+    command.add_argument("--full", action=Renamed, const="--size full")
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
@@ -50,14 +52,14 @@ def evaluate(arguments: argparse.Namespace) -> int:
     statement = read_statement(arguments.statement) if arguments.statement else None
     if arguments.until and arguments.shard:
         raise InputError("--until", "does not go with --shard, which sees a part of the runs only", "one of the two")
-    if arguments.tcpeval and (arguments.full or arguments.statement):
+    if arguments.tcpeval and (arguments.size or arguments.statement):
         raise InputError(
-            "--tcpeval", "is a suite of one size, without a page for a specification", "neither --full nor --statement"
+            "--tcpeval", "is a suite of one size, without a page for a specification", "neither --size nor --statement"
         )
     evaluation = begin(
         arguments.algorithm,
         arguments.against.split(","),
-        "tcpeval" if arguments.tcpeval else "full" if arguments.full else "quick",
+        "tcpeval" if arguments.tcpeval else size_of(arguments),
         arguments.criteria.split(",") if arguments.criteria else (),
         arguments.out,
         arguments.store,
@@ -65,7 +67,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         arguments.at_most if arguments.until else 0,
     )
     evaluation.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with finished(evaluation.missing, evaluation.store_folder):
+    with resumable(lambda: stored_text(evaluation.store_folder, evaluation.counted)):
         done = evaluation.run(execution_options(arguments), quiet=arguments.json)
     if arguments.shard:
         print(json.dumps({"shard": arguments.shard, "run_now": done}) if arguments.json else f"shard complete: {done} runs now")

@@ -110,9 +110,9 @@ class Coexistence:
         with Store(self.store_folder, wait=options.wait) as store:
             return runner.run_missing(self.plan().runs, store, quiet=quiet, options=options)
 
-    def missing(self) -> int:
-        """Return how many runs are not stored."""
-        return count_missing(self.plan(), self.store_folder)
+    def counted(self) -> tuple[int, int]:
+        """Return how many runs there are, and how many are not stored."""
+        return len(self.plan().runs.runs), count_missing(self.plan(), self.store_folder)
 
     def cells(self) -> list[Cell]:
         """Return the cells that have a run."""
@@ -233,11 +233,15 @@ def begin(
     out: str | Path | None = None,
     store: str | Path | None = None,
 ) -> Coexistence:
-    """Return a matrix as the command line names it: of all algorithms of the engine if none is named. Raises InputError."""
+    """Return a matrix as the command line names it. Raises InputError.
+
+    Without names it is of all algorithms of the engine but those that are kept to repeat the results of other simulators.
+    """
     if named:
         members = tuple(read_subject(name) for name in named)
     else:
-        members = tuple(make_subject(entry["name"]) for entry in algorithms() if ":" not in entry["name"])
+        ours = [entry for entry in algorithms() if ":" not in entry["name"] and not entry.get("compat", False)]
+        members = tuple(make_subject(entry["name"]) for entry in ours)
     if len({member.label for member in members}) < len(members):
         raise InputError("ALGORITHM", "the same algorithm is named twice", "each once")
     world: dict[str, Any] = dict(QUICK if quick else USUAL)

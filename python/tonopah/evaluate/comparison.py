@@ -216,7 +216,7 @@ def broken_bounds(measured: Measured) -> list[ComparedRow]:
 def begin(
     reference: str,
     candidate: str,
-    mode: str = "default",
+    mode: str = "quick",
     experiments: Sequence[str] = (),
     threshold_percent: float | None = None,
     replicates: int = 0,

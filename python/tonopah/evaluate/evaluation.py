@@ -82,9 +82,9 @@ class Evaluation:
             store.remember("evaluation", {"subject": self.cast.subject.label, "mode": self.mode, "engine": engine_version()})
             return runner.run_missing(plan.runs, store, quiet=quiet, options=options)
 
-    def missing(self) -> int:
-        """Return how many runs are not stored."""
-        return count_missing(self.plan(), self.store_folder)
+    def counted(self) -> tuple[int, int]:
+        """Return how many runs there are, and how many are not stored."""
+        return len(self.plan().runs.runs), count_missing(self.plan(), self.store_folder)
 
     def measured(self) -> Measured:
         """Return the metrics of the stored runs."""
