@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.page import write as write_evaluation
 from tonopah.execution.options import ExecutionOptions
+from tonopah.judge.evaluation import begin
+from tonopah.judge.page import write as write_evaluation
 from tonopah.lab.browser import Browser, find_chromium
 from tonopah.report.index import write_index
 
@@ -284,7 +284,7 @@ def scoreboard(tmp_path_factory):
     """The report of an evaluation of two criteria, one of which no measurement answers."""
     evaluation = begin("bbr", criteria=["C11", "C20"], replicates=2, out=tmp_path_factory.mktemp("evaluation"))
     evaluation.command = "tonopah evaluate bbr --criteria " + ",".join(f"C{number}" for number in range(1, 28))
-    evaluation.run(ExecutionOptions(), quiet=True)
+    evaluation.carry_out(ExecutionOptions(), quiet=True)
     measured = evaluation.measured()
     return write_evaluation(evaluation, measured, evaluation.rows(measured))
 

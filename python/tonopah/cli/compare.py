@@ -2,15 +2,12 @@
 
 import argparse
 import json
-import shlex
-import sys
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common, percent
-from tonopah.cli.execution import Renamed, add_execution, execution_options, resumable, size_of, stored_text
+from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import RunFailedError
-from tonopah.evaluate import comparison as comparing
-from tonopah.evaluate.compare_text import headline, markdown
+from tonopah.judge.comparison import begin
 from tonopah.report.files import replace_file
 
 SIZES = {
@@ -45,7 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def compare(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah compare`."""
-    made = comparing.begin(
+    made = begin(
         arguments.a,
         arguments.b,
         size_of(arguments),
@@ -54,23 +51,20 @@ def compare(arguments: argparse.Namespace) -> int:
         arguments.replicates or 0,
         arguments.out,
         arguments.store,
-        equivalence=arguments.equivalence,
     )
-    made.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with resumable(lambda: stored_text(made.store_folder, made.counted)):
-        made.run(execution_options(arguments), quiet=arguments.json)
+    made.equivalence = arguments.equivalence
+    carry_out(made, arguments)
     if arguments.shard:
         return 0
     rows = made.compare(made.measured())
-    facts, text = comparing.facts(made, rows), markdown(made, rows)
+    facts, text = made.facts(rows), made.markdown(rows)
     try:
-        made.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(made.folder / "compare.json", json.dumps(facts, indent=1, allow_nan=False) + "\n")
-        replace_file(Path(arguments.markdown) if arguments.markdown else made.folder / "compare.md", text)
+        made.out.mkdir(parents=True, exist_ok=True)
+        replace_file(made.out / "compare.json", json.dumps(facts, indent=1, allow_nan=False) + "\n")
+        replace_file(Path(arguments.markdown) if arguments.markdown else made.out / "compare.md", text)
     except OSError as error:
-        raise RunFailedError(f"{error.filename or made.folder}: cannot be written: {error.strerror or error}") from error
-    print(json.dumps(facts, allow_nan=False) if arguments.json else headline(made, rows))
+        raise RunFailedError(f"{error.filename or made.out}: cannot be written: {error.strerror or error}") from error
+    print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
     for row in [] if arguments.json else [row for row in rows if row.outcome == "regressed"]:
-        change = f"{row.difference.value:+.1f} %" if row.unit == "%" else f"{row.a:g} → {row.b:g}"
-        print(f"  regressed: {row.metric} at {row.place}: {change}")
+        print(f"  regressed: {row.effect.metric} at {row.effect.place}: {row.change}")
     return 1 if made.failed(rows) else 0

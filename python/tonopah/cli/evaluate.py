@@ -2,16 +2,14 @@
 
 import argparse
 import json
-import shlex
-import sys
 
 from tonopah.cli.arguments import add_common, positive
-from tonopah.cli.execution import Renamed, add_execution, execution_options, resumable, size_of, stored_text
+from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import InputError
-from tonopah.evaluate import board, page, sentences
-from tonopah.evaluate.evaluation import Evaluation, begin
-from tonopah.evaluate.scoreboard import Row
-from tonopah.evaluate.statement import read_statement
+from tonopah.judge import page, sentences
+from tonopah.judge.evaluation import Evaluation, begin
+from tonopah.judge.scoreboard import Row
+from tonopah.judge.statement import read_statement
 from tonopah.terminal.grid import Grid, print_grids
 
 SIZES = {"quick": "5 replicates, some 3 minutes on two cores", "full": "10 replicates of more points, 30 minutes"}
@@ -66,17 +64,14 @@ def evaluate(arguments: argparse.Namespace) -> int:
         arguments.replicates or 0,
         arguments.at_most if arguments.until else 0,
     )
-    evaluation.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with resumable(lambda: stored_text(evaluation.store_folder, evaluation.counted)):
-        done = evaluation.run(execution_options(arguments), quiet=arguments.json)
+    done = carry_out(evaluation, arguments)
     if arguments.shard:
-        print(json.dumps({"shard": arguments.shard, "run_now": done}) if arguments.json else f"shard complete: {done} runs now")
         return 0
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     report = page.write(evaluation, measured, rows, statement)
     if arguments.json:
-        print(json.dumps(board.scoreboard(evaluation, rows) | {"report": str(report), "run_now": done}, allow_nan=False))
+        print(json.dumps(evaluation.scoreboard(rows) | {"report": str(report), "run_now": done}, allow_nan=False))
         return 0
     show_rows(evaluation, rows)
     print(f"report: {report.resolve()}")
@@ -96,7 +91,7 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         ]
         for row in rows
     ]
-    level = sentences.level_text(len(evaluation.schedule))
+    level = sentences.level_text(evaluation.looks)
     print_grids(Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3))
     for sentence in sentences.summary(rows):
         print(sentence)

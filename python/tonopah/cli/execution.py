@@ -1,17 +1,21 @@
 """The options of every command that carries out many runs, and what is said when one of them is interrupted."""
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tonopah.cli.arguments import WAIT, checked, events, hours, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import ExecutionOptions, Limits, parse_memory, parse_shard
 from tonopah.execution.runner import TimeUpError
+
+if TYPE_CHECKING:
+    from tonopah.judge.study import JudgedStudy
 
 SIZES = ("smoke", "quick", "full")
 
@@ -76,6 +80,16 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
         limits=Limits(arguments.max_events, arguments.max_memory),
         wait=arguments.wait,
     )
+
+
+def carry_out(study: "JudgedStudy", arguments: argparse.Namespace) -> int:
+    """Run what a study of evaluate, compare or coexist lacks, and return how many runs that were; of a shard, print it."""
+    study.command = shlex.join(["tonopah", *sys.argv[1:]])
+    with resumable(lambda: stored_text(study.folder, study.counted)):
+        done = study.carry_out(execution_options(arguments), quiet=arguments.json)
+    if arguments.shard:
+        print(json.dumps({"shard": arguments.shard, "run_now": done}) if arguments.json else f"shard complete: {done} runs now")
+    return done
 
 
 @contextmanager

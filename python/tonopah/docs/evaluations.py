@@ -13,12 +13,12 @@ from pathlib import Path
 
 from tonopah._core import engine_build, engine_version
 from tonopah.docs.markdown import markdown_table
-from tonopah.evaluate import board, page
-from tonopah.evaluate.coexist import Cell, standings
-from tonopah.evaluate.coexist import begin as begin_matrix
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.worlds import seconds
 from tonopah.execution.options import ExecutionOptions
+from tonopah.judge import page
+from tonopah.judge.coexist import Cell, standings
+from tonopah.judge.coexist import begin as begin_matrix
+from tonopah.judge.evaluation import begin
+from tonopah.judge.worlds import seconds
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ def make_page(name: str, folder: Path, jobs: int | None = None) -> str:
     evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs")
     some = ["--criteria", ",".join(wanted.criteria)] if wanted.criteria else []
     evaluation.command = shlex.join(["tonopah", "evaluate", wanted.algorithm, *some])
-    evaluation.run(ExecutionOptions(jobs=jobs), quiet=True)
+    evaluation.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     page.write(evaluation, measured, rows)
     made = f"Made by `{evaluation.command}` at quick size with engine {engine_version()} (build {engine_build()}).".replace(
         "|", "\\|"
     )
-    title, _, rest = board.markdown(evaluation, rows).partition("\n\n")
+    title, _, rest = evaluation.markdown(rows).partition("\n\n")
     words = "[What the words mean](../evaluate.md#reading-the-scoreboard)."
     return "\n\n".join([title, " ".join(text for text in (made, wanted.about, words) if text), rest])
 
@@ -103,7 +103,7 @@ ATLAS_COMMAND = "tonopah coexist"
 def make_atlas(folder: Path, jobs: int | None = None) -> str:
     """Return the page of all pairs at all points."""
     matrix = begin_matrix(out=folder / "coexist")
-    matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
+    matrix.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     cells = matrix.cells()
     ranked = standings(cells)
     head = ATLAS.format(
@@ -112,7 +112,7 @@ def make_atlas(folder: Path, jobs: int | None = None) -> str:
         seconds=seconds(matrix.world["duration"]),
         buffers=" and ".join([", ".join(f"{one:g}" for one in matrix.buffers[:-1]), f"{matrix.buffers[-1]:g}"]),
         replicates=matrix.replicates,
-        runs=f"{len(matrix.plan().runs.runs):,}",
+        runs=f"{len(matrix.plan.runs):,}",
         command=ATLAS_COMMAND,
         version=engine_version(),
         build=engine_build(),

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.evaluate.definitions import World
-from tonopah.evaluate.worlds import PAYLOAD_SHARE, Built, bits_per_second, seconds
+from tonopah.judge.definitions import World
+from tonopah.judge.worlds import PAYLOAD_SHARE, Built, bits_per_second, seconds
 from tonopah.metrics import Metric
 from tonopah.spec.derived import OwnValues
 from tonopah.stats import jain

@@ -1,4 +1,4 @@
-"""What a report says in words: every sentence follows from numbers by a rule."""
+"""What reports say in words: every sentence follows from numbers by a rule."""
 
 import math
 from collections import Counter
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tonopah.analysis.sequential import confidence
-from tonopah.evaluate.labels import label
-from tonopah.evaluate.scoreboard import Compared, Row
-from tonopah.evaluate.subjects import Cast
-from tonopah.evaluate.verdict import COLOURS, Harmed
+from tonopah.judge.effects import Effect
+from tonopah.judge.metrics import label
+from tonopah.judge.scoreboard import Row
+from tonopah.judge.subjects import Cast
+from tonopah.judge.words import colour
 from tonopah.metrics import count_text, show
 
 ORDER = ("red", "orange", "yellow", "blue", "green", "grey")
@@ -26,7 +27,7 @@ def foot(cast: Cast) -> str:
 def summary(rows: Sequence[Row]) -> list[str]:
     """Return the sentences above the scoreboard: counts of words, and the red rows with their points."""
     counts = Counter(row.word for row in rows)
-    words = sorted(counts, key=lambda word: (ORDER.index(COLOURS.get(word, "blue")), word))
+    words = sorted(counts, key=lambda word: (ORDER.index(colour(word)), word))
     first = f"Of {count_text(len(rows), 'criterion').replace('criterions', 'criteria')}: "
     counted = first + ", ".join(f"{counts[word]} {word}" for word in words) + "."
     return [counted, *[red_sentence(row) for row in rows if row.colour == "red" and row.criterion.rule != "roll_up"]]
@@ -36,15 +37,17 @@ def red_sentence(row: Row) -> str:
     """Return what a red row is red for."""
     head = f"{row.criterion.id} {row.criterion.name}, {row.word}: "
     if row.starved:
-        return head + "; ".join(f"{one.victim} at {one.experiment}, {one.point}" for one in row.starved[:MOST_POINTS]) + "."
+        return head + "; ".join(f"{one.of} at {one.place}" for one in row.starved[:MOST_POINTS]) + "."
     if row.harmed:
-        worst = sorted(row.harmed, key=lambda one: -one.estimate.value)
-        return head + "; ".join(harm_text(one) for one in worst[:MOST_POINTS]) + more(len(worst)) + "."
-    broken = [line for line in row.limits if not line.kept]
-    texts = [
-        f"{line.what} at {line.experiment}, {line.point}: {number(line.value)}, allowed {number(line.limit)}" for line in broken
-    ]
-    return head + "; ".join(texts[:MOST_POINTS]) + more(len(texts)) + "."
+        texts = [harm_text(one) for one in sorted(row.harmed, key=lambda one: -one.estimate.value)]
+    else:
+        texts = [
+            f"{line.what} at {line.experiment}, {line.point}: {number(line.value)}, allowed {number(line.limit)}"
+            for line in row.limits
+            if not line.kept
+        ]
+    more = f"; and at {count_text(len(texts) - MOST_POINTS, 'more place')}" if len(texts) > MOST_POINTS else ""
+    return head + "; ".join(texts[:MOST_POINTS]) + more + "."
 
 
 def number(value: float) -> str:
@@ -52,21 +55,14 @@ def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else show(value)
 
 
-def more(count: int) -> str:
-    """Return how many are left out."""
-    return f"; and at {count_text(count - MOST_POINTS, 'more place')}" if count > MOST_POINTS else ""
-
-
-def harm_text(one: Harmed) -> str:
+def harm_text(one: Effect) -> str:
     """Return one harm in words."""
-    point = one.point
-    where = f"{point.experiment}, {point.point}"
-    if point.metric == "goodput":
-        values = [show(value / 1e6, 3) for value in (point.beside_subject, point.beside_baseline)]
-        return f"{point.victim} has {' instead of '.join(values)} Mb/s at {where}"
-    known = label(point.metric)
-    values = " instead of ".join(show(value * known.factor, 3) for value in (point.beside_subject, point.beside_baseline))
-    return f"{known.label.lower()} of {point.victim} is {values} {known.unit} at {where}"
+    if one.metric == "goodput":
+        values = [show(value / 1e6, 3) for value in (one.subject, one.baseline)]
+        return f"{one.of} has {' instead of '.join(values)} Mb/s at {one.place}"
+    known = label(one.metric)
+    values = " instead of ".join(show(value * known.factor, 3) for value in (one.subject, one.baseline))
+    return f"{known.label.lower()} of {one.of} is {values} {known.unit} at {one.place}"
 
 
 def replicates_text(facts: Mapping[str, Any]) -> str:
@@ -84,7 +80,7 @@ def level_text(looks: int) -> str:
     return f"{100 * confidence(looks):.1f}".removesuffix(".0") + " %"
 
 
-def metric_text(one: Compared | None) -> str:
+def metric_text(one: Effect | None) -> str:
     """Return the metric of an effect, and how many others are averaged with it."""
     if one is None:
         return ""
@@ -92,14 +88,15 @@ def metric_text(one: Compared | None) -> str:
     return f"{label(one.metric).label} of {one.experiment}{others}"
 
 
-def effect_text(one: Compared | None) -> str:
-    """Return an effect with its interval: a ratio in times, a difference as it is."""
+def effect_text(one: Effect | None) -> str:
+    """Return an effect with its interval: a ratio in times, a difference as it is; of harm, more of it is positive."""
     if one is None:
         return "–"
-    found = one.effect.estimate
-    if one.kind == "harm":
+    found = one.estimate
+    if one.kind == "harm" and one.better == "more":
         return estimate_text(-found.value, -found.high, -found.low, "harm")
-    return estimate_text(found.value, found.low, found.high, "equal" if one.effect.two_sided else one.kind)
+    kind = "difference" if one.metric == "goodput" else "equal" if one.kind == "harm" or one.better == "equal" else one.kind
+    return estimate_text(found.value, found.low, found.high, kind)
 
 
 def estimate_text(value: float, low: float, high: float, kind: str) -> str:
@@ -121,38 +118,28 @@ def estimate_text(value: float, low: float, high: float, kind: str) -> str:
     return f"{texts[0]} × {words}" + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
 
 
-def values_text(one: Compared | None, cast: Cast) -> str:
+def values_text(one: Effect | None, cast: Cast) -> str:
     """Return the values of subject and baseline."""
-    if one is None or math.isnan(one.value_subject) or math.isnan(one.value_baseline):
+    if one is None or math.isnan(one.subject) or math.isnan(one.baseline):
         return ""
-    known = label(one.metric)
-    mine, theirs = (show(value * known.factor, 3) for value in (one.value_subject, one.value_baseline))
-    beside = "beside " if one.kind == "harm" else ""
-    return (
-        f"{mine} {known.unit}".rstrip()
-        + f" {beside}{cast.subject.name}, "
-        + f"{theirs} {known.unit}".rstrip()
-        + f" {beside}{cast.baseline.name}"
-    )
+    known, beside = label(one.metric), "beside " if one.kind == "harm" else ""
+    both = ((one.subject, cast.subject.name), (one.baseline, cast.baseline.name))
+    return ", ".join(f"{show(value * known.factor, 3)} {known.unit}".rstrip() + f" {beside}{name}" for value, name in both)
 
 
 def rule_text(row: Row, cast: Cast) -> str:
     """Return the rule that led to the word."""
-    if not row.primary:
+    effect = row.primary
+    if effect is None:
         return ""
-    effect = row.primary.effect
-    margin = f"a ratio of {math.exp(effect.margin):.2f}" if row.primary.kind == "log" else f"{effect.margin:g}"
+    margin = f"a ratio of {math.exp(effect.margin):.2f}" if effect.kind == "log" else f"{effect.margin:g}"
     direction = (
-        "a difference to either side is worse" if effect.two_sided
-        else "less harm is better" if row.primary.kind == "harm" else "positive is better"
+        "a difference to either side is worse" if effect.better == "equal"
+        else "less harm is better" if effect.kind == "harm" else "positive is better"
     )  # fmt: skip
-    needed = (
-        f" {count_text(effect.needed, 'replicate')} would narrow the interval to that."
-        if row.word == "unclear" and effect.needed
-        else ""
-    )
+    enough = f" {count_text(effect.needed, 'replicate')} would narrow the interval to that."
     p = "< 0.001" if effect.p_holm < 0.001 else f"{effect.p_holm:.3f}"
     return (
-        f"An effect counts from {margin} on, against {cast.baseline.label}; {direction}. "
-        f"Adjusted p {p}, n = {effect.estimate.n}.{needed}"
+        f"An effect counts from {margin} on, against {cast.baseline.label}; {direction}. Adjusted p {p}, "
+        f"n = {effect.estimate.n}.{enough if row.word == 'unclear' and effect.needed else ''}"
     )

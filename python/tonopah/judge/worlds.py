@@ -1,14 +1,16 @@
 """Scenarios of points: the dumbbell D(C, R, b) with its dither, and what an experiment adds to it."""
 
+import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Any
 
 from tonopah._core import parse_quantity
-from tonopah.evaluate.definitions import World
-from tonopah.evaluate.draws import Draws, rate_walk
-from tonopah.evaluate.subjects import make_subject
-from tonopah.evaluate.workload import SEGMENTS, arrival_rate, connections, sizes
+from tonopah.judge.definitions import Walk, World
+from tonopah.judge.subjects import make_subject
+from tonopah.judge.workload import SEGMENTS, Draws, arrival_rate, connections, sizes
 
 WIRE_BYTES = 1500
 """A full packet of the profile `linux`, headers included."""
@@ -246,3 +248,16 @@ def wire_bytes(size: float) -> float:
 def time_text(value_s: float) -> str:
     """Return a time as a scenario has it, to the nanosecond."""
     return f"{value_s:.9f}s"
+
+
+def rate_walk(walk: Walk, first_bps: float, length_s: float, stream: random.Random) -> list[tuple[float, float]]:
+    """Return times and rates in bit/s of a random walk, reflected at its bounds on the logarithmic scale."""
+    low, high = (math.log2(parse_quantity(bound, "rate")) for bound in (walk.low, walk.high))
+    every, place, found = parse_quantity(walk.every, "duration"), math.log2(first_bps), []
+    normal = NormalDist(0.0, walk.step)
+    for number in range(math.ceil(length_s / every)):
+        found.append((number * every, 2.0**place))
+        place += normal.inv_cdf(max(stream.random(), 1e-12))
+        place = 2 * low - place if place < low else place
+        place = min(max(2 * high - place if place > high else place, low), high)
+    return found

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import NormalDist
 
-from tonopah.evaluate.draws import Draws
-
 MEAN_BYTES = 45_715.0
 """Mean payload of a connection."""
 HEADERS = 1.036
@@ -27,6 +25,27 @@ CLASS_SHARES = {"page": 0.90, "interactive": 0.09, "bulk": 0.01}
 BULK_LEAST, BULK_MOST, BULK_SHAPE = 133e3, 50e6, 1.1
 PAGES_DRAWN, INTERACTIVE_DRAWN, BULK_DRAWN = 30_000, 1000, 10_000
 """Draws of each class from which the distribution of sizes is made."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The draws of one replicate at one point, common to all of its arms.
+
+    They come from streams named by experiment, point and replicate, never by the algorithm. Each quantity has a stream of its
+    own, so that a further flow does not shift the draws of the others. `random.random` of a seeded generator gives the same
+    numbers in every version of Python.
+    """
+
+    name: str
+
+    def stream(self, quantity: str) -> random.Random:
+        """Return the stream of one quantity."""
+        # A text as seed is hashed by SHA-512, whatever PYTHONHASHSEED is.
+        return random.Random(f"{self.name}/{quantity}")
+
+    def uniform(self, quantity: str, low: float, high: float) -> float:
+        """Return a number of a uniform distribution."""
+        return low + (high - low) * self.stream(quantity).random()
 
 
 @dataclass(frozen=True)

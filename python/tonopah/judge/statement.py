@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tonopah.errors import InputError
-from tonopah.evaluate.scoreboard import Row
+from tonopah.judge.scoreboard import Row
 from tonopah.spec.validation import Model, list_allowed
 
 NO_CONSENSUS = "There is no statement of IETF consensus."

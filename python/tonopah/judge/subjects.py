@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
 from tonopah.errors import InputError
+from tonopah.judge.definitions import Point
 from tonopah.references import is_code, name_in
 from tonopah.simulation import algorithms
 from tonopah.spec.validation import list_allowed
@@ -92,8 +93,8 @@ def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subj
 class Casting(Protocol):
     """Who runs in which arm."""
 
-    def algorithms(self, arm: str, other: str) -> list[Any]:
-        """Return what the groups of an arm run."""
+    def algorithms(self, arm: str, point: Point) -> list[Any] | None:
+        """Return what the groups of an arm run at a point; None where it is not run."""
         ...
 
 
@@ -105,16 +106,18 @@ class Cast:
     baseline: Subject
     second: Subject
 
-    def algorithm(self, letter: str, other: str) -> Any:
-        """Return what a letter of an arm stands for; O is the algorithm that the point names."""
-        chosen = {"S": self.subject, "B": self.baseline, "R": self.second}.get(letter)
-        return chosen.cc if chosen else make_subject(other).cc
+    @property
+    def by_letter(self) -> dict[str, Subject]:
+        """The algorithms by letter."""
+        return {"S": self.subject, "B": self.baseline, "R": self.second}
 
-    def algorithms(self, arm: str, other: str) -> list[Any]:
-        """Return the algorithms of the two groups of an arm: "S:B", or one for both."""
+    def algorithms(self, arm: str, point: Point) -> list[Any] | None:
+        """Return the algorithms of the two groups of an arm: "S:B", or one for both. O is the algorithm that the point names."""
         first, _, second = arm.partition(":")
-        return [self.algorithm(first, other), self.algorithm(second or first, other)]
+        known = self.by_letter
+        return [known[one].cc if one in known else make_subject(point.world.other).cc for one in (first, second or first)]
 
-    def name(self, letter: str) -> str:
-        """Return the name of an algorithm by its letter."""
-        return {"S": self.subject.name, "B": self.baseline.name, "R": self.second.name}.get(letter, letter)
+    def arm(self, arm: str) -> str:
+        """Return an arm as people read it: who runs in it, beside whom."""
+        names = [self.by_letter[one].name if one in self.by_letter else "the other" for one in arm.split(":")]
+        return " beside ".join(names)

@@ -15,9 +15,11 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
+from tonopah.spec.claim import Claim
 from tonopah.spec.validation import Model, list_allowed, refuse
 
 Mode = Literal["quick", "full", "tcpeval"]
+REPLICATES: dict[Mode, int] = {"quick": 5, "full": 10, "tcpeval": 2}
 TRACES = ("breaker", "outage", "release", "fairness", "windows")
 
 
@@ -197,26 +199,23 @@ class Harm(Model):
 
 
 class Shown(Model):
-    """A figure: a metric over an axis, one line for each arm; one figure for each value of `by`."""
+    """A figure: a metric over an axis, one line for each arm; one figure for each combination of the other axes."""
 
     experiment: str
     metric: str
     x: str
-    by: str = ""
     arms: list[str] = Field(default_factory=lambda: ["S", "B", "R"])
     where: dict[str, list[Any]] = Field(default_factory=dict)
     log: Literal["", "x", "y", "xy"] = ""
     title: str = ""
 
 
-class Criterion(Model):
-    """A criterion of RFC 9743: what is asked, what answers it, and what it leaves open."""
+class Criterion(Claim):
+    """A criterion of RFC 9743, the claim of a report: what is asked, what answers it, and what it leaves open."""
 
-    id: str
     section: str
     level: str
     name: str
-    asks: str
     experiments: list[str] = Field(default_factory=list)
     terms: list[Term] = Field(default_factory=list)
     """Its primary effect is their mean."""
@@ -342,4 +341,4 @@ def defined(tables: Mapping[str, Any]) -> Definitions:
 
 def read(name: str) -> dict[str, Any]:
     """Return one of the files."""
-    return tomllib.loads(resources.files("tonopah.evaluate").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files("tonopah.judge").joinpath(name).read_text(encoding="utf-8"))
