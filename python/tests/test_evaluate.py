@@ -74,7 +74,7 @@ def test_the_word_follows_from_effect_and_adjusted_p(samples, p_holm, word):
 
 
 def test_a_difference_to_either_side_is_worse_where_equality_is_asked():
-    more = effect_of((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, two_sided=True, p_holm=0.001)
+    more = effect_of((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, better="equal", p_holm=0.001)
     assert word_of(more, "CUBIC") == "worse"
 
 
@@ -267,7 +267,7 @@ def test_wrong_options_are_errors(tmp_path, capsys):
     assert main(["evaluate", "reno", "--statement", str(tmp_path / "words.toml"), "--out", str(tmp_path / "o")]) == 2
     assert "unknown" in capsys.readouterr().err
     (tmp_path / "words.toml").write_text('deviations = "None that we know."\n')
-    assert read_statement(tmp_path / "words.toml").deviations == "None that we know."
+    assert read_statement(tmp_path / "words.toml")["deviations"] == "None that we know."
 
 
 def test_one_criterion_from_end_to_end(tmp_path, capsys):

@@ -5,7 +5,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tonopah.analysis.figure_model import FigureData, Series
 from tonopah.analysis.figure_values import Request, SweptAxis, line
 from tonopah.errors import RunFailedError
 from tonopah.judge import sentences
-from tonopah.judge.definitions import Criterion, Experiment, Shown, shown
+from tonopah.judge.definitions import Criterion, Shown, shown
 from tonopah.judge.effects import EQUIVALENCE, LEVEL, Effect
 from tonopah.judge.evaluation import Evaluation
 from tonopah.judge.metrics import label
@@ -30,7 +30,7 @@ from tonopah.plot.spark import sample, sparkline
 from tonopah.report.document import render_page
 from tonopah.report.files import replace_file
 from tonopah.report.formatting import p_text
-from tonopah.report.panels import Panel, make_panels
+from tonopah.report.panels import make_panels
 from tonopah.stats import UNBOUNDED, Method, confidence_of_each
 from tonopah.units import numbers
 
@@ -44,25 +44,6 @@ ROLES = "SBR"
 """Who has the first, second and third line of a small picture."""
 
 
-@dataclass
-class Section:
-    """A criterion as the page shows it."""
-
-    row: Row
-    spark: Markup
-    panels: list[Panel]
-    rule: str
-    effect: str
-    values: str
-    against_second: str
-    labels: list[str]
-    """Of the lines of its figures."""
-    bar: tuple[float, float, float] | None
-    """Effect and ends of its interval, as share of the axis from left to right."""
-    experiments: list[tuple[str, Experiment, str]] = field(default_factory=list)
-    """Id, definition, and scenario of a run of the experiments."""
-
-
 def write(evaluation: Evaluation, results: Results, rows: Sequence[Row], statement: Statement | None = None) -> Path:
     """Write report.html, scoreboard.json, scoreboard.md, tables/ and figures/ and return the path of the page."""
     out = evaluation.out
@@ -73,7 +54,7 @@ def write(evaluation: Evaluation, results: Results, rows: Sequence[Row], stateme
         write_figures(itertools.chain(*figures.values()), out / "figures")
         replace_file(out / "scoreboard.json", json.dumps(evaluation.scoreboard(rows), indent=1, allow_nan=False) + "\n")
         replace_file(out / "scoreboard.md", evaluation.markdown(rows))
-        replace_file(out / "report.html", render(evaluation, rows, figures, statement or Statement()))
+        replace_file(out / "report.html", render(evaluation, rows, figures, statement or {}))
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
     return out / "report.html"
@@ -138,9 +119,7 @@ def one_figure(owner: str, wanted: Shown, others: dict[str, Any], places: list[P
         caption=caption + (f" {metric.definition}." if metric.definition else ""),
         x=replace(made.x, unit=made.x.unit or AXIS_UNITS.get(wanted.x, "")),
         y=replace(made.y, label=f"{title}{where}"),
-        series=[
-            replace(drawable(one, wanted.log), label=cast.arm(arm)) for one, arm in zip(made.series, wanted.arms, strict=True)
-        ],
+        series=[drawable(one, cast.arm(arm), wanted.log) for one, arm in zip(made.series, wanted.arms, strict=True)],
     )
 
 
@@ -181,25 +160,25 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
     )
 
 
-def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> Section:
+def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> dict[str, Any]:
     """Return a criterion as the page shows it."""
     cast, known = evaluation.cast, {part.id for part in evaluation.spec.parts}
     run = [name for name in row.criterion.experiments if name in known]
     second, kind = row.against_second, row.primary.kind if row.primary else ""
     arms = row.criterion.figures[0].arms if figures else []
     lines = [number for number, (arm, role) in enumerate(zip(arms, ROLES, strict=False)) if arm.startswith(role)]
-    return Section(
-        row,
-        Markup(sparkline(figures[0], lines) if figures else ""),
-        make_panels(figures),
-        sentences.rule_text(row, cast),
-        sentences.effect_text(row.primary),
-        sentences.values_text(row.primary, cast),
-        sentences.estimate_text(second.value, second.low, second.high, kind),
-        list(dict.fromkeys(line.label for figure in figures for line in figure.series)),
-        bar(row.primary),
-        [(name, evaluation.suite.experiments[name], evaluation.example(name)) for name in run],
-    )
+    return {
+        "row": row,
+        "spark": Markup(sparkline(figures[0], lines) if figures else ""),
+        "panels": make_panels(figures),
+        "rule": sentences.rule_text(row, cast),
+        "effect": sentences.effect_text(row.primary),
+        "values": sentences.values_text(row.primary, cast),
+        "against_second": sentences.estimate_text(second.value, second.low, second.high, kind),
+        "labels": list(dict.fromkeys(line.label for figure in figures for line in figure.series)),
+        "bar": bar(row.primary),
+        "experiments": [(name, evaluation.suite.experiments[name], evaluation.example(name)) for name in run],
+    }
 
 
 def bar(one: Effect | None) -> tuple[float, float, float] | None:
