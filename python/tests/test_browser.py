@@ -8,6 +8,7 @@ import pytest
 
 import tonopah as tp
 from tonopah.execution.options import ExecutionOptions
+from tonopah.judge.coexist import begin as begin_matrix
 from tonopah.judge.evaluation import begin
 from tonopah.judge.page import write as write_evaluation
 from tonopah.lab.browser import Browser, find_chromium
@@ -304,6 +305,21 @@ def test_a_scoreboard_fits_its_window_and_names_its_lines(browser, scoreboard, w
         "CUBIC",
         "Reno",
     ]
+    assert browser.messages == []
+
+
+def test_a_matrix_draws_its_cells_and_names_its_algorithms(browser, tmp_path_factory):
+    matrix = begin_matrix(
+        ["cubic", "vegas"], (1.0,), (("40ms", "40ms"),), replicates=1, quick=True, out=tmp_path_factory.mktemp("matrix")
+    )
+    matrix.carry_out(ExecutionOptions(), quiet=True)
+    browser.messages.clear()
+    browser.open(matrix.write(matrix.cells(), "share"), 900)
+    unfold(browser)
+    heat, scatter = browser.js("[...document.querySelectorAll('.plot')].map((one) => one.innerHTML)")
+    assert heat.count("<rect ") == 4
+    assert [name in heat and name in scatter for name in ("CUBIC", "vegas")] == [True, True]
+    assert browser.js("document.documentElement.scrollWidth") <= 900
     assert browser.messages == []
 
 

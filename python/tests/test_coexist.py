@@ -8,6 +8,7 @@ import pytest
 
 from tonopah.cli.main import main
 from tonopah.judge.coexist import Standing, begin, clustered, harm_figure, heat_maps, standings
+from tonopah.plot.picture import make_look, picture
 
 
 def test_a_matrix_has_every_pair_once_and_every_algorithm_alone():
@@ -93,3 +94,5 @@ def test_a_cell_of_the_matrix_stands_in_its_row_and_column(folder):
     wanted = {(c.row.split()[0], c.column.split()[0]): (pytest.approx(100 * c.share.value), c.starved) for c in cells}
     assert found == wanted
     assert heat.rows.ticks[-1] == "CUBIC", "the first row stands at the top"
+    drawn = picture(heat, make_look("svg"), "svg").decode()
+    assert all(text in drawn for text in ("vegas", f"{one.y[0]:.1f}"))
