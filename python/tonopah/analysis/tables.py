@@ -53,15 +53,21 @@ def key_columns(run: Run, part: str) -> dict[str, Any]:
     return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
 
 
-def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
-    """Return the tables of runs (network level) and of flows of one part.
+def part_tables(
+    part: Part, plan: PartPlan, store: "Store", stored: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple["pd.DataFrame", "pd.DataFrame"]:
+    """Return the tables of runs (network level) and of flows of one part; `stored` are summaries by id that are read already.
 
     Representative runs are excluded: they repeat replicate 1 with series.
     """
-    stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
+    if stored is None:
+        stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
     runs, flows = [], []
     for run in (run for run in plan.runs.values() if run.id in stored):
         keys, summary = key_columns(run, part.id), stored[run.id]
+        if run.read:
+            runs.append({**keys, **run.read(summary)})
+            continue
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
         of_run = [flatten(flow) for flow in summary["flows"]]

@@ -17,7 +17,7 @@ from tonopah.execution.options import NO_LIMITS, ExecutionOptions, Limits, Shard
 from tonopah.execution.progress import show_progress
 from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
-from tonopah.spec.plan import Plan, Run
+from tonopah.spec.plan import Plan, Run, labelled
 from tonopah.store.commits import Commits
 from tonopah.store.store import Store
 
@@ -257,4 +257,4 @@ def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOpti
 
 def describe_run(run: Run) -> str:
     """Return algorithm, seed and varied values of a run, for an error message."""
-    return f" [with {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"
+    return f" [{labelled(run.algorithm)}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"

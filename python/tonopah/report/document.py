@@ -4,6 +4,7 @@ It runs no simulation: everything comes from the store. The page carries the dat
 no other process is needed, and a signal ends all of it.
 """
 
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from tonopah._core import engine_version
 from tonopah.analysis import claims, consistency, mechanisms, printed, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
+from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.tables import PartTables
 from tonopah.errors import RunFailedError
 from tonopah.execution.progress import show_progress
@@ -129,7 +131,8 @@ def render(
     views = claim_views(spec, found, figures)
     first = find_figure(answered.figure, figures) or next(iter(figures.values()), None)
     levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
-    return template_environment().get_template("report.html.j2").render(
+    return render_page(
+        "report.html.j2", figures.values(),
         spec=spec, parts=parts, verdicts=found, claims=views, answer=answered, counts=counted(answered),
         comparisons=claims.comparisons(found), metrics=used_metrics(spec),
         headline=make_panels(with_difference(first, figures))[0] if first else None,
@@ -137,8 +140,19 @@ def render(
         findings=[(one, consistency.check(one), held.get(one.id, [])) for one in spec.published],
         statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
         confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
-        version=engine_version(), data=page_data(figures.values()), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
-        scripts=[page_file(name) for name in SCRIPTS], **facts,
+        **facts,
+    )  # fmt: skip
+
+
+def render_page(
+    template: str, figures: Iterable[FigureData], package: str = "", filters: Mapping[str, Any] | None = None, **values: Any
+) -> str:
+    """Return a page that draws its figures itself: of a template of this package or another, with filters of its own."""
+    environment = template_environment(*([package] if package else []))
+    environment.filters |= filters or {}
+    return environment.get_template(template).render(
+        version=engine_version(), data=page_data(figures), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
+        scripts=[page_file(name) for name in SCRIPTS], **values,
     )  # fmt: skip
 
 

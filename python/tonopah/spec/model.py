@@ -1,8 +1,8 @@
 """A study after its file was read: parts with everything they take from the file, and claims that name their parts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tonopah.metrics import metric, readable
 from tonopah.metrics.metric import Metric
@@ -57,6 +57,26 @@ class PrintedNumber:
         return float(self.text) * UNITS[self.column.unit]
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The world of one replicate: its scenario and seed, what is derived from its series, and what tables show of its summary."""
+
+    scenario: dict[str, Any]
+    seed: int
+    read: Callable[[Mapping[str, Any]], dict[str, float]]
+    derived: tuple[Derived, ...] = ()
+    recorded: bool = False
+    """Whether its series are kept."""
+
+
+class Worlds(Protocol):
+    """Where the scenarios of a part come from, if each replicate is a world of its own that all variants have in common."""
+
+    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
+        """Return the world of a variant at a point of a sweep; None where the variant is not run."""
+        ...
+
+
 @dataclass
 class Part:
     """One network with its comparison, sweeps, figures and derived metrics; a study without `[[part]]` is one without id."""
@@ -78,6 +98,8 @@ class Part:
     """What published tables say about it."""
     confidence: float = CONFIDENCE
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
+    worlds: Worlds | None = None
+    """Makes its scenarios, instead of `scenario` with the changes of variants and axes."""
 
     @property
     def labels(self) -> list[str]:

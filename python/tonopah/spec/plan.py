@@ -11,7 +11,7 @@ since every seed would give the same bits.
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from tonopah.scenario.document import to_json
 from tonopah.spec import scripts
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
-from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
 from tonopah.spec.scripts import Script
 
@@ -61,6 +61,8 @@ class Run:
     """Network of a script that counts the packets of this run, if any."""
     besides: tuple[str, ...] = ()
     """Scenarios (JSON text) whose packets that script counts before those of this run."""
+    read: Callable[[Mapping[str, Any]], dict[str, float]] | None = field(default=None, repr=False, compare=False)
+    """Makes its columns in tables from its summary; without it they are what the engine measured."""
 
     @property
     def apart(self) -> bool:
@@ -73,7 +75,7 @@ class PartPlan:
     """The runs of one part; `sweeps[i]` and `base` hold the ids that belong to sweep i and to the nominal point."""
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
-    """By label and id, representative runs left out."""
+    """By label and id, representative runs left out; where one run serves several points, by label, point and id."""
     representative: dict[str, Run] = field(default_factory=dict)
     """The run with recorded series of each label."""
     sweeps: list[set[str]] = field(default_factory=list)
@@ -144,8 +146,8 @@ class Point:
     script: Script | None = None
 
 
-def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
-    """Return the runs of a study; paths in it start at `folder`.
+def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], None] = lambda: None) -> Plan:
+    """Return the runs of a study; paths in it start at `folder`. `on_part` is called after each part.
 
     Raises InputError, with path, when the engine refuses one of its scenarios.
     """
@@ -162,6 +164,10 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
             plan.runs[run.id] = joined(plan.runs[run.id], run) if run.id in plan.runs else run
+        on_part()
+    if any(part.worlds for part in spec.parts):
+        # Stopped, such a study is a whole one with fewer replicates.
+        plan.runs = dict(sorted(plan.runs.items(), key=lambda item: item[1].seed))
     return plan
 
 
@@ -206,6 +212,8 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
 
 def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> PartPlan:
     """Return the runs of one part; `with_nominal` asks for the nominal point even where no sweep passes it."""
+    if part.worlds:
+        return plan_worlds(part, part.worlds, folder)
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part.scenario, derived)
@@ -239,6 +247,25 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
         # No table has it, so that nothing need be counted.
         run = next(runs_of(shown, defaults, range(1, 2)))
         plan.representative[variant.label] = replace(run, representative=True, script="", besides=())
+    return plan
+
+
+def plan_worlds(part: Part, worlds: Worlds, folder: str | Path) -> PartPlan:
+    """Return the runs of a part whose replicates are worlds of their own."""
+    plan = PartPlan(random=("the world of a replicate",), replicates=part.replicates)
+    for number, sweep in enumerate(part.sweeps):
+        plan.sweeps.append(set())
+        seeds = range(1, part.replicates + 1)
+        for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, seeds):
+            if (drawn := worlds(variant.label, values, replicate)) is None:
+                continue
+            try:
+                point = check_point(drawn.scenario, variant, {}, folder, drawn.derived)
+            except InputError as error:
+                raise relay(error, suffix=f" [{', '.join(f'{axis} = {value}' for axis, value in values.items())}]") from None
+            run = next(runs_of(point, values, range(drawn.seed, drawn.seed + 1)))
+            plan.runs[run.algorithm, f"{number}/{run.id}"] = replace(run, representative=drawn.recorded, read=drawn.read)
+            plan.sweeps[number].add(run.id)
     return plan
 
 
@@ -284,8 +311,8 @@ def check_point(
         resolved = checked["resolved"]
     except ScenarioError as error:
         where = "".join(f", {axis} = {value}" for axis, value in values.items())
-        what = "tcp.cc = " if set(variant.changes) == {"tcp.cc"} else ""
-        raise relay(error, prefix="scenario", suffix=f" [with {what}{variant.label}{where}]") from None
+        what = f"with tcp.cc = {variant.label}" if set(variant.changes) == {"tcp.cc"} else labelled(variant.label)
+        raise relay(error, prefix="scenario", suffix=f" [{what}{where}]") from None
     if bound.origins:
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     if derived:
@@ -296,6 +323,11 @@ def check_point(
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
     return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, script)
+
+
+def labelled(label: str) -> str:
+    """Return which variant an error is about; a label such as "with SACK" needs no second "with"."""
+    return label if label.startswith("with ") else f"with {label}"
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

@@ -296,7 +296,7 @@ class Study(StudyResults):
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
         """Run what is missing of the plan and return how many runs that were."""
-        if any(run.origins for run in self.plan.runs.values()):
+        if self._plan and any(run.origins for run in self._plan.runs.values()):
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import engine_build, engine_version
-from tonopah.evaluate import board, page
-from tonopah.evaluate.coexist import Cell, standings
-from tonopah.evaluate.coexist import begin as begin_matrix
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.worlds import seconds
 from tonopah.execution.options import ExecutionOptions
+from tonopah.judge import page
+from tonopah.judge.coexist import Cell, standings
+from tonopah.judge.coexist import begin as begin_matrix
+from tonopah.judge.evaluation import begin
+from tonopah.judge.worlds import seconds
 from tonopah.template import RESULTS, read_results, write_results
 
 
@@ -59,12 +59,12 @@ def evaluate(name: str, folder: Path, jobs: int | None = None) -> dict[str, Any]
     evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs")
     some = ["--criteria", ",".join(wanted.criteria)] if wanted.criteria else []
     evaluation.command = shlex.join(["tonopah", "evaluate", wanted.algorithm, *some])
-    evaluation.run(ExecutionOptions(jobs=jobs), quiet=True)
+    evaluation.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     page.write(evaluation, measured, rows)
     return {
-        **read_board(board.markdown(evaluation, rows)),
+        **read_board(evaluation.markdown(rows)),
         "about": wanted.about,
         "command": evaluation.command,
         "engine": engine_version(),
@@ -88,7 +88,7 @@ def read_board(text: str) -> dict[str, Any]:
 def pairs(folder: Path, jobs: int | None = None) -> dict[str, Any]:
     """Return what the page says of all pairs at all points."""
     matrix = begin_matrix(out=folder / "coexist")
-    matrix.run(ExecutionOptions(jobs=jobs), quiet=True)
+    matrix.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     cells = matrix.cells()
     ranked = standings(cells)
     names = [one.name for one in ranked]
@@ -100,7 +100,7 @@ def pairs(folder: Path, jobs: int | None = None) -> dict[str, Any]:
         "rate": matrix.world["rate"].replace("Mbps", " Mb/s"),
         "seconds": f"{seconds(matrix.world['duration']):g}",
         "replicates": matrix.replicates,
-        "runs": f"{len(matrix.plan().runs.runs):,}",
+        "runs": f"{len(matrix.plan.runs):,}",
         "standings": [
             [one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked
         ],
