@@ -43,6 +43,10 @@ COMMANDS = {
     "bench": "measure speed, alone or beside ns-2 and ns-3",
 }
 """Commands by name with their summary; the module `cli.NAME` has `add_arguments`."""
+RENAMED = {
+    "validate authors": "python -m tonopah.reports.validate",
+}
+"""Commands of former versions, and what does their work now."""
 EXAMPLES = """examples:
   tonopah run dumbbell.toml --set flow.0.cc=reno
   tonopah study run asran --quick
@@ -57,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         use_any_encoding()
         refuse_undecoded(given)
         refuse_file(given)
+        refuse_renamed(given)
         with interrupted_by_sigterm():
             parsed = build_parser().parse_args(given)
             code = parsed.action(parsed)
@@ -120,6 +125,13 @@ def refuse_file(given: Sequence[str]) -> None:
     if given and given[0] not in COMMANDS and given[0].endswith((".toml", ".json")):
         known = "tonopah run FILE for a scenario, tonopah study run FILE for a study"
         raise InputError("", f"{given[0]!r} is a file, not a command", known)
+
+
+def refuse_renamed(given: Sequence[str]) -> None:
+    """Refuse a command of former versions, and say what does its work."""
+    for name, successor in RENAMED.items():
+        if list(given[: name.count(" ") + 1]) == name.split():
+            raise InputError("", f"tonopah {name} has another name", successor)
 
 
 def use_any_encoding() -> None:

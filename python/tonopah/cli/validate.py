@@ -1,4 +1,4 @@
-"""`tonopah validate linux`, `queues`, `ns2`, `published`, `authors` and `trace`."""
+"""`tonopah validate linux`, `queues`, `ns2`, `published` and `trace`."""
 
 import argparse
 import json
@@ -14,8 +14,6 @@ from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
 from tonopah.terminal.grid import print_grids
 from tonopah.validate import (
-    authors,
-    authors_page,
     linux,
     logs,
     measures,
@@ -54,11 +52,6 @@ PUBLISHED_EXAMPLES = (
     "tonopah validate published --check              write nothing, exit code 1 if a case disagrees",
     "tonopah validate published --check --case 'copa/*' --json",
 )
-AUTHORS_EXAMPLES = (
-    "tonopah validate authors --full               run all, rewrite docs/validation-authors.md",
-    "tonopah validate authors --check              fewer runs, write nothing, exit code 1 if a number disagrees",
-    "tonopah validate authors --check --case '000/satellite/*' --json",
-)
 PLACEMENTS = 20
 """Number of placements whose values of ns-2 are stored in the package."""
 CHECK = "write nothing; exit code 1 if a goal is missed"
@@ -87,9 +80,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_published_arguments(
         add_command(commands, "published", "compare with laws and published results", compare_published, *PUBLISHED_EXAMPLES)
     )
-    add_authors_arguments(
-        add_command(commands, "authors", "compare with the numbers of the reports' authors", compare_authors, *AUTHORS_EXAMPLES)
-    )
     add_trace(commands)
 
 
@@ -97,16 +87,6 @@ def add_queues_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `validate queues`."""
     command.description = "Run every recorded bottleneck and compare delay, drops, marks, goodput and shares with Linux 6.1."
     add_case_arguments(command)
-
-
-def add_authors_arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of `validate authors`."""
-    command.description = (
-        "Run the authors' own networks and compare each stored number, computed by the author's definition.\n"
-        "Without --full two chaotic networks have fewer runs (000 mixed 3 of 10, 004 fairness 10 of 20), and no page is written."
-    )
-    add_case_arguments(command)
-    command.add_argument("--full", action="store_true", help="all runs; rewrite the page")
 
 
 def add_published_arguments(command: argparse.ArgumentParser) -> None:
@@ -182,8 +162,8 @@ def compare_queues(arguments: argparse.Namespace) -> int:
 
 
 def page_folder(arguments: argparse.Namespace) -> Path | None:
-    """Return the folder of the page, or None if none is to be written: a page of some cases or runs only would mislead."""
-    if arguments.check or (arguments.case and not arguments.out) or not getattr(arguments, "full", True):
+    """Return the folder of the page, or None if none is to be written: a page of some cases only would mislead."""
+    if arguments.check or (arguments.case and not arguments.out):
         return None
     return Path(arguments.out) if arguments.out else page.default_folder()
 
@@ -221,13 +201,6 @@ def compare_ns2(arguments: argparse.Namespace) -> int:
 def compare_published(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate published`."""
     return compare_cases(arguments, published.select(arguments.case), published, published_page)
-
-
-def compare_authors(arguments: argparse.Namespace) -> int:
-    """Carry out `tonopah validate authors`."""
-    if not arguments.full and arguments.out:
-        raise InputError("--out", "a page is of all runs", "--full")
-    return compare_cases(arguments, authors.select(arguments.case, arguments.full), authors, authors_page)
 
 
 def compare_cases(arguments: argparse.Namespace, cases: Any, numbers: Any, page: Any) -> int:

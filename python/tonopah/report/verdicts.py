@@ -12,7 +12,7 @@ from tonopah.stats import Estimate
 from tonopah.store.pack import VERDICTS
 
 FILE = VERDICTS
-FORMAT = 1
+FORMAT = 2
 """Raised when the meaning of a key changes or a key goes."""
 
 
