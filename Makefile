@@ -142,6 +142,7 @@ docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the e
 	$(PYTHON) -m tonopah.docs.reference docs
 	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
 	$(PYTHON) -m tonopah.docs.queues docs
+	$(PYTHON) -m tonopah.reports.docs docs
 
 site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into target/site
 	PYTHONPATH=python NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
