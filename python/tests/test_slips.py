@@ -116,8 +116,8 @@ def test_metrics_of_claims_and_of_derived_metrics_have_to_exist(study_document):
 def test_figures_of_flows_and_of_derived_metrics_are_accepted(study_document):
     study_document["derived"] = [{"kind": "mean", "name": "queued", "series": "queue", "carrying": ["0s", "1s"]}]
     study_document["figure"] = [
-        {"kind": "ecdf", "y": ["completion_s", "cwnd_mean_bytes", "netsim.delay_s"]},
-        {"kind": "bar", "y": ["queued", "queued.carried", "jain", "ns2_awk.throughput_bps", "energy_power_w"]},
+        {"kind": "ecdf", "y": ["completion_s", "cwnd_mean_bytes", "app_jitter_s"]},
+        {"kind": "bar", "y": ["queued", "queued.carried", "jain", "forward.received_bytes", "energy_power_w"]},
     ]
     assert reader.parse_spec(study_document)
 

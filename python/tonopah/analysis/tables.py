@@ -1,7 +1,7 @@
 """Results as tidy tables: one row for each run (network level) or for each run and flow.
 
 Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics with
-SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`). What was not measured is empty.
+SI units in their names; nested names are joined by a dot (`drops.queue`). What was not measured is empty.
 """
 
 import json
@@ -70,9 +70,11 @@ def part_tables(
             continue
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        of_run = [flatten(flow) for flow in summary["flows"]]
+        observed = summary.get("observed", {"run": {}, "flows": []})
+        more = [*observed["flows"], *([{}] * len(summary["flows"]))]
+        of_run = [flatten(flow) | own for flow, own in zip(summary["flows"], more, strict=False)]
         listed = [flow for flow in of_run if "workload" not in flow]
-        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
+        measured = observed["run"] | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
              **host_fairness(summary["flows"]), "utilisation_max": busiest, **measured, **conserved,

@@ -57,6 +57,7 @@ RENAMED = {
     "map": "tonopah check --picture FILE",
     "validate ns2": "python -m tonopah_dev.ns2, in a checkout",
     "validate published": "python -m tonopah_dev.published, in a checkout",
+    "validate authors": "python -m tonopah.reports.validate",
 }
 """Commands of former versions, and what does their work now."""
 EXAMPLES = """examples:

@@ -4,7 +4,6 @@ import argparse
 from typing import Any
 
 from tonopah.cli.arguments import add_case_arguments, add_command, refuse_option
-from tonopah.cli.validate_authors import add_authors
 from tonopah.cli.validate_trace import add_trace
 from tonopah.validate import frame
 from tonopah.validate.linux import recordings as linux_recordings
@@ -41,7 +40,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     queues.description = "Run every recorded bottleneck and compare delay, drops, marks, goodput and shares with Linux 6.1."
     add_case_arguments(queues)
     refuse_option(queues, "--out", PAGES.format("validation_queues"))
-    add_authors(commands)
     add_trace(commands)
 
 

@@ -9,15 +9,16 @@ from math import floor, isnan, log10
 from typing import Any
 
 from tonopah.metrics.applications import APPLICATIONS
-from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Group, Metric
 from tonopah.metrics.workloads import WORKLOADS, size_class
-from tonopah.script_metrics import OWN, SCRIPTS
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
     "give none, but for timestamps (RFC 6298 §3, RFC 7323 §4); percentiles are within 1 % of the value"
 )
 COMPLETIONS = "{} of the completion times of the flows that completed, by nearest rank"
+
+FORWARD = "all packets from source to sink, those of the handshake included (the forward direction of RFC 5103 §2)"
 
 METRICS = {
     "goodput_bps": Metric(
@@ -33,6 +34,7 @@ METRICS = {
     "goodput_min_bps": Metric("Goodput of the slowest flow", *MBPS, "Smallest goodput of a flow"),
     "goodput_max_bps": Metric("Goodput of the fastest flow", *MBPS, "Largest goodput of a flow"),
     "delivered_bytes": Metric("Delivered", "kB", 1e-3, "New in-order payload delivered to the application"),
+    "received_bytes": Metric("Received", "kB", 1e-3, "Payload received by the transport, including duplicates"),
     "throughput_bps": Metric(
         "Throughput", *MBPS, "Payload received by the transport, including duplicates, per second of the same time as goodput"
     ),
@@ -79,6 +81,12 @@ METRICS = {
         "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
     ),
     "drops.corrupt": Metric("Dropped: damaged", *COUNT, "Data packets that a link damaged and their destination dropped"),
+    "forward.first_sent_s": Metric("First transmission", "s", 1.0, f"When the first packet was sent; {FORWARD}"),
+    "forward.last_received_s": Metric("Last reception", "s", 1.0, f"When the last packet was received; {FORWARD}"),
+    "forward.sent_packets": Metric("Packets sent, handshake included", *COUNT, f"Packets sent; {FORWARD}"),
+    "forward.received_packets": Metric("Packets received, handshake included", *COUNT, f"Packets received; {FORWARD}"),
+    "forward.dropped_packets": Metric("Packets dropped, handshake included", *COUNT, f"Packets dropped; {FORWARD}"),
+    "forward.received_bytes": Metric("IP bytes received", "kB", 1e-3, f"Bytes of IP received, headers included; {FORWARD}"),
     "undelivered_bytes": Metric(
         "Undelivered", "kB", 1e-3, "Acknowledged by an optimistic receiver before they came, and passed over"
     ),
@@ -119,6 +127,7 @@ METRICS = {
     "app_delay_p95_s": Metric(
         "Application delay, 95th percentile", *MS, "95th percentile of the time from write to in-order read"
     ),
+    "app_jitter_s": Metric("Application jitter", *MS, "Mean absolute difference of consecutive application delays"),
     "jitter_s": Metric("Jitter", *MS, "Mean absolute difference of the delays of consecutive packets (RFC 3393)"),
     "jitter_rfc3550_s": Metric(
         "Jitter (RFC 3550)", *MS, "Smoothed difference of transit times, J += (|D| - J)/16 (RFC 3550 §6.4.1)"
@@ -268,12 +277,6 @@ METRICS = {
     "position_z": Metric("z", "m", 1.0, "Position of a node along z"),
 }
 
-STUDENT = {
-    "ns2_awk": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
-    "flowmonitor": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
-    "netsim": "as NetSim computes it: application level, from generation to delivery",
-}
-
 METRICS |= APPLICATIONS | WORKLOADS
 
 SHARES = (
@@ -289,20 +292,22 @@ METRICS |= {name: replace(METRICS[name], bounds=(-math.inf, math.inf)) for name 
 SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
 
 
+GROUPS: dict[str, Group] = {}
+"""Metrics that sources bring (spec/source.py), by the first word of their columns."""
+
+
+def add(group: Group) -> None:
+    """Make the metrics of a source known."""
+    GROUPS[group.name] = group
+
+
 def metric(name: str) -> Metric:
     """Return the metric `name`; the unit of an unknown one follows from the end of its name."""
     if name in METRICS:
         return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
-    if rest and profile in STUDENT | SCRIPTS:
-        known = metric(rest)
-        label, text = OWN.get(rest, (known.label, f"{known.label} {(STUDENT | SCRIPTS)[profile]}"))
-        # Scripts count few bits: their reports print kb/s.
-        unit, factor = ("kb/s", 1e-3) if profile in SCRIPTS and known.unit == "Mb/s" else (known.unit, known.factor)
-        bounds = (0.0, 1.0) if rest.startswith("jain") else known.bounds
-        whose = "script" if profile in SCRIPTS else profile
-        shown = label if rest in OWN else f"{label} [{whose}]"
-        return Metric(shown, unit, factor, text, name, bounds)
+    if rest and profile in GROUPS:
+        return GROUPS[profile].metric(rest, metric(rest))
     if rest and profile == "workload":
         return of_workload(name, rest)
     for suffix, (unit, factor) in SUFFIXES.items():

@@ -1,7 +1,8 @@
 """What a metric is: its label, its unit and its definition."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,30 @@ class Metric:
     def axis(self) -> str:
         """Label with unit, for an axis or a column."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+@dataclass(frozen=True)
+class Group:
+    """Metrics that something else than the engine counts: the columns `NAME.METRIC`."""
+
+    name: str
+    how: str
+    """How it counts, behind the label of the metric."""
+    whose: str
+    """Who counts, behind the label in brackets."""
+    own: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By metric: label and definition of what only it has, or counts otherwise."""
+    in_kilobits: bool = False
+    """Whether rates are shown in kb/s."""
+    folded: bool = False
+    """Whether reports fold its figures: they are other definitions of what the engine measures."""
+
+    def metric(self, key: str, known: Metric) -> Metric:
+        """Return its metric of this key; `known` is that of the engine."""
+        label, text = self.own.get(key, (f"{known.label} [{self.whose}]", f"{known.label} {self.how}"))
+        unit, factor = ("kb/s", 1e-3) if self.in_kilobits and known.unit == "Mb/s" else (known.unit, known.factor)
+        bounds = (0.0, 1.0) if key.startswith("jain") else known.bounds
+        return Metric(label, unit, factor, text, f"{self.name}.{key}", bounds)
 
 
 MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)

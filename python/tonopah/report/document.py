@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import jinja2
 
 from tonopah._core import engine_version
-from tonopah.analysis import claims, consistency, mechanisms, printed, tables
+from tonopah.analysis import claims, consistency, reproduction, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.figure_model import FigureData
@@ -35,7 +35,7 @@ from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
 
-Held: TypeAlias = dict[str, list[printed.Reproduced]]
+Held: TypeAlias = dict[str, list[reproduction.Reproduced]]
 """By published table: its numbers beside ours."""
 SCRIPTS = ("charts.js", "series.js", "tables.js", "page.js")
 """In the order in which the page loads them."""
@@ -75,11 +75,9 @@ def write_files(
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     held: Held = {}
     for source in sources:
-        for entry in printed.reproduced(source.part, source.plan, source.runs):
+        for entry in reproduction.reproduced(source.part, source.plan, source.runs):
             held.setdefault(entry.printed.table, []).append(entry)
-    shown = mechanisms.shown(spec, plan, runs)
-    facts |= {"mechanisms": shown}
-    about = study_facts(manifest, spec, facts, store) | against_original(held, shown)
+    about = study_facts(manifest, spec, facts, store) | against_original(held)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
     replace_file(out / "report.html", render(spec, found, answered, parts, held, facts))
     return out / "report.html"
@@ -104,12 +102,12 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     }  # fmt: skip
 
 
-def against_original(held: Held, shown: list[mechanisms.Shown]) -> dict[str, Any]:
-    """Return what verdicts.json says of the original: how much of each table is reproduced, and its slips."""
+def against_original(held: Held) -> dict[str, Any]:
+    """Return what verdicts.json says of the original: how much of each table is reproduced."""
     tables_held = {
-        table: dict(zip(("reproduced", "judged"), printed.counts(entries), strict=True)) for table, entries in held.items()
+        table: dict(zip(("reproduced", "judged"), reproduction.counts(entries), strict=True)) for table, entries in held.items()
     }
-    return {"published": tables_held, "mechanisms": [one.as_json() for one in shown]}
+    return {"published": tables_held}
 
 
 def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from tonopah.stats import Estimate, or_none
 from tonopah.store.pack import VERDICTS
 
 FILE = VERDICTS
-FORMAT = 1
+FORMAT = 2
 """Raised when the meaning of a key changes or a key goes."""
 
 

@@ -81,6 +81,16 @@ class Derived(Model):
         """Return what determines its value: everything but its label, and the version of the definitions."""
         return self.model_dump(mode="json", exclude={"label"}) | {"version": VERSION}
 
+    @property
+    def at_nominal(self) -> bool:
+        """Whether it is wanted at the nominal point, whatever figures ask for."""
+        return True
+
+    @property
+    def flow_columns(self) -> Mapping[str, Metric]:
+        """Columns that it adds to the table of flows."""
+        return {}
+
     def value_columns(self) -> dict[str, Metric]:
         """Return the columns that hold the values, and how they are shown."""
         raise NotImplementedError

@@ -9,7 +9,6 @@ from tonopah.metrics.metric import Metric
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry
-from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.published import UNITS, Column, Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
 from tonopah.stats import CONFIDENCE, Method
@@ -135,7 +134,6 @@ class StudySpec:
     parts: list[Part]
     claims: list[Claim] = field(default_factory=list)
     published: list[Published] = field(default_factory=list)
-    mechanisms: list[Mechanism] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)

@@ -24,13 +24,11 @@ from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
 from tonopah.runs.simulation import OWNERS
 from tonopah.scenario import paths
-from tonopah.scenario.document import to_json
-from tonopah.spec import scripts
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
-from tonopah.spec.scripts import Script
+from tonopah.spec.source import is_sourced, make
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -57,17 +55,15 @@ class Run:
     """Where its algorithms in Python are, by their names in the scenario."""
     derived: tuple[Derived, ...] = ()
     """What is derived from its series when it is stored."""
-    script: str = ""
-    """Network of a script that counts the packets of this run, if any."""
-    besides: tuple[str, ...] = ()
-    """Scenarios (JSON text) whose packets that script counts before those of this run."""
+    observer: str = ""
+    """What observes this run, as `module:function`, if anything: its source said so (source.py)."""
     read: Callable[[Mapping[str, Any]], dict[str, float]] | None = field(default=None, repr=False, compare=False)
     """Makes its columns in tables from its summary; without it they are what the engine measured."""
 
     @property
     def apart(self) -> bool:
-        """Whether Python works in it, for its algorithm or to count packets: threads would wait for one another."""
-        return bool(self.origins or self.script)
+        """Whether Python works in it, for its algorithm or to observe it: threads would wait for one another."""
+        return bool(self.origins or self.observer)
 
 
 @dataclass
@@ -143,7 +139,7 @@ class Point:
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    script: Script | None = None
+    observer: str = ""
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], None] = lambda: None) -> Plan:
@@ -172,10 +168,9 @@ def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], N
 
 
 def joined(known: Run, run: Run) -> Run:
-    """Return a run that is planned twice: its series are kept, and its packets counted, if either asks for it."""
-    counted = known if known.script else run
+    """Return a run that is planned twice: its series are kept, and it is observed, if either asks for it."""
     both = known.representative or run.representative
-    return replace(run, representative=both, script=counted.script, besides=counted.besides)
+    return replace(run, representative=both, observer=known.observer or run.observer)
 
 
 def check_shown_flows(part: Part, plan: PartPlan) -> None:
@@ -197,9 +192,9 @@ def size(part: Part) -> int:
 
 def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
-    if not part.sweeps or part.derived or any(figure.x is None and figure.kind != "series" for figure in part.figures):
+    if not part.sweeps or any(metric.at_nominal for metric in part.derived):
         return True
-    if any(part.id in (one.part, one.without.part) for one in spec.mechanisms):
+    if any(figure.x is None and figure.kind != "series" for figure in part.figures):
         return True
     if any(not number.at for number in part.printed):
         return True
@@ -244,9 +239,9 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
         shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
-        # No table has it, so that nothing need be counted.
+        # No table has it, so that nothing need be observed.
         run = next(runs_of(shown, defaults, range(1, 2)))
-        plan.representative[variant.label] = replace(run, representative=True, script="", besides=())
+        plan.representative[variant.label] = replace(run, representative=True, observer="")
     return plan
 
 
@@ -282,12 +277,10 @@ def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) ->
 
 def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Run]:
     """Yield the replicates of a point."""
-    script = point.script
-    besides = tuple(to_json(scenario) for scenario in script.scenarios[:-1]) if script else ()
     for seed in seeds:
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, derived=point.derived, script=script.network if script else "", besides=besides,
+            origins=point.bound.origins, derived=point.derived, observer=point.observer,
         )  # fmt: skip
 
 
@@ -303,8 +296,8 @@ def check_point(
     try:
         for path, value in (variant.changes | values).items():
             paths.put_all(changed, path, value)
-        script = scripts.build(changed) if scripts.is_script(changed) else None
-        changed = script.shown if script else changed
+        sourced = make(changed, "") if is_sourced(changed) else None
+        changed = copy.deepcopy(dict(sourced.scenario)) if sourced else changed
         give_start_jitter(changed)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
@@ -317,12 +310,22 @@ def check_point(
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
-    if script:
-        resolved["script"] = script.identity
+    if sourced:
+        resolved["source"] = dict(sourced.identity)
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, script)
+    return Point(
+        variant.label,
+        values,
+        bound,
+        canonical,
+        derived,
+        tuple(checked["random"]),
+        owners,
+        warnings,
+        sourced.observer if sourced else "",
+    )
 
 
 def labelled(label: str) -> str:

@@ -18,7 +18,6 @@ from tonopah.spec.claim import (
 )
 from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.history import HistoryEntry
-from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -185,20 +184,3 @@ def check_place(criterion: Trend | Bound | Order | ComparisonCriterion, path: st
         known = [str(known) for known in part.sweeps[found].vary[axis]]
         if str(value) not in known:
             raise InputError(f"{path}.at.{axis}", f"{shorten(str(value))} is unknown", list_allowed(known))
-
-
-def resolve_mechanism(mechanism: Mechanism, path: str, parts: list[Part]) -> Mechanism:
-    """Return a mechanism that names both parts, both metrics and what is compared. Raises InputError."""
-    part = choose_part(mechanism.part, path, parts)
-    other = choose_part(mechanism.without.part or part.id, f"{path}.without", parts)
-    metric = mechanism.without.metric or mechanism.metric
-    for name, where, at in ((mechanism.metric, part, path), (metric, other, f"{path}.without")):
-        check_metric(name, f"{at}.metric", "run", [column for derived in where.derived for column in derived.columns()])
-    shown = mechanism.of or tuple(label for label in part.labels if (mechanism.without.label or label) in other.labels)
-    for label in shown:
-        without = mechanism.without.label or label
-        for name, where in ((label, part), (without, other)):
-            if name not in where.labels:
-                raise InputError(f"{path}.of", f"{shorten(name)} is unknown", list_allowed(where.labels, value=name))
-    without_slip = mechanism.without.model_copy(update={"part": other.id, "metric": metric})
-    return mechanism.model_copy(update={"part": part.id, "of": shown, "without": without_slip})

@@ -1,10 +1,11 @@
 """The verdicts on the pages of docs/findings: `python -m tonopah_dev.pages.findings STUDIES docs`, after all studies ran.
 
 STUDIES is the folder of finished studies, such as results. Each page has its table between `<!-- verdicts: NAME -->` and
-`<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes. What a mechanism means is
-said in the words of the study file as it is now: a finished study keeps those that it had when it ran.
+`<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes. What the figures of an
+original measured is shown if `python -m tonopah.reports.mechanisms FOLDER` has said so before.
 """
 
+import json
 import re
 import sys
 from collections import Counter
@@ -17,12 +18,11 @@ from tonopah.analysis.evidence import VERDICTS
 from tonopah.errors import InputError
 from tonopah.metrics import count_text, show
 from tonopah.report import verdicts
-from tonopah.spec.library import shipped
-from tonopah.spec.reader import read_spec
 from tonopah.stats import Estimate
 from tonopah_dev.pages.markdown import markdown_table
 
 BLOCK = re.compile(r"(<!-- verdicts: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MECHANISMS = "mechanisms.json"
 HEAD = ["claim", "verdict", "effect of the decisive test", "what the runs show"]
 
 
@@ -38,7 +38,8 @@ def read_verdicts(folder: Path) -> dict[str, Any]:
         raise InputError("", f"has no {verdicts.FILE}", f"tonopah study report {folder}", str(folder))
     if facts["quick"]:
         raise InputError("", "is a quick run, which has no verdicts", "the folder of studies that were run in full", str(folder))
-    return facts
+    mechanisms = folder / MECHANISMS
+    return facts | {"mechanisms": json.loads(mechanisms.read_text(encoding="utf-8")) if mechanisms.is_file() else []}
 
 
 def verdicts_text(facts: Mapping[str, Any]) -> str:
@@ -60,22 +61,14 @@ def original_text(facts: Mapping[str, Any]) -> str:
     """Return what the runs say of the original: its slips with their numbers, and how much of its tables they reproduce."""
     made = ""
     if mechanisms := facts.get("mechanisms"):
-        now = words_of(facts["study"])
         rows = [
-            [one["id"], *(numbers_text(one["numbers"], side) for side in ("with", "without")), now.get(one["id"], one["text"])]
-            for one in mechanisms
+            [one["id"], *(numbers_text(one["numbers"], side) for side in ("with", "without")), one["text"]] for one in mechanisms
         ]
         made += "\n" + markdown_table(["in the script", "number with it", "without it", "what the figure measured"], rows)
     if published := {table: held for table, held in facts.get("published", {}).items() if held["judged"]}:
         rows = [[table, f"{held['reproduced']} of {held['judged']}"] for table, held in published.items()]
         made += "\n" + markdown_table(["numbers of", "reproduced"], rows)
     return made
-
-
-def words_of(study: str) -> dict[str, str]:
-    """Return what the shipped study says of each of its mechanisms; nothing of a study that is not shipped."""
-    path = shipped().get(study)
-    return {one.id: one.text for one in read_spec(path)[0].mechanisms} if path else {}
 
 
 def numbers_text(rows: Sequence[Mapping[str, Any]], side: str) -> str:

@@ -13,7 +13,7 @@ from tonopah.template import RESULTS, read_results, render
 PACKAGES = Path(__file__).parents[2]
 TEMPLATES = {
     "evaluations": PACKAGES / "tonopah_dev/pages/evaluations.md.j2",
-    "validation-authors": PACKAGES / "tonopah/validate/authors.md.j2",
+    "validation-authors": PACKAGES / "tonopah/reports/validate/page.md.j2",
     "validation-ns2": PACKAGES / "tonopah_dev/ns2/page.md.j2",
     "validation-published": PACKAGES / "tonopah_dev/published/page.md.j2",
 }

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tonopah.authors.network import Parameter
-from tonopah.authors.networks import NETWORKS
 from tonopah.runs.simulation import SERIES
 from tonopah.spec.claim import CONDITIONS, CRITERIA, Measured
 from tonopah.spec.derived import KINDS, Derived
@@ -36,8 +34,6 @@ def block(what: str, name: str, schema: dict[str, Any]) -> str:
     """Return the text of one block."""
     if what == "kinds":
         return {"derived": derived_text, "criteria": criteria_text}[name](schema)
-    if name == "networks":
-        return networks_table()
     if what == "words":
         return f"{join_words({'series': SERIES, 'is': QUANTITIES, 'unit': UNITS}[name])}.\n"
     definition = schema if name == "StudyFile" else schema["$defs"].get(name, {})
@@ -55,21 +51,6 @@ def block(what: str, name: str, schema: dict[str, Any]) -> str:
         case "Criterion":
             return keys_table(schema["$defs"]["Trend"], Measured.known_keys())
     return keys_table(definition)
-
-
-def networks_table() -> str:
-    """Return a row for each network of a script: what it is, its parameters with their defaults, and where it stands."""
-    rows = [
-        [f"`{one.name}`", one.title, ", ".join(parameter_text(key, found) for key, found in one.parameters.items()), one.source]
-        for one in NETWORKS
-    ]
-    return markdown_table(["network", "what it is", "parameters and defaults", "script"], rows)
-
-
-def parameter_text(key: str, parameter: Parameter) -> str:
-    """Return a parameter with its default, or what it may be, and what it changes if it is a switch."""
-    allowed = " or ".join(f'"{choice}"' for choice in parameter.choices) or str(parameter.default).lower()
-    return f"`{key}` {allowed}" + (f" ({parameter.text})" if parameter.text else "")
 
 
 def derived_text(schema: dict[str, Any]) -> str:

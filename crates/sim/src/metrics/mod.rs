@@ -1,7 +1,7 @@
 //! Canonical metrics, counted during the run, without a trace.
 //!
 //! Tallies cover the whole run and prove that packets are conserved; everything else covers the measurement interval, which
-//! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
+//! begins when the warm-up ends.
 
 mod delay;
 mod gauge;
@@ -9,7 +9,6 @@ mod histogram;
 mod join;
 mod link;
 mod order;
-pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -315,6 +314,11 @@ impl NodeMetrics {
     pub(crate) fn handled(&self) -> u64 {
         self.sent + self.received + self.forwarded + self.no_route
     }
+}
+
+/// `part / whole`, absent for an empty whole.
+pub(crate) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
 }
 
 /// Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu, Hawe 1984); absent when nothing was delivered.

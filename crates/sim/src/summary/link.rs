@@ -8,7 +8,7 @@ use tcp::units::{Bytes, Span};
 use super::measures::Drops;
 use crate::ids::NodeId;
 use crate::link::service::ServiceReport;
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::qdisc::{HostBytes, QueueReport};
 use crate::wireless::WirelessSubnet;
 use crate::world::World;

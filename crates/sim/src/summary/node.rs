@@ -5,7 +5,7 @@ use tcp::units::{Span, Time};
 
 use crate::ids::{NodeId, StationId};
 use crate::metrics::IntervalMetrics;
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::network::Network;
 use crate::radio::energy::{Consumed, EnergyMeter};
 use crate::scenario::NodeDef;
