@@ -13,7 +13,7 @@ from tonopah.reports.validate.running import all_jobs, validate
 from tonopah.terminal.grid import print_grids
 
 EXAMPLES = """examples:
-  python -m tonopah.reports.validate --full     run all, write docs/validation-authors.md
+  python -m tonopah.reports.validate --full     run all, write docs/generated/validation-authors.md
   python -m tonopah.reports.validate --check    fewer runs, write nothing, exit code 1 if a number disagrees
   python -m tonopah.reports.validate --check --case 'ewphcc/satellite/*' --json"""
 DESCRIPTION = """Run the networks of the reports' scripts and compare each stored number, computed by the script's definition.
@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--full", action="store_true", help="all runs; write the page")
     command.add_argument("--case", metavar="GLOB", help="only cases whose name matches; no page without --out")
     command.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a number disagrees")
-    command.add_argument("--out", metavar="DIR", help="folder of the page (default: docs)")
+    command.add_argument("--out", metavar="DIR", help="folder of the page (default: docs/generated)")
     command.add_argument("--jobs", type=int, metavar="N", help="number of runs at a time (default: all cores)")
     command.add_argument("--json", action="store_true", help="print results as JSON")
     return command
@@ -54,7 +54,7 @@ def compare(arguments: argparse.Namespace) -> int:
     # A page of some cases or runs only would mislead.
     writes = arguments.full and not arguments.check and (arguments.out or not arguments.case)
     if writes and not arguments.out and not folder.is_dir():
-        raise InputError("--out", "there is no folder docs here for the page", "name one, or use --check")
+        raise InputError("--out", "there is no folder docs/generated here for the page", "name one, or use --check")
     with show_progress(len(all_jobs(chosen)), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
         checks = validate(chosen, arguments.jobs, step)
     if arguments.json:
