@@ -130,7 +130,7 @@ BENCH ?= --limit 120
 bench: install-optimised ## CPU time and memory on standard worlds, beside ns-2 and ns-3 where they are installed
 	peers=; if command -v ns >/dev/null; then peers=ns2,ns2-lean; fi; \
 	if pkg-config --exists ns3-core ns3-internet 2>/dev/null; then peers=$${peers:+$$peers,}ns3; fi; \
-	$(TONOPAH) bench $${peers:+--against $$peers} $(BENCH)
+	$(PYTHON) -m tonopah_dev.bench $${peers:+--against $$peers} $(BENCH)
 
 instructions: ## instructions per data packet of the standard scenarios, by callgrind: whatever the load of the machine
 	.ci/instructions
@@ -138,10 +138,12 @@ instructions: ## instructions per data packet of the standard scenarios, by call
 micro: ## time of the engine's parts: the schedule, a link, an endpoint, access to a channel
 	cargo bench --package tonopah-sim --locked --bench parts
 
-docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
-	$(PYTHON) -m tonopah.docs.reference docs
-	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
-	$(PYTHON) -m tonopah.docs.queues docs
+docs: $(VENV)/.built ## write the pages of docs/generated that the engine's registry, schema and stored results give
+	$(PYTHON) -m tonopah_dev.pages.reference docs
+	$(PYTHON) -m tonopah_dev.pages.gallery docs/generated/algorithms.png
+	$(PYTHON) -m tonopah_dev.pages.queues docs/generated
+	$(PYTHON) -m tonopah_dev.pages.kept docs/generated
+	$(PYTHON) -m tonopah.reports.docs docs
 
 site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into target/site
 	PYTHONPATH=python NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet

@@ -1,4 +1,4 @@
-"""What `make site` adds to mkdocs: pages that stand outside docs/, and links that cross its border."""
+"""What `make site` adds to mkdocs: pages that stand outside docs/, pages made from results, and links that cross the border of docs/."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -7,6 +7,9 @@ from posixpath import normpath, relpath
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+from tonopah_dev.pages.kept import TEMPLATES, kept_page
+from tonopah.template import RESULTS
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = {
@@ -19,11 +22,18 @@ OUTSIDE = {
 }
 """Paths in the repository of pages outside docs/, and their names on the site."""
 BY_NAME = {name: path for path, name in OUTSIDE.items()}
+GENERATED = "generated"
+"""Folder in docs/ of the pages that are made; of some of them git has the results alone."""
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages outside docs/."""
+    """Add the pages outside docs/, and those that are made from their results, whether `make docs` has written them or not."""
+    for name in TEMPLATES:
+        path = f"{GENERATED}/{name}.md"
+        if written := files.get_file_from_path(path):
+            files.remove(written)
+        files.append(File.generated(config, path, content=kept_page(Path(config.docs_dir, GENERATED), name)))
     for path, name in OUTSIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / path)))
     return files
@@ -38,6 +48,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         image, text, target, anchor = link.groups()
         path = normpath(f"{folder}/{target}")
         known = OUTSIDE.get(path, path.removeprefix("docs/"))
+        if known.endswith(f"/{RESULTS}"):
+            known = f"{PurePosixPath(known).parent}.md"
         found = files.get_file_from_path(known)
         if found is None and not (ROOT / path).exists():
             raise ValueError(f"{here}: {target} leads nowhere")

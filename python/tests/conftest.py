@@ -1,6 +1,7 @@
 """Small worlds and small studies for the tests."""
 
 import copy
+import json
 import os
 import sqlite3
 from dataclasses import replace
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tonopah.spec.scripts import is_script
+from tonopah._core import run
+from tonopah.reports.networks import network
 
 DUMBBELL: dict[str, Any] = {
     "duration": "3s",
@@ -124,6 +126,25 @@ def edit(study: Any, sql: str, *values: Any) -> int:
     return changed
 
 
+def is_script(scenario):
+    """Tell whether a scenario of a shipped study is the network of a report's script."""
+    return scenario.get("source", "reports:counted") != "reports:counted"
+
+
+def run_network(name, seed=1, **point):
+    """Run a network of a report at a point; return the network, and what its observer gets."""
+    one = network(name)
+    text = json.dumps(one.scenario(point))
+    summary, series = run(text, seed)
+    return one, (text, seed, summary.json(), series)
+
+
+def numbers_at(name, seed=1, **point):
+    """Return what the script of a network prints at a point."""
+    one, seen = run_network(name, seed, **point)
+    return one.numbers(*seen).run
+
+
 def without_scripts(spec):
     """Return a study without the parts of its author's script, and without what rests on them: their runs have a fixed length."""
     parts = [replace(part, printed=[]) for part in spec.parts if not is_script(part.scenario)]
@@ -132,4 +153,4 @@ def without_scripts(spec):
         claim.model_copy(update={"tests": tuple(test for test in claim.tests if not test.part or test.part in known)})
         for claim in spec.claims
     ]
-    return replace(spec, parts=parts, mechanisms=[], claims=[claim for claim in claims if claim.tests])
+    return replace(spec, parts=parts, claims=[claim for claim in claims if claim.tests])

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah.application_metrics import APPLICATION_COLUMNS, APPLICATIONS
 from tonopah.cli import main
 from tonopah.metrics import METRICS
+from tonopah.metrics.applications import APPLICATION_COLUMNS, APPLICATIONS
 from tonopah.spec.columns import columns
 from tonopah.terminal.grid import cells
 from tonopah.terminal.run_tables import application_grids

@@ -1,4 +1,4 @@
-"""`tonopah bench`: the worlds, the ratios, the tables, and the peers where they are installed."""
+"""`python -m tonopah_dev.bench`: the worlds, the ratios, the tables, and the peers where they are installed."""
 
 import json
 import math
@@ -9,27 +9,33 @@ from importlib.resources import files
 import pytest
 
 from tonopah import _core
-from tonopah.bench import batch, growth, measure, page, tables, threads
-from tonopah.bench.worlds import WORLDS
-from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
-from tonopah.peers import ns2, ns3, process, world_file
-from tonopah.peers.outcome import Outcome, Stopped, outcome_of
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import to_json
-from tonopah.simulation import check
 from tonopah.terminal.grid import console
+from tonopah_dev.bench import batch, growth, measure, page, tables, threads
+from tonopah_dev.bench.__main__ import main
+from tonopah_dev.bench.worlds import WORLDS
+from tonopah_dev.peers import ns2, ns3, process, world_file
+from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped, outcome_of
 
 BY_NAME = {world.name: world for world in WORLDS}
 
 
+@pytest.mark.parametrize("peer", [ns2, ns3])
+def test_a_peer_that_is_not_there_is_known_to_be_absent(peer, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not peer.is_installed()
+
+
 def call(capsys, *arguments):
-    code = main.main(list(arguments))
+    code = main(list(arguments))
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
 
 def test_a_world_is_run_and_counted(capsys):
-    code, out, _ = call(capsys, "bench", "--only", "wired10", "--seconds", "1", "--runs", "2", "--json")
+    code, out, _ = call(capsys, "--only", "wired10", "--seconds", "1", "--runs", "2", "--json")
     told = json.loads(out)
     (world,), (side,) = told["worlds"], told["worlds"][0]["sides"]
     assert (code, world["world"], world["ratios"], side["side"]) == (0, "wired10", [], "tonopah")
@@ -43,10 +49,8 @@ def test_a_world_is_run_and_counted(capsys):
 
 
 def test_radios_count_frames(capsys):
-    assert call(capsys, "bench", "--only", "wifi40", "--seconds", "3", "--runs", "1")[0] == 0
-    side = json.loads(call(capsys, "bench", "--only", "wifi40", "--seconds", "3", "--runs", "1", "--json")[1])["worlds"][0][
-        "sides"
-    ][0]
+    assert call(capsys, "--only", "wifi40", "--seconds", "3", "--runs", "1")[0] == 0
+    side = json.loads(call(capsys, "--only", "wifi40", "--seconds", "3", "--runs", "1", "--json")[1])["worlds"][0]["sides"][0]
     assert side["frames"] > side["packets"] > 0
 
 
@@ -75,7 +79,7 @@ def test_every_world_of_ours_alone_is_valid(world):
 
 
 def test_flows_grow_without_losses(capsys):
-    code, out, _ = call(capsys, "bench", "--only", "flows10,flows100", "--seconds", "2", "--runs", "1", "--json")
+    code, out, _ = call(capsys, "--only", "flows10,flows100", "--seconds", "2", "--runs", "1", "--json")
     ten, hundred = json.loads(out)["worlds"]
     # 1 Mb/s for each flow in packets of 1500 bytes; nothing in the first 50 ms or so.
     for world in (ten, hundred):
@@ -95,7 +99,7 @@ def test_the_parts_of_a_summary_that_the_engine_script_reads_are_those_of_its_te
 
 
 def grown(name, flows, cpu_s, packets, mib):
-    side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
+    side = measure.side("tonopah", [PeerOutcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
     return {**result(), "world": name, "series": "flows", "size": flows, "sides": [side]}
 
 
@@ -115,7 +119,7 @@ def test_growth_is_told_by_the_packet_and_by_the_added_flow(tmp_path):
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_measurement(capsys, tmp_path):
-    code, out, err = call(capsys, "bench", "--page", str(tmp_path / "none" / "page.md"))
+    code, out, err = call(capsys, "--page", str(tmp_path / "none" / "page.md"))
     assert (code, out) == (2, "") and "--page:" in err and "a file in a folder that exists" in err
 
 
@@ -193,7 +197,7 @@ def written(name):
 
 @pytest.mark.parametrize("kind", ns3.MODULES)
 def test_programs_of_ns3_read_settings_that_are_written(kind):
-    source = files("tonopah.peers").joinpath(f"{kind}.cc").read_text()
+    source = files("tonopah_dev.peers").joinpath(f"{kind}.cc").read_text()
     used = set(re.findall(r'world\.Number\("(\w+)"[),]', source))
     given = [
         {line.split()[1] for line in written(w.name)}
@@ -219,7 +223,7 @@ def test_something_else_is_no_quantity():
 
 
 def outcome(cpu_s, packets=1000, frames=None, setup_cpu_s=0.0):
-    return Outcome(packets, 0, cpu_s, setup_cpu_s, 20.0, 6000, frames)
+    return PeerOutcome(packets, 0, cpu_s, setup_cpu_s, 20.0, 6000, frames)
 
 
 def test_ratios_are_taken_turn_by_turn():
@@ -289,7 +293,7 @@ def result(*others, radio=False):
 
 
 def test_a_peer_that_was_stopped_gives_a_lower_bound():
-    stopped = result(measure.side("ns3", [Stopped(60.0)], None))
+    stopped = result(measure.side("ns3", [PeerStopped(60.0)], None))
     assert [row[:5] for row in tables.side_rows([stopped])][1] == ["", "ns-3", "> 60", "", "stopped"]
     assert tables.ratio_rows([stopped])[0][4] == "> 60"
     assert "lower bound" in page.remarks([stopped])[0]
@@ -316,7 +320,7 @@ def test_the_page_names_versions_and_unequal_work(monkeypatch):
 
 def test_unknown_names_are_refused_with_the_known_ones(capsys):
     for arguments, known in ((["--only", "wired11"], "wired10"), (["--against", "ns4"], "ns2"), (["--only", ","], "wired10")):
-        code, _, err = call(capsys, "bench", *arguments)
+        code, _, err = call(capsys, *arguments)
         assert code == 2
         assert known in err
     with pytest.raises(InputError):
@@ -326,7 +330,7 @@ def test_unknown_names_are_refused_with_the_known_ones(capsys):
 @pytest.mark.parametrize(("peer", "words"), [(ns2, "apt-get install ns2"), (ns3, "apt-get install libns3-dev libgsl-dev")])
 def test_a_missing_peer_is_told_with_the_package(capsys, monkeypatch, peer, words):
     monkeypatch.setattr(peer.shutil, "which", lambda name: None)
-    code, out, err = call(capsys, "bench", "--against", peer.__name__.split(".")[-1])
+    code, out, err = call(capsys, "--against", peer.__name__.split(".")[-1])
     assert (code, out) == (1, "")
     assert words in err
 
@@ -339,7 +343,7 @@ def test_a_child_is_measured_and_stopped_at_its_limit():
     assert 60 < big.memory_mib - small.memory_mib < 68
     endless = process.run([sys.executable, "-I", "-S", "-c", "while True: pass"], cpu_limit_s=1)
     assert endless.stopped and endless.cpu_s > 0.5
-    assert isinstance(outcome_of(endless, "x", "y"), Stopped)
+    assert isinstance(outcome_of(endless, "x", "y"), PeerStopped)
 
 
 def test_a_peer_that_fails_is_quoted():

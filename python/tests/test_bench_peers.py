@@ -1,11 +1,11 @@
-"""`tonopah bench` beside ns-2 and ns-3 where they are installed: the same worlds, the same work."""
+"""`python -m tonopah_dev.bench` beside ns-2 and ns-3 where they are installed: the same worlds, the same work."""
 
 import pytest
 
-from tonopah.bench import measure
-from tonopah.bench.scenarios import web
-from tonopah.bench.worlds import WORLDS
-from tonopah.peers import ns2, ns3
+from tonopah_dev.bench import measure
+from tonopah_dev.bench.scenarios import web
+from tonopah_dev.bench.worlds import WORLDS
+from tonopah_dev.peers import ns2, ns3
 
 BY_NAME = {world.name: world for world in WORLDS}
 needs_ns2 = pytest.mark.skipif(not ns2.is_installed(), reason="ns-2 is not installed")

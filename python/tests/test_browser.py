@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.page import write as write_evaluation
 from tonopah.execution.options import ExecutionOptions
-from tonopah.lab.browser import Browser, find_chromium
+from tonopah.judge.coexist import begin as begin_matrix
+from tonopah.judge.evaluation import begin
+from tonopah.judge.page import write as write_evaluation
 from tonopah.report.index import write_index
+from tonopah_dev.browser.browser import Browser, find_chromium
 
 PROGRAM = find_chromium()
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed (TONOPAH_CHROMIUM may name one)")
@@ -124,7 +125,7 @@ def test_nothing_is_drawn_outside_its_panel(page):
     assert page.js(OUTSIDE) == []
     # Replicates far from their mean, and a long label: what is drawn makes room for them.
     page.js(f"FIGURES[{json.dumps(LINE)}].series[0].points = {{ x: [2, 4], y: [0.01, 1000] }}")
-    page.js("FIGURES['bar--goodput_bps'].series[1].label = 'cubic linux26 hystart=True curr_rtt_bug=True'")
+    page.js("FIGURES['bar--goodput_bps'].series[1].label = 'hystart_report hystart_ack_delta=2 curr_rtt_bug=True'")
     for figure in (LINE, "bar--goodput_bps"):
         page.js(f"draw({panel(figure)})")
     assert page.js(OUTSIDE) == []
@@ -284,7 +285,7 @@ def scoreboard(tmp_path_factory):
     """The report of an evaluation of two criteria, one of which no measurement answers."""
     evaluation = begin("bbr", criteria=["C11", "C20"], replicates=2, out=tmp_path_factory.mktemp("evaluation"))
     evaluation.command = "tonopah evaluate bbr --criteria " + ",".join(f"C{number}" for number in range(1, 28))
-    evaluation.run(ExecutionOptions(), quiet=True)
+    evaluation.carry_out(ExecutionOptions(), quiet=True)
     measured = evaluation.measured()
     return write_evaluation(evaluation, measured, evaluation.rows(measured))
 
@@ -304,6 +305,21 @@ def test_a_scoreboard_fits_its_window_and_names_its_lines(browser, scoreboard, w
         "CUBIC",
         "Reno",
     ]
+    assert browser.messages == []
+
+
+def test_a_matrix_draws_its_cells_and_names_its_algorithms(browser, tmp_path_factory):
+    matrix = begin_matrix(
+        ["cubic", "vegas"], (1.0,), (("40ms", "40ms"),), replicates=1, quick=True, out=tmp_path_factory.mktemp("matrix")
+    )
+    matrix.carry_out(ExecutionOptions(), quiet=True)
+    browser.messages.clear()
+    browser.open(matrix.write(matrix.cells(), "share"), 900)
+    unfold(browser)
+    heat, scatter = browser.js("[...document.querySelectorAll('.plot')].map((one) => one.innerHTML)")
+    assert heat.count("<rect ") == 4
+    assert [name in heat and name in scatter for name in ("CUBIC", "vegas")] == [True, True]
+    assert browser.js("document.documentElement.scrollWidth") <= 900
     assert browser.messages == []
 
 

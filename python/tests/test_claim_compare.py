@@ -22,7 +22,7 @@ def part(name, means, noise, replicates, seed):
             for nodes, value in zip(NODES, values, strict=True):
                 goodput = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{name}-{label}-{nodes}-{k}", "algorithm": label, "seed": k, "network.nodes": nodes,
-                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "loss_ratio": 0.0,
+                             "goodput_bps": goodput, "throughput_bps": 60e6 - goodput, "loss_ratio": 0.0,
                              "marked_packets": goodput * (label == "ewphcc")})  # fmt: skip
     table = pd.DataFrame(rows)
     return PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.nodes"] == 40]["run"])), table
@@ -97,7 +97,7 @@ def test_a_difference_to_zero_has_no_meaning():
 
 
 def test_readings_have_a_verdict_each_and_definitions_have_to_agree():
-    test = {"metric": ["goodput_bps", "ns2_awk.throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
+    test = {"metric": ["goodput_bps", "throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
             "above_percent": 0}  # fmt: skip
     verdict = judge(test, {"vegas": FLAT, "a": [31.0] * 3, "b": [32.0] * 3})
     assert [outcome.verdict for outcome in verdict.tests[0].readings] == ["supported"] * 2 + ["contradicted"] * 2
@@ -113,9 +113,9 @@ def test_readings_have_a_verdict_each_and_definitions_have_to_agree():
 def test_a_quantity_under_two_definitions_counts_once():
     # 30 Mb/s by both definitions; the opposite of the second claim is almost shown.
     once = {"metric": "goodput_bps", "above": 30.15e6}
-    twice = {**once, "metric": ["goodput_bps", "ns2_awk.throughput_bps"]}
+    twice = {**once, "metric": ["goodput_bps", "throughput_bps"]}
     p_once, p_twice, p_tests = (
-        judge(tests, {"vegas": FLAT}).p_against for tests in (once, twice, [once, {**once, "metric": "ns2_awk.throughput_bps"}])
+        judge(tests, {"vegas": FLAT}).p_against for tests in (once, twice, [once, {**once, "metric": "throughput_bps"}])
     )
     readings = [judge({**once, "metric": name}, {"vegas": FLAT}).p_against for name in twice["metric"]]
     assert p_twice == max(readings)

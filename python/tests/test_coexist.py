@@ -2,17 +2,18 @@
 
 import itertools
 import json
+import re
 
 import pytest
 
 from tonopah.cli.main import main
-from tonopah.evaluate.coexist import Standing, begin, clustered, standings
-from tonopah.evaluate.coexist_page import scatter
+from tonopah.judge.coexist import Standing, begin, clustered, harm_figure, heat_maps, standings
+from tonopah.plot.picture import make_look, picture
 
 
 def test_a_matrix_has_every_pair_once_and_every_algorithm_alone():
     matrix = begin(["cubic", "bbr", "vegas"], replicates=2)
-    runs = matrix.plan().runs.runs
+    runs = matrix.plan.runs
     # Three pairs in three cases of round-trip times, three self-pairs in two; three algorithms alone at three round-trip times.
     assert len(runs) == ((3 * 3 + 3 * 2) + 3 * 3) * 3 * 2
     order = [run.seed for run in runs.values()]
@@ -38,8 +39,12 @@ def test_shares_of_a_pair_add_up_and_vegas_yields(folder):
 
 def test_the_page_shows_every_cell(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert page.count("<rect ") == 4
+    data = json.loads(re.search(r'id="figures-data">(.*?)</script>', page, re.DOTALL)[1])
+    heat, scatter = data.values()
+    assert (heat["kind"], scatter["kind"]) == ("heatmap", "scatter")
+    assert sum(value is not None for value in heat["series"][0]["y"]) == 4
     assert "vegas (linux) beside CUBIC (linux)" in page
+    assert page.count("<svg") == 0, "only scripts draw"
 
 
 def test_clusters_keep_every_name(folder):
@@ -64,13 +69,30 @@ def test_an_algorithm_twice_is_refused(capsys):
 
 
 def test_with_marks_an_algorithm_that_has_its_own_keeps_them():
-    plan = begin(["cubic", "prague"], buffers=[1.0], rtts=[("40ms", "40ms")], replicates=1, quick=True, ecn=True).plan()
-    asked = {cell.arm: [flow.get("tcp") for flow in cell.built.scenario["flow"] if "cc" in flow] for cell in plan.cells}
-    assert asked["0:1"] == [{"ecn": "classic"}, None]
+    matrix = begin(["cubic", "prague"], buffers=[1.0], rtts=[("40ms", "40ms")], replicates=1, quick=True, ecn=True)
+    run = next(run for run in matrix.plan.runs.values() if run.algorithm == "0:1")
+    asked = [flow.get("tcp") for flow in json.loads(run.scenario)["flow"] if "cc" in flow]
+    assert asked == [{"ecn": "classic"}, None]
 
 
-def test_names_in_the_picture_of_harm_do_not_cover_each_other():
-    crowd = [Standing(f"name{i}", 0.5 + 0.001 * i, 0.5, "", 0.5) for i in range(5)]
-    drawn = str(scatter([*crowd, Standing("apart", 0.1, 0.9, "", 0.5)]))
-    assert [drawn.count(f"<title>{one.name}<") for one in crowd] == [1] * 5
-    assert [drawn.count(f">{name}</text>") for name in ("name0", "name1", "apart")] == [1, 0, 1]
+def test_the_picture_of_harm_names_every_algorithm():
+    crowd = [Standing(f"name{i} (linux)", 0.5 + 0.001 * i, 0.5, "", 0.5) for i in range(5)]
+    figure = harm_figure([*crowd, Standing("apart", 0.1, 0.9, "", 0.5)])
+    assert [one.label for one in figure.series] == ["name0", "name1", "name2", "name3", "name4", "apart"]
+    assert (figure.series[0].x, figure.series[0].y) == ([0.5], [0.5])
+
+
+def test_a_cell_of_the_matrix_stands_in_its_row_and_column(folder):
+    matrix = begin(["cubic", "vegas"], buffers=(1.0,), rtts=(("40ms", "40ms"),), replicates=2, quick=True, out=folder)
+    cells = matrix.cells()
+    names = ["CUBIC (linux)", "vegas (linux)"]
+    (heat,) = heat_maps(cells, names)
+    one, rows = heat.series[0], dict(zip(heat.rows.values, heat.rows.ticks, strict=True))
+    found = {
+        (rows[row], heat.x.ticks[int(x)]): (y, dot) for x, row, y, dot in zip(one.x, one.row, one.y, one.marked, strict=True)
+    }
+    wanted = {(c.row.split()[0], c.column.split()[0]): (pytest.approx(100 * c.share.value), c.starved) for c in cells}
+    assert found == wanted
+    assert heat.rows.ticks[-1] == "CUBIC", "the first row stands at the top"
+    drawn = picture(heat, make_look("svg"), "svg").decode()
+    assert all(text in drawn for text in ("vegas", f"{one.y[0]:.1f}"))

@@ -3,34 +3,33 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tonopah.cli.main import main
 from tonopah.errors import InputError
-from tonopah.evaluate.compare_text import markdown
-from tonopah.evaluate.comparison import begin, compared_metrics, facts
-from tonopah.evaluate.definitions import definitions, points
-from tonopah.evaluate.measured import Measured, PointValues
+from tonopah.judge.comparison import begin, compared_metrics
+from tonopah.judge.definitions import definitions
+from tonopah.judge.study import axes_of, placed
 
 
 def synthetic(comparison, change, noise=0.01):
     """Return metrics of all points, alike but for noise; `change(experiment, point, metric, value)` is what the candidate has."""
     random = np.random.default_rng(7)
-    found = Measured()
-    for experiment in comparison.experiments:
-        names = [metric.name for metric in compared_metrics() if experiment.id in metric.experiments]
-        for point in points(experiment, "quick"):
-            one = PointValues(point)
+    tables = {}
+    for part in comparison.spec.parts:
+        names = [metric.name for metric in compared_metrics() if part.id in metric.experiments]
+        candidate, reference = part.labels
+        rows = []
+        for point in part.worlds.points.values():
             for k in range(1, 11):
                 base = {name: (5e6 if name.endswith("bps") else 0.5) * (1 + noise * random.standard_normal()) for name in names}
                 mine = {name: value * (1 + noise * random.standard_normal()) for name, value in base.items()}
-                candidate, reference = experiment.arms
-                one.arms.setdefault(reference, {})[k] = base
-                one.arms.setdefault(candidate, {})[k] = {
-                    name: change(experiment.id, point.label, name, value) for name, value in mine.items()
-                }
-            found.points.setdefault(experiment.id, []).append(one)
-    return found
+                own = {name: change(part.id, point.label, name, value) for name, value in mine.items()}
+                both = ((reference, base), (candidate, own))
+                rows += [{"algorithm": arm, "seed": k, **axes_of(point), **values} for arm, values in both]
+        tables[part.id] = pd.DataFrame(rows)
+    return placed(comparison.spec.parts, tables)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def comparison():
 
 def outcomes(comparison, change):
     rows = comparison.compare(synthetic(comparison, change))
-    return {(row.experiment, row.point, row.metric) for row in rows if row.outcome == "regressed"}, rows
+    return {(row.effect.experiment, row.effect.point, row.effect.metric) for row in rows if row.outcome == "regressed"}, rows
 
 
 def test_noise_is_no_regression(comparison):
@@ -55,10 +54,10 @@ def test_a_tenth_less_goodput_at_high_rtt_is_one(comparison):
     )
     assert {place[0] for place in bad} == {"E6"}
     assert len(bad) == 2
-    text = markdown(comparison, rows)
+    text = comparison.markdown(rows)
     assert text.splitlines()[0].startswith("Congestion control: 2 regressions, 0 improvements, ")
     assert len(text.splitlines()) <= 60
-    told = facts(comparison, rows)
+    told = comparison.facts(rows)
     assert (told["status"], told["summary"]["regressed"]) == ("regression", 2)
 
 
@@ -66,7 +65,7 @@ def test_a_gain_is_an_improvement_and_a_change_of_share_to_either_side_is_not(co
     _, rows = outcomes(
         comparison, lambda e, point, metric, value: 0.7 * value if metric in ("qdelay_p95_s", "x_share") else value
     )
-    found = {(row.metric, row.outcome) for row in rows if row.metric in ("qdelay_p95_s", "x_share")}
+    found = {(row.effect.metric, row.outcome) for row in rows if row.effect.metric in ("qdelay_p95_s", "x_share")}
     assert found == {("qdelay_p95_s", "improved"), ("x_share", "regressed")}
 
 
@@ -84,7 +83,8 @@ def test_wrong_input_is_refused(capsys):
     with pytest.raises(InputError, match="cannot be compared"):
         begin("cubic", "reno", experiments=["E12"])
     assert main(["compare", "cubic", "nothing"]) == 2
-    assert main(["compare", "cubic", "reno", "--smoke", "--full"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "cubic", "reno", "--size", "smoke", "--quick"])
     capsys.readouterr()
 
 

@@ -4,14 +4,13 @@ In every run of the tests at few points and for shorter times; with TONOPAH_OUTC
 """
 
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from tonopah.evaluate.comparison import Comparison, begin
-from tonopah.evaluate.definitions import Points
 from tonopah.execution.options import ExecutionOptions
+from tonopah.judge.comparison import begin
+from tonopah.judge.definitions import Points, definitions
 
 ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"
 EXAMPLE = Path(__file__).parents[1] / "tonopah/examples/reno.py"
@@ -23,33 +22,24 @@ class WithoutUndo(Reno):
 """
 
 
-class Reduced(Comparison):
-    """A comparison at points of its own."""
-
-    only: Points
-
-    @property
-    def experiments(self):
-        return super().experiments if ALL else [one.model_copy(update={"quick": [self.only]}) for one in super().experiments]
-
-
 def rows(reference, candidate, experiments, only, replicates, folder, apart=0):
-    made = begin(reference, candidate, experiments=experiments, replicates=replicates, out=folder, apart=apart)
-    comparison = Reduced(**{one.name: getattr(made, one.name) for one in fields(made)})
-    comparison.only = Points(**only)
-    comparison.run(ExecutionOptions(jobs=1), quiet=True)
+    known = definitions().experiments
+    reduced = [known[name].model_copy(update={"quick": [Points(**only)]}) for name in experiments]
+    wanted = experiments if ALL else reduced
+    comparison = begin(reference, candidate, experiments=wanted, replicates=replicates, out=folder, apart=apart)
+    comparison.carry_out(ExecutionOptions(jobs=1), quiet=True)
     return comparison.compare(comparison.measured())
 
 
 def regressed(found):
-    return {(row.experiment, row.metric) for row in found if row.outcome == "regressed"}
+    return {(row.effect.experiment, row.effect.metric) for row in found if row.outcome == "regressed"}
 
 
 def test_a_tenth_less_goodput_at_160_ms_is_found(tmp_path):
     only = {"over": {"rtt": [["160ms", "160ms"]]}}
     found = rows("cubic", '{ name = "cubic", beta = 0.2 }', ["E6"], only, 10 if ALL else 4, tmp_path)
     assert ("E6", "goodput_bps") in regressed(found)
-    assert -20 < found[-1].difference.value < -10
+    assert -20 < found[-1].effect.estimate.value < -10
 
 
 def test_a_queue_of_twice_as_many_packets_is_found(tmp_path):
@@ -71,4 +61,4 @@ def test_an_algorithm_has_no_regression_against_itself_with_other_draws(tmp_path
     experiments = ["E2", "E9", "E15", "E24"] if ALL else ["E15"]
     found = rows("cubic", "cubic", experiments, only, 5, tmp_path, apart)
     assert not regressed(found)
-    assert not any(row.identical and row.metric == "goodput_bps" for row in found)
+    assert not any(row.effect.identical and row.effect.metric == "goodput_bps" for row in found)

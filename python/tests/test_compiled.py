@@ -10,7 +10,7 @@ from tonopah import _core
 from tonopah.cc import compiled as compiling
 from tonopah.cc.base import CongestionControl
 from tonopah.examples import reno
-from tonopah.simulation import engine_form
+from tonopah.runs.simulation import engine_form
 
 pytest.importorskip("numba")
 

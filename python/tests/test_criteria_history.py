@@ -12,7 +12,7 @@ from tonopah.scenario.document import parse
 from tonopah.spec.criteria import changed_since
 from tonopah.spec.library import shipped
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 DERIVED = {"name": "share", "kind": "jain", "flows": [0, 1]}
 TEST = {"metric": "goodput_bps", "difference": {"of": "cubic"}, "above_percent": 0, "over": "network.flows"}

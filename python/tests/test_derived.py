@@ -10,7 +10,7 @@ from tonopah.spec import measures
 from tonopah.spec.derived import AnyDerived, Jain
 from tonopah.spec.reader import parse_spec
 from tonopah.spec.validation import validate
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def series(**tracks):
@@ -117,10 +117,10 @@ def test_jain_of_a_group():
 
 
 def test_average_counts_every_flow_once():
-    flows = [{"flow": i, "netsim.delay_s": x} for i, x in enumerate((1.0, 5.0))]
-    of = parse(name="delay", kind="average", metric="netsim.delay_s")
+    flows = [{"flow": i, "app_delay_s": x} for i, x in enumerate((1.0, 5.0))]
+    of = parse(name="delay", kind="average", metric="app_delay_s")
     assert measures.from_flows([of], flows) == {"delay": 3.0}
-    assert measures.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
+    assert measures.from_flows([of], [{"flow": 0, "app_delay_s": None}, flows[1]]) == {"delay": None}
 
 
 def test_ratio_of_two_sides():

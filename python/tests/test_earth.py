@@ -54,20 +54,20 @@ def test_lines_are_cut_at_the_edge_of_the_map():
 def test_the_command_writes_the_map(iridium, tmp_path, capsys):
     scenario, out = tmp_path / "leo.toml", tmp_path / "leo.svg"
     scenario.write_text(to_toml(iridium))
-    assert main(["map", str(scenario), "--at", "10min", "--out", str(out)]) == 0
+    assert main(["check", str(scenario), "--at", "10min", "--picture", str(out)]) == 0
     assert "66 satellites at 600 s" in capsys.readouterr().out
     assert ET.fromstring(out.read_text()).tag == SVG
-    assert main(["map", str(scenario), "--out", str(out), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["at_s"] == 0
+    assert main(["check", str(scenario), "--picture", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tracks"]["at_s"] == 0
 
 
 def test_the_map_of_a_network_on_the_ground_is_its_picture(dumbbell, tmp_path, capsys):
     scenario, out = tmp_path / "wired.toml", tmp_path / "wired.svg"
     scenario.write_text(to_toml(dumbbell))
-    assert main(["map", str(scenario), "--out", str(out)]) == 0
+    assert main(["check", str(scenario), "--picture", str(out)]) == 0
     assert "nodes" in capsys.readouterr().out
     assert ET.fromstring(out.read_text()).tag == SVG
-    assert main(["map", str(scenario), "--at", "10min", "--out", str(out)]) == 2
+    assert main(["check", str(scenario), "--at", "10min", "--picture", str(out)]) == 2
     assert "constellation" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import tonopah
 from tonopah import Endpoint, ScenarioError, Segment
-from tonopah import endpoint as module
+from tonopah.runs import endpoint as module
 
 PAGE = Path(__file__).parents[2] / "docs" / "endpoint.md"
 SETTINGS = {"cc": "newreno", "mss": "1000B", "initial_window": "2p", "recv_buffer": "60kB"}

@@ -2,29 +2,36 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tonopah.cli.main import main
 from tonopah.errors import InputError
-from tonopah.evaluate import bounds, workload
-from tonopah.evaluate.definitions import World, definitions, points
-from tonopah.evaluate.draws import Draws, rate_walk
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.harm import HarmPoint, harm_less, harm_more
-from tonopah.evaluate.measured import Measured, PointValues
-from tonopah.evaluate.metrics import opinion_score, slowdowns
-from tonopah.evaluate.plan import make_plan
-from tonopah.evaluate.statement import read_statement
-from tonopah.evaluate.subjects import Cast, read_subject
-from tonopah.evaluate.traces import breaker_trips, longest_silence
-from tonopah.evaluate.verdict import Effect, harmed, starved_mostly, word_of, worst_word
-from tonopah.evaluate.worlds import build, queue_limit
+from tonopah.judge import bounds, workload
+from tonopah.judge.definitions import World, definitions, points
+from tonopah.judge.effects import EXCESS, LOG_MARGIN, adjusted, effect_of, mostly
+from tonopah.judge.evaluation import begin
+from tonopah.judge.harm import harm_less, harm_more
+from tonopah.judge.metrics import opinion_score, slowdowns
+from tonopah.judge.statement import read_statement
+from tonopah.judge.study import JudgedStudy, make_part, placed
+from tonopah.judge.subjects import Cast, read_subject
+from tonopah.judge.traces import breaker_trips, longest_silence
+from tonopah.judge.words import word_of, worst_word
+from tonopah.judge.workload import Draws
+from tonopah.judge.worlds import build, queue_limit, rate_walk
 
 
 def cast_of(name):
     return Cast(read_subject(name), read_subject("cubic"), read_subject("reno"))
+
+
+def plan_of(cast, experiments, mode, replicates):
+    parts = [make_part(one, points(one, mode), cast, replicates) for one in experiments]
+    return JudgedStudy("test", parts, (), Path(), None).plan.runs
 
 
 def test_harm_is_a_share_of_what_a_victim_has_alone():
@@ -41,13 +48,13 @@ def test_opinion_score_follows_the_e_model():
 
 
 def test_an_effect_has_students_interval_and_two_one_sided_tests():
-    sure = Effect((0.41, 0.43, 0.39, 0.42, 0.40), 0.10)
+    sure = effect_of((0.41, 0.43, 0.39, 0.42, 0.40), 0.10)
     assert sure.estimate.value == pytest.approx(0.41)
     assert sure.estimate.half_width == pytest.approx(0.01963, abs=1e-5)
     small = (0.02, -0.01, 0.03, 0.00, 0.01)
-    assert Effect(small, 0.05).quantity.interval(0.90).half_width == pytest.approx(0.0151, abs=1e-4)
-    assert Effect(small, 0.05).equivalent
-    assert not Effect(small, 0.02).equivalent
+    assert effect_of(small, 0.05).quantity.interval(0.90).half_width == pytest.approx(0.0151, abs=1e-4)
+    assert effect_of(small, 0.05).equivalent
+    assert not effect_of(small, 0.02).equivalent
 
 
 @pytest.mark.parametrize(
@@ -63,27 +70,28 @@ def test_an_effect_has_students_interval_and_two_one_sided_tests():
     ],
 )
 def test_the_word_follows_from_effect_and_adjusted_p(samples, p_holm, word):
-    assert word_of(Effect(samples, 0.05, p_holm=p_holm), "CUBIC") == word
+    assert word_of(effect_of(samples, 0.05, p_holm=p_holm), "CUBIC") == word
 
 
 def test_a_difference_to_either_side_is_worse_where_equality_is_asked():
-    more = Effect((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, two_sided=True, p_holm=0.001)
+    more = effect_of((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, better="equal", p_holm=0.001)
     assert word_of(more, "CUBIC") == "worse"
 
 
 def test_harm_needs_a_sure_excess_at_some_point():
     def point(samples, metric="goodput"):
-        return HarmPoint("CUBIC", "E3", "b 1", metric, samples, 1.0, 2.0)
+        margin = EXCESS if metric == "goodput" else LOG_MARGIN
+        return effect_of(samples, margin, better="less", of="CUBIC", experiment="E3", point="b 1", metric=metric)
 
     sure, unsure, small = (0.41, 0.43, 0.39, 0.42, 0.40), (0.9, -0.5, 0.8, -0.3, 0.2), (0.05, 0.05, 0.06, 0.04, 0.05)
-    found, bad = harmed([point(sure), point(unsure), point(small), point(small, "loss")])
+    found = adjusted([point(sure), point(unsure), point(small), point(small, "loss")])
     assert len(found) == 4
-    assert [one.point.samples for one in bad] == [sure]
+    assert [one.samples for one in found if one.verdict == "contradicted"] == [sure]
 
 
 def test_starved_is_most_replicates():
-    assert starved_mostly([1, 1, 1, 0, 0])
-    assert not starved_mostly([1, 1, 0, 0, 0])
+    assert mostly([1, 1, 1, 0, 0])
+    assert not mostly([1, 1, 0, 0, 0])
 
 
 def test_the_worst_word_leads():
@@ -149,22 +157,25 @@ def test_flows_ask_for_marks_unless_their_algorithm_asks_for_its_own():
 
 def test_networks_that_change_marks_are_only_for_those_who_ask_for_marks():
     def run(name):
-        return {one.id for one in begin(name, criteria=["C14"]).experiments}
+        return {part.id for part in begin(name, criteria=["C14"]).spec.parts}
 
     assert (run("prague"), run("bbr")) == ({"E34"}, set())
 
 
 @pytest.mark.parametrize(("gain", "kept"), [(1.0, True), (1.05, True), (1.3, False)])
 def test_a_receiver_that_misleads_may_gain_little_more_than_beside_the_baseline(gain, kept):
-    def at(point, factor):
+    def at(case, factor):
         arms = {"S": factor, "B": 1.2 if factor > 1 else 1.0}
-        found = PointValues(point)
-        for arm, times in arms.items():
-            found.arms[arm] = {k: {"x_goodput_bps": 5e6 * times * (1 + 0.01 * k)} for k in range(5)}
-        return found
+        return [
+            {"algorithm": arm, "seed": k, "case": case, "x_goodput_bps": 5e6 * times * (1 + 0.01 * k)}
+            for arm, times in arms.items()
+            for k in range(5)
+        ]
 
-    honest, divides, *_ = points(definitions().experiments["E33"], "quick")
-    lines = bounds.lines("receivers", Measured({"E33": [at(honest, 1.0), at(divides, 1.2 * gain * (1 + 1e-9))]}))
+    experiment = definitions().experiments["E33"]
+    part = make_part(experiment, points(experiment, "quick"), cast_of("bbr"), 5)
+    table = pd.DataFrame([*at("honest", 1.0), *at("8 ACKs a segment", 1.2 * gain * (1 + 1e-9))])
+    lines = bounds.lines("receivers", placed([part], {"E33": table}))
     assert [(line.point, line.kept) for line in lines] == [("8 ACKs a segment", kept)]
     assert lines[0].value == pytest.approx(1.2 * gain)
 
@@ -205,22 +216,19 @@ def test_quick_runs_are_as_many_as_specified_and_shared():
     chosen = definitions()
     wanted = {"E1": 120, "E2": 120, "E3": 100, "E4": 40, "E5": 15, "E6": 30, "E8": 60, "E9": 45, "E12": 25}
     for name, count in wanted.items():
-        plan = make_plan(cast_of("bbr"), [chosen.experiments[name]], "quick", 5)
-        assert len(plan.runs.runs) == count, name
+        assert len(plan_of(cast_of("bbr"), [chosen.experiments[name]], "quick", 5)) == count, name
     pairs = [chosen.experiments["E3"]]
-    own = set(make_plan(cast_of("vegas"), pairs, "quick", 5).runs.runs) & set(
-        make_plan(cast_of("bbr"), pairs, "quick", 5).runs.runs
-    )
+    own = set(plan_of(cast_of("vegas"), pairs, "quick", 5)) & set(plan_of(cast_of("bbr"), pairs, "quick", 5))
     assert len(own) == 60, "runs of the baselines do not depend on the subject"
-    assert len(make_plan(cast_of("cubic"), pairs, "quick", 5).runs.runs) == 60
+    assert len(plan_of(cast_of("cubic"), pairs, "quick", 5)) == 60
     feedback = chosen.experiments_of(chosen.chosen(["C8"]))
-    assert len(make_plan(cast_of("bbr"), feedback, "quick", 5).runs.runs) == 45
+    assert len(plan_of(cast_of("bbr"), feedback, "quick", 5)) == 45
 
 
 def test_every_scenario_of_full_is_accepted_by_the_engine():
     chosen = definitions()
     small = [one for one in chosen.experiments.values() if one.id not in ("E7", "E8", "E28")]
-    make_plan(cast_of("bbr"), small, "full", 1)
+    assert plan_of(cast_of("bbr"), small, "full", 1)
     assert [one.label for one in points(chosen.experiments["E8"], "full")][-1].strip() == "1000 flows"
 
 
@@ -259,7 +267,7 @@ def test_wrong_options_are_errors(tmp_path, capsys):
     assert main(["evaluate", "reno", "--statement", str(tmp_path / "words.toml"), "--out", str(tmp_path / "o")]) == 2
     assert "unknown" in capsys.readouterr().err
     (tmp_path / "words.toml").write_text('deviations = "None that we know."\n')
-    assert read_statement(tmp_path / "words.toml").deviations == "None that we know."
+    assert read_statement(tmp_path / "words.toml")["deviations"] == "None that we know."
 
 
 def test_one_criterion_from_end_to_end(tmp_path, capsys):
@@ -285,7 +293,7 @@ def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys)
 
     assert main(command("stopped", "--shard", "1/3")) == 0
     assert main(command("stopped", "--max-hours", "1e-9")) == 1
-    assert "runs are missing" in capsys.readouterr().err
+    assert "runs are stored in " in (said := capsys.readouterr().err) and "are missing; run the same command to continue" in said
     assert main(command("stopped")) == 0
     first = json.loads(capsys.readouterr().out)["run_now"]
     assert main(command("whole")) == 0
@@ -309,8 +317,8 @@ def test_replicates_are_added_where_a_row_is_unclear(tmp_path, capsys):
 
 def test_several_looks_widen_intervals_and_multiply_p():
     samples = (0.41, 0.43, 0.39, 0.42, 0.40)
-    one, three = Effect(samples, 0.10), Effect(samples, 0.10, looks=3)
+    one, three = effect_of(samples, 0.10), effect_of(samples, 0.10, looks=3)
     assert three.p == pytest.approx(3 * one.p)
     assert three.estimate.half_width == pytest.approx(0.01963 * 3.9608 / 2.7764, rel=1e-3), "Student's t at 1 - 0.05 / 3 / 2"
-    assert Effect((0.02, -0.01, 0.03, 0.00, 0.01), 0.03).equivalent
-    assert not Effect((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent
+    assert effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03).equivalent
+    assert not effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent

@@ -198,7 +198,7 @@ def spread(frame: dict[str, Any]) -> Iterator[int]:
 
 
 def test_a_sender_of_qlog_knows_what_was_lost_and_acknowledged():
-    sender = qlog.Sender()
+    sender = qlog.QlogSender()
 
     def line(event, towards, seq=0, length=0, ack=None, sack=()):
         found = {"t_s": 0.0, "event": event, "towards": towards, "seq": seq, "payload_bytes": length, "ack": ack}
@@ -240,7 +240,7 @@ def test_a_run_without_tcp_has_no_qlog(tmp_path, dumbbell):
 
 def test_summaries_are_tables_and_dataclasses(dumbbell):
     result = tp.run(dumbbell)
-    assert list(result.flows["flow"]) == [0, 1] and "flowmonitor.delay_s" in result.flows
+    assert list(result.flows["flow"]) == [0, 1] and "forward.received_bytes" in result.flows
     flow, link = result.flow(1), result.link(0)
     assert (flow.from_, flow.to, flow.goodput_bps) == ("left1", "right1", result.summary["flows"][1]["goodput_bps"])
     assert link.sent_packets == result.links["sent_packets"][0] > 0

@@ -18,7 +18,7 @@ def sigterm(*_, **__):
 
 
 @pytest.mark.parametrize("place, name, words", [
-    ("tonopah.study.make_plan", "plan", "nothing is stored in "),
+    ("tonopah.study.study.make_plan", "plan", "nothing is stored in "),
     ("tonopah.report.document.write", "report", "runs are stored in .*, 0 are missing"),
     ("tonopah.execution.runner.select_shard", "runs", "nothing is stored in |0 of"),
 ])  # fmt: skip

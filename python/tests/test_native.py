@@ -10,9 +10,9 @@ import pytest
 import tonopah as tp
 from tonopah import _core
 from tonopah.cli.main import main
-from tonopah.docs.header import header
+from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import to_toml
-from tonopah.simulation import engine_form
+from tonopah_dev.pages.header import header
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "native" / "reno.c"

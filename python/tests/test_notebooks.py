@@ -14,7 +14,7 @@ import pytest
 
 import tonopah as tp
 from tonopah.execution import progress
-from tonopah.lab.browser import Browser, find_chromium
+from tonopah_dev.browser.browser import Browser, find_chromium
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))
 

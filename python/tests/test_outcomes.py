@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tonopah.evaluate.definitions import World
-from tonopah.evaluate.draws import Draws
-from tonopah.evaluate.metrics import measure
-from tonopah.evaluate.subjects import make_subject
-from tonopah.evaluate.traces import traces_of
-from tonopah.evaluate.worlds import build, seconds
-from tonopah.running import run
+from tonopah.judge.definitions import World
+from tonopah.judge.metrics import measure
+from tonopah.judge.subjects import make_subject
+from tonopah.judge.traces import traces_of
+from tonopah.judge.workload import Draws
+from tonopah.judge.worlds import build, seconds
 from tonopah.spec import measures
+from tonopah.study.run import run
 
 ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"
 OUTCOMES = tomllib.loads((Path(__file__).parent / "outcomes.toml").read_text(encoding="utf-8"))["outcome"]

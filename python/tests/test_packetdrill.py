@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tonopah.cli.main import main
-from tonopah.packetdrill.interpreter import Interpreter, Verdict
-from tonopah.packetdrill.syntax import Call, Code, Packet, Shell, read_script
+from tonopah.packetdrill.interpreter import Interpreter, ScriptVerdict
+from tonopah.packetdrill.syntax import Call, Code, ScriptPacket, Shell, read_script
 
 HANDSHAKE = """
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -20,11 +20,11 @@ HANDSHAKE = """
 """
 
 
-def verdict(text: str, folder: Path = Path()) -> Verdict:
+def verdict(text: str, folder: Path = Path()) -> ScriptVerdict:
     return Interpreter(read_script("script.pkt", text), folder).run()
 
 
-def server(text: str) -> Verdict:
+def server(text: str) -> ScriptVerdict:
     return verdict(HANDSHAKE + text)
 
 
@@ -48,9 +48,9 @@ def test_a_script_is_read_with_times_packets_calls_code_and_commands():
     assert shell == Shell("sysctl -q net.ipv4.tcp_sack=0")
     assert call == Call("fcntl", (3, "F_SETFL", "O_RDWR|O_NONBLOCK"), 0, None)
     assert read == Call("read", (4, ..., 1000), -1, "EAGAIN")
-    assert sent == Packet(True, "P.", 1, 1000, 1, 5, "ect0", {"TS": (3, 4)})
-    assert isinstance(fin, Packet) and fin.options == {"sack": ((1, 2), (5, 6))} and fin.window == 257
-    assert isinstance(code, Code) and isinstance(last, Packet) and last.options is None
+    assert sent == ScriptPacket(True, "P.", 1, 1000, 1, 5, "ect0", {"TS": (3, 4)})
+    assert isinstance(fin, ScriptPacket) and fin.options == {"sack": ((1, 2), (5, 6))} and fin.window == 257
+    assert isinstance(code, Code) and isinstance(last, ScriptPacket) and last.options is None
     times = [(event.when.kind, event.when.start_s, event.when.latest_s, event.when.until_s) for event in script.events]
     assert times[2:5] == [("after", 0.1, None, 0.3), ("at", 0.5, 0.6, None), ("any", 0.0, None, None)]
     assert [event.line for event in script.events] == [3, 4, 6, 7, 8, 9, 10]

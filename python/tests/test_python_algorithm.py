@@ -11,9 +11,9 @@ from tonopah.cc import loading
 from tonopah.cli import main
 from tonopah.examples.reno import Reno
 from tonopah.metrics import parameter_range
+from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import to_toml
 from tonopah.scenario.paths import put
-from tonopah.simulation import engine_form
 
 RECOVERIES = ["reno", "newreno", "sack", "rack"]
 
@@ -264,7 +264,6 @@ FAILURES = {
     "window": (lambda: (1, 2), "(1, 2) is not a pair (cwnd_bytes, ssthresh_bytes)"),
     "pacing_rate": (lambda: 0, "0 is not None or a finite rate"),
     "next_timer": (lambda: 0.5, "is in the past"),
-    "head_timeout": (lambda: -1, "-1 is not None or seconds"),
 }
 
 

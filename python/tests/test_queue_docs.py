@@ -3,8 +3,8 @@
 import json
 
 from tonopah._core import schema
-from tonopah.docs import queues
-from tonopah.simulation import check
+from tonopah.runs.simulation import check
+from tonopah_dev.pages import queues
 
 
 def test_every_kind_has_an_example() -> None:

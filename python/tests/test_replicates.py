@@ -10,7 +10,7 @@ from tonopah.cli.main import main
 from tonopah.spec.manifest import Target
 from tonopah.spec.plan import make_plan
 from tonopah.spec.reader import parse_spec
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 RIVALS = {
     "question": "Who is faster?",

@@ -134,7 +134,6 @@ def test_long_columns_are_thinned_out():
 def test_numbers_for_people():
     shown = [metrics.show(value) for value in (0, 0.99883, 12345.6, 1.5e-7, None, float("nan"), -3.14159)]
     assert shown == ["0", "0.9988", "12,346", "1.5e-07", "–", "–", "-3.142"]
-    assert metrics.metric("flowmonitor.delay_s").axis == "Delay [flowmonitor] (ms)"
     assert metrics.metric("marked_packets").axis == "Packets marked (packets)"
     assert metrics.metric("drops.aqm").axis == "Dropped: AQM (packets)"
     assert metrics.metric("weird_thing_bps").axis == "Weird thing (Mb/s)"

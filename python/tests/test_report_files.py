@@ -36,7 +36,7 @@ def test_verdicts_are_there_for_programs(results):
     found = json.loads((results / "verdicts.json").read_text())
     assert set(found) == {
         "format", "study", "title", "question", "quick", "runs", "replicates", "command", "finished", "tonopah", "answer",
-        "counts", "claims", "criteria", "published", "mechanisms",
+        "counts", "claims", "criteria", "published",
     }  # fmt: skip
     assert (found["format"], found["study"], found["replicates"]) == (verdicts.FORMAT, "two", {"a b": 5, "a-b": 5})
     assert len(found["answer"]) >= 1 and sum(found["counts"].values()) == 2

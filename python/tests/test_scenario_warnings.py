@@ -11,7 +11,7 @@ from tonopah.cli.main import main
 from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import make_plan
 from tonopah.spec.reader import parse_spec
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 WORLD = {
     "duration": "1s",

@@ -136,7 +136,7 @@ def test_it_continues_and_takes_over_what_the_study_has(folder, capsys):
 def test_an_interrupted_command_says_how_to_continue(folder, capsys):
     assert main.main(["study", "sensitivity", "s.toml", "--jobs", "1", "--max-hours", "0.0000001"]) == 1
     said = capsys.readouterr().err
-    assert "32 runs are stored in results/s-sensitivity; run the same command to continue" in said
+    assert "of 32 runs are stored in results/s-sensitivity, " in said and "are missing; run the same command to continue" in said
     assert not (folder / "results" / "s-sensitivity" / "sensitivity.json").exists()
     assert main.main(["study", "sensitivity", "s.toml"]) == 0
 

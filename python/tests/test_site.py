@@ -29,6 +29,6 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert done.returncode == 0, done.stderr
     # A page from outside docs/, with a link that leads to a page of docs/.
     assert 'href="files.html"' in (tmp_path / "site" / "overview.html").read_text(encoding="utf-8")
-    assert "initial_window" in (tmp_path / "site" / "scenario.html").read_text(encoding="utf-8")
+    assert "initial_window" in (tmp_path / "site" / "generated" / "scenario.html").read_text(encoding="utf-8")
     api = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     assert 'id="tonopah.Study.plot"' in api or "StudyResults.plot" in api

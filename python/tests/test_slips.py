@@ -116,8 +116,8 @@ def test_metrics_of_claims_and_of_derived_metrics_have_to_exist(study_document):
 def test_figures_of_flows_and_of_derived_metrics_are_accepted(study_document):
     study_document["derived"] = [{"kind": "mean", "name": "queued", "series": "queue", "carrying": ["0s", "1s"]}]
     study_document["figure"] = [
-        {"kind": "ecdf", "y": ["completion_s", "cwnd_mean_bytes", "netsim.delay_s"]},
-        {"kind": "bar", "y": ["queued", "queued.carried", "jain", "ns2_awk.throughput_bps", "energy_power_w"]},
+        {"kind": "ecdf", "y": ["completion_s", "cwnd_mean_bytes", "app_jitter_s"]},
+        {"kind": "bar", "y": ["queued", "queued.carried", "jain", "forward.received_bytes", "energy_power_w"]},
     ]
     assert reader.parse_spec(study_document)
 
@@ -132,9 +132,10 @@ def test_the_metric_of_until_has_to_exist(capsys, study_file, tmp_path):
 def test_a_study_and_a_scenario_name_each_others_command(capsys, study_file, tmp_path, dumbbell):
     scenario = tmp_path / "my dumbbell.toml"
     scenario.write_text(to_toml(dumbbell))
-    for command in ("run", "map"):
-        code, _, err = call(capsys, command, study_file)
-        assert code == 2 and f"is a study, not a scenario (tonopah study run {study_file})" in err
+    code, _, err = call(capsys, "run", study_file)
+    assert code == 2 and f"is a study, not a scenario (tonopah study run {study_file})" in err
+    code, _, err = call(capsys, "check", study_file, "--picture", tmp_path / "x.svg")
+    assert code == 2 and "--picture: is for a scenario" in err
     code, _, err = call(capsys, "study", "run", scenario)
     assert code == 2 and f"is a scenario, not a study (tonopah run '{scenario}')" in err
 
@@ -196,7 +197,7 @@ def test_mistakes_of_new_users_are_answered_in_their_words(capsys, tmp_path, dum
 def test_a_network_without_satellites_is_drawn_as_it_is(capsys, tmp_path, dumbbell, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "d.toml").write_text(to_toml(dumbbell))
-    assert call(capsys, "map", tmp_path / "d.toml")[0] == 0
+    assert call(capsys, "check", tmp_path / "d.toml", "--picture", tmp_path / "d.svg")[0] == 0
     assert "left0" in next(tmp_path.glob("*.svg")).read_text()
 
 
@@ -229,3 +230,29 @@ def test_a_report_says_that_the_study_was_edited(capsys, study_file, tmp_path):
     assert code == 0 and "was edited" in err and f"tonopah study run {study_file}" in err
     os.remove(study_file)
     assert "removed" in call(capsys, "study", "report", out)[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "successor"),
+    [
+        (["bench", "--only", "wifi40"], "python -m tonopah_dev.bench"),
+        (["map", "leo.toml"], "tonopah check --picture FILE"),
+        (["validate", "ns2"], "python -m tonopah_dev.ns2"),
+        (["validate", "published", "--check"], "python -m tonopah_dev.published"),
+        (["validate", "linux", "--out", "docs"], "python -m tonopah_dev.pages.validation DIR"),
+        (["validate", "linux", "--case", "6.1/reno-drop-one", "--log", "logs"], "python -m tonopah_dev.case_log CASE DIR"),
+        (["validate", "queues", "--out", "docs"], "python -m tonopah_dev.pages.validation_queues DIR"),
+    ],
+)
+def test_a_command_of_a_former_version_names_its_successor(capsys, command, successor):
+    code, _, err = call(capsys, *command)
+    assert code == 2 and successor in err
+
+
+def test_help_groups_the_commands_by_what_people_do(capsys):
+    with pytest.raises(SystemExit):
+        call(capsys, "--help")
+    printed = capsys.readouterr().out
+    groups = ["run a network:", "compare algorithms:", "hold against reality:", "look and show:", "know:"]
+    assert [line for line in printed.splitlines() if line in groups] == groups
+    assert all(f"\n  {name} " in printed for name in main.COMMANDS)

@@ -1,9 +1,10 @@
 """The studies of the five reports ask what the reports ask: every claim, every network, every axis."""
 
 import pytest
+from conftest import is_script
 
 import tonopah as tp
-from tonopah.spec.scripts import is_script
+from tonopah.reports.mechanisms.model import read
 
 CLAIMS = {"ewphcc": ("E", 11), "hystart": ("H", 5), "tcp-fr": ("F", 8), "netsim": ("N", 4), "asran": ("A", 6)}
 """Letter and number of the claims."""
@@ -64,7 +65,7 @@ def test_the_study_asks_what_the_report_asks(name):
     assert {part.id for part in study.spec.parts} == set(PARTS[name]) | scripts
     # The report says of every network whose it is.
     assert all("script" in part.title for part in study.spec.parts if part.id in scripts)
-    assert bool(scripts) == bool(study.spec.mechanisms)
+    assert bool(scripts) == bool(read(name, study.spec))
     for part in (part for part in study.spec.parts if part.id not in scripts):
         plan = study.plan.parts[part.id]
         sweeps, points = PARTS[name][part.id]
@@ -93,8 +94,8 @@ def test_what_the_report_says_overall_is_tested_over_every_axis():
 def test_a_flood_is_compared_with_the_same_network(name):
     """But for the flood: a mechanism shows what one slip does."""
     spec = tp.Study.load(name).spec
-    flood = next(one for one in spec.mechanisms if one.id == "Flooding")
-    tables = [spec.part(part).scenario["author"] for part in (flood.part, flood.without.part)]
+    flood = next(one for one in read(name, spec) if one.id == "Flooding")
+    tables = [spec.part(part).scenario["script"] for part in (flood.part, flood.without.part)]
     assert tables[1] == {**tables[0], "flooding": False}
     assert tables[0]["flooding"]
 
@@ -104,4 +105,4 @@ def test_the_script_of_asran_is_swept_as_its_author_did():
     assert [len(values) for sweep in part.sweeps for values in sweep.vary.values()] == [5, 5, 5]
     printed = {table.id: table for table in tp.Study.load("asran").spec.published}
     assert printed["fairness"].part == "fair-author"
-    assert all(column.metric.startswith("author_004_uav.cut_") for column in printed["table6"].columns[1:])
+    assert all(column.metric.startswith("asran_uav.cut_") for column in printed["table6"].columns[1:])

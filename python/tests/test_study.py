@@ -77,7 +77,7 @@ def test_tables_are_tidy(study):
     runs, flows = study.table(), study.table("flow")
     assert list(runs.columns[:3]) == ["run", "algorithm", "seed"]
     assert {"network.flows", "network.nodes", "traffic.app.rate"} <= set(runs.columns)
-    assert {"goodput_bps", "flowmonitor.delay_s", "utilisation_max"} <= set(runs.columns)
+    assert {"goodput_bps", "drops.queue", "utilisation_max"} <= set(runs.columns)
     assert len(runs) == len(study.plan.runs) - 2
     assert runs["run"].is_unique
     assert not flows.duplicated(["run", "flow"]).any()

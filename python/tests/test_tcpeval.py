@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tonopah.cli.main import main
-from tonopah.evaluate import workload
-from tonopah.evaluate.definitions import World, points, tcpeval_definitions
-from tonopah.evaluate.draws import Draws
-from tonopah.evaluate.evaluation import begin
-from tonopah.evaluate.metrics import measure
-from tonopah.evaluate.worlds import build
-from tonopah.running import run
+from tonopah.judge import workload
+from tonopah.judge.definitions import World, points, tcpeval_definitions
+from tonopah.judge.evaluation import begin
+from tonopah.judge.metrics import measure
+from tonopah.judge.workload import Draws
+from tonopah.judge.worlds import build
+from tonopah.study.run import run
 
 
 def test_the_distribution_of_sizes_is_that_of_the_draws():
@@ -31,7 +31,7 @@ def test_every_scenario_is_accepted_and_every_term_reads_one():
     suite = tcpeval_definitions()
     evaluation = begin("bbr3", mode="tcpeval", replicates=1)
     # The access scenario at a load of 85 % with its queue of 100 ms is one of B1 and of B2.
-    assert len(evaluation.plan().runs.runs) == 3 * (15 + 5 - 1 + 3 + 2 + 36)
+    assert len(evaluation.plan.runs) == 3 * (15 + 5 - 1 + 3 + 2 + 36)
     for criterion in suite.criteria.values():
         assert criterion.gap if criterion.rule == "gap" else criterion.terms
         for term in (*criterion.terms, *criterion.secondary, *criterion.figures):
@@ -71,7 +71,7 @@ def test_datagrams_in_steps_start_one_after_the_other_and_count_as_one():
 
 
 def test_the_command_names_the_draft_and_refuses_what_does_not_go_with_it(tmp_path, capsys):
-    assert main(["evaluate", "reno", "--tcpeval", "--full", "--out", str(tmp_path)]) == 2
+    assert main(["evaluate", "reno", "--tcpeval", "--size", "full", "--out", str(tmp_path)]) == 2
     assert "--tcpeval" in capsys.readouterr().err
     assert main(["evaluate", "reno", "--tcpeval", "--criteria", "C2", "--out", str(tmp_path)]) == 2
     assert "T1" in capsys.readouterr().err

@@ -6,9 +6,9 @@ import pytest
 
 import tonopah as tp
 from tonopah.analysis.tables import part_tables
-from tonopah.application_metrics import APPLICATIONS
 from tonopah.cli import main
 from tonopah.metrics import metric
+from tonopah.metrics.applications import APPLICATIONS
 from tonopah.scenario.document import to_toml
 from tonopah.spec.columns import columns, describe, flatten
 from tonopah.store.store import Store

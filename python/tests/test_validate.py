@@ -13,9 +13,24 @@ from tonopah import _core
 from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.scenario.document import to_json
-from tonopah.validate import convert, linux, losses, measures, packets, page, tracks, worlds
-from tonopah.validate.recordings import Case, Library, read, shipped
-from tonopah.validate.tracks import Track
+from tonopah.validate.frame import close, compare, read_table, select
+from tonopah.validate.linux import comparison as linux
+from tonopah.validate.linux import flow_track as tracks
+from tonopah.validate.linux import measures, packets, worlds
+from tonopah.validate.linux.flow_track import FlowTrack
+from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
+from tonopah_dev import case_log
+from tonopah_dev.converters import linux as convert
+from tonopah_dev.converters import losses
+from tonopah_dev.pages import validation as page
+
+AGAINST = linux.AgainstLinux(shipped())
+
+
+def chosen(pattern):
+    """The recorded cases that match."""
+    return select(AGAINST, pattern)
+
 
 SAMPLE = (
     "t_s,ca_state,cwnd_pkts,ssthresh_pkts,srtt_us,rttvar_us,min_rtt_us,unacked,sacked,lost,retrans,total_retrans,reordering,"
@@ -44,24 +59,24 @@ def recorded(tmp_path):
 
 
 def test_conversion_keeps_what_is_compared(recorded, tmp_path):
-    library = Library(tmp_path / "made")
+    library = LinuxLibrary(tmp_path / "made")
     assert convert.convert([recorded], library.folder) == 1
     (case,) = library.cases
     assert (case.id, case.cc, case.drop, case.sack, case.packets) == ("6.1/tiny", ("reno",), (3, 5), False, True)
     samples, log = library.samples(case), library.packets(case)
     assert list(samples["t_us"]) == [50000, 54000, 66000]
     assert list(samples["cwnd_pkts"]) == [10, 7, 7]
-    unread = read(library.folder / "6.1" / "tiny.unread.parquet")
+    unread = read_table(library.folder / "6.1" / "tiny.unread.parquet")
     assert len(unread) == 3 and set(unread["srtt_us"]) == {50000}
     assert list(log["seq"]) == [0, 0, 1, 1449]
     assert list(log["ack"]) == [0, 1, 1, 1]
-    assert list(read(library.folder / "6.1" / "tiny.packets.unread.parquet")["flags"]) == [0x02, 0x18, 0x10, 0x12]
+    assert list(read_table(library.folder / "6.1" / "tiny.packets.unread.parquet")["flags"]) == [0x02, 0x18, 0x10, 0x12]
     assert list(log["dropped"]) == [0, 0, 1, 0]
 
 
 def reads(samples, log, case):
     """Read the tables of a case as `tonopah validate linux` does."""
-    linux.recorded_tracks(SimpleNamespace(samples=lambda _: samples), case)
+    linux.recorded_tracks.__wrapped__(SimpleNamespace(samples=lambda _: samples), case)
     if log is not None:
         packets.kernel_packets(log)
 
@@ -69,7 +84,7 @@ def reads(samples, log, case):
 @pytest.mark.parametrize("name", ["6.1/reno-drop-one", "6.18/bbr-cubic-share", "6.1/lp-beside-cubic"])
 def test_of_a_shipped_table_every_column_is_read(name):
     library = shipped()
-    (case,) = library.select(name)
+    (case,) = chosen(name)
     samples, log = library.samples(case), library.packets(case) if case.packets else None
     reads(samples, log, case)
     for column in samples:
@@ -118,7 +133,7 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
     cases = [case for case in library.cases if case.kind == "random"]
     assert len(cases) == 19
     # What only this needs is kept beside, row by row.
-    beside = [read(library.folder / case.kernel / f"{case.name}.unread.parquet") for case in cases]
+    beside = [read_table(convert.REST / case.kernel / f"{case.name}.unread.parquet") for case in cases]
     samples = [library.samples(case).join(rest) for case, rest in zip(cases, beside, strict=True)]
     drawn = losses.common((table, case.queue) for table, case in zip(samples, cases, strict=True))
     assert all(case.drawn == tuple(drawn) for case in cases)
@@ -133,7 +148,7 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
 def test_whole_numbers_up_to_the_largest_are_kept(tmp_path):
     table = pd.DataFrame({"a": [0, 2**32 - 1, 0, 5], "b": [2**31 - 1, 2**31, 3, 3]})
     convert.write(tmp_path / "x.parquet", table)
-    pd.testing.assert_frame_equal(read(tmp_path / "x.parquet"), table)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "x.parquet"), table)
 
 
 def test_each_column_is_written_in_its_smallest_encoding(tmp_path):
@@ -143,7 +158,7 @@ def test_each_column_is_written_in_its_smallest_encoding(tmp_path):
     )
     path = tmp_path / "x.parquet"
     convert.write(path, table)
-    pd.testing.assert_frame_equal(read(path), table)
+    pd.testing.assert_frame_equal(read_table(path), table)
     differences = pa.table({name: np.diff(table[name], prepend=0).astype("int32") for name in table})
     for encoding in convert.ENCODINGS:
         assert path.stat().st_size <= len(convert.encoded(differences, dict.fromkeys(table, encoding)))
@@ -162,7 +177,7 @@ def track(times, window, state=None, ssthresh=None):
     zero = np.zeros_like(times)
     state = zero if state is None else np.asarray(state, float)
     ssthresh = zero + np.nan if ssthresh is None else np.asarray(ssthresh, float)
-    return Track(times, np.asarray(window, float), ssthresh, state, zero, 1e6 * times)
+    return FlowTrack(times, np.asarray(window, float), ssthresh, state, zero, 1e6 * times)
 
 
 def test_window_error_is_the_mean_distance_over_the_kernels_mean():
@@ -189,13 +204,13 @@ def test_samples_where_the_kernels_window_changes_weigh_no_more_than_others():
     kernel = track(times, np.where((times >= 0.5) & (times < 0.6), 10.0, 100.0))
     runs = [track(times, np.full(len(times), window)) for window in (90.0, 91.0, 92.0)]
     mean, *_ = measures.drawn_checks(runs, kernel)
-    assert mean.kernel == "91.000"
+    assert mean.theirs == "91.000"
     assert mean.met
 
 
 def test_goals():
-    assert measures.close(95, 100, 0.05)
-    assert not measures.close(94, 100, 0.05)
+    assert close(95, 100, 0.05)
+    assert not close(94, 100, 0.05)
     low, high = measures.next_run([0.4, 0.5, 0.6])
     assert low == pytest.approx(0.5 - 4.302652730 * 0.1 * np.sqrt(4 / 3))
     assert high == pytest.approx(1 - low)
@@ -205,20 +220,20 @@ def test_goals():
 
 @pytest.mark.parametrize("name", ["6.18/reno-two-flows", "6.1/cubic-drop-one", "6.18/reno-tail-loss", "6.1/reno-loss0.1pct"])
 def test_a_case_is_a_scenario_that_the_engine_takes(name):
-    (case,) = shipped().select(name)
+    (case,) = chosen(name)
     graph = json.loads(_core.check(to_json(worlds.scenario(case, seed=2)), 2))["graph"]
     assert len(graph["flow"]) == case.flows
     assert graph["link"][0]["queue"]["limit"] == f"{case.queue}p"
 
 
 def test_seed_1_starts_as_recorded_and_others_within_an_rtt():
-    case = Case("6.1", "x", ("reno", "cubic"), 10, 20, 33, 90, flows=2, stagger_ms=5000)
+    case = LinuxCase("x", "6.1", ("reno", "cubic"), 10, 20, 33, 90, flows=2, stagger_ms=5000)
     assert worlds.starts(case, 1) == [0, 5_000_000]
     first, second = worlds.starts(case, 2)
     assert first == 0
     assert 5_000_000 <= second < 5_040_000
     assert (case.kind, case.algorithm(1)) == ("shared", "cubic")
-    assert worlds.missing(Case("6.1", "y", ("nothing",), 10, 20, 33, 90)) == "algorithm not there yet: nothing"
+    assert worlds.missing(LinuxCase("y", "6.1", ("nothing",), 10, 20, 33, 90)) == "algorithm not there yet: nothing"
 
 
 TRACE = """0.000000000 sent        flow=0 > 40B S 0:1(0)
@@ -248,29 +263,30 @@ def test_packets_of_the_engine_are_read_and_compared():
 def test_a_refused_case_is_reported_and_does_not_stop_the_others(monkeypatch):
     whole = worlds.scenario
     monkeypatch.setattr(worlds, "scenario", lambda case, seed=1: whole(case, seed) | {"nonsense": 1})
-    (result,) = linux.validate(shipped(), shipped().select("6.18/reno-tail-loss"))
+    (result,) = compare(AGAINST, chosen("6.18/reno-tail-loss"))
     assert result.refused is not None
     assert result.refused.startswith("not runnable: nonsense")
     assert not result.met
 
 
 def test_command_compares_a_case_and_writes_page_and_figure(capsys, tmp_path):
-    arguments = ["validate", "linux", "--case", "6.18/reno-tail-loss"]
-    assert main.main([*arguments, "--out", str(tmp_path)]) == 0
+    assert page.main([str(tmp_path), "--case", "6.18/reno-tail-loss"]) == 0
     printed = capsys.readouterr().out
     assert "Linux 6.18" in printed
     assert "segments retransmitted" in printed
     text = (tmp_path / "validation.md").read_text()
     assert "reno-tail-loss" in text
-    assert (tmp_path / page.FIGURES / "linux-6.18-reno-tail-loss.png").stat().st_size > 3000
-    code = main.main([*arguments, "--check", "--json"])
+    windows = (tmp_path / page.FIGURES / "linux-6.18.svg").read_text()
+    assert windows.count("<g ") == 1 and ">reno-tail-loss</text>" in windows and 'class="ours0"' in windows
+    assert "6.18,reno-tail-loss" in (tmp_path / page.FIGURES / page.GOALS).read_text()
+    code = main.main(["validate", "linux", "--case", "6.18/reno-tail-loss", "--check", "--json"])
     (found,) = json.loads(capsys.readouterr().out)
     assert found["case"] == "6.18/reno-tail-loss"
     assert code == (0 if found["met"] else 1)
 
 
 def test_command_writes_logs_side_by_side(capsys, tmp_path):
-    assert main.main(["validate", "linux", "--case", "6.18/reno-tail-loss", "--log", str(tmp_path)]) == 0
+    assert case_log.main(["6.18/reno-tail-loss", str(tmp_path)]) == 0
     assert "6.18-reno-tail-loss.packets.txt" in capsys.readouterr().out
     assert "ours - kernel" in (tmp_path / "6.18-reno-tail-loss.packets.txt").read_text()
     assert "Open" in (tmp_path / "6.18-reno-tail-loss.flow0.txt").read_text()
@@ -278,21 +294,20 @@ def test_command_writes_logs_side_by_side(capsys, tmp_path):
 
 def test_an_unknown_case_is_refused():
     with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
-        shipped().select("reno-drop-on")
+        chosen("reno-drop-on")
     with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
-        shipped().select("RENO-DROP-ON")
+        chosen("RENO-DROP-ON")
 
 
 KNOWN_TO_DIFFER = {"6.1/cdg-drop-one"}
-"""Scripted cases that miss a goal; docs/validation.md says why. One that comes to meet them all is to be taken off."""
+"""Scripted cases that miss a goal; docs/generated/validation.md says why. One that comes to meet them all is to be taken off."""
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.18"])
 def test_scripted_losses_meet_every_goal(kernel):
     """What Linux sent again, its windows and its times, segment by segment: the endpoint must not drift from them."""
-    library = shipped()
-    cases = [case for case in library.select(f"{kernel}/*") if case.kind == "scripted" and worlds.missing(case) is None]
+    cases = [case for case in chosen(f"{kernel}/*") if case.kind == "scripted" and worlds.missing(case) is None]
     assert len(cases) >= 2
-    results = linux.validate(library, cases, 2)
+    results = compare(AGAINST, cases, 2)
     missed = {result.case.id: [check for check in result.checks if not check.met] for result in results if not result.met}
     assert set(missed) == {name for name in KNOWN_TO_DIFFER if name.startswith(f"{kernel}/")}, missed

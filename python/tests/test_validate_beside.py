@@ -10,9 +10,24 @@ from scipy.stats import mannwhitneyu
 
 from tonopah.cli import main
 from tonopah.errors import InputError
-from tonopah.validate import beside, convert, linux, measures, page, tracks, worlds
-from tonopah.validate.recordings import Case, Library, shipped
-from tonopah.validate.tracks import Track
+from tonopah.validate.frame import as_json, select
+from tonopah.validate.linux import comparison as linux
+from tonopah.validate.linux import flow_track as tracks
+from tonopah.validate.linux import measures, worlds
+from tonopah.validate.linux import two_flows as beside
+from tonopah.validate.linux.flow_track import FlowTrack
+from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
+from tonopah_dev import case_log
+from tonopah_dev.converters import linux as convert
+from tonopah_dev.pages import validation as page
+
+AGAINST = linux.AgainstLinux(shipped())
+
+
+def chosen(pattern):
+    """The recorded cases that match."""
+    return select(AGAINST, pattern)
+
 
 SAMPLE = (
     "t_s,ca_state,cwnd_pkts,ssthresh_pkts,srtt_us,rttvar_us,min_rtt_us,unacked,sacked,lost,retrans,total_retrans,reordering,"
@@ -38,7 +53,7 @@ def record(folder, **changes):
 
 
 def test_recordings_that_differ_in_the_start_become_one_case(tmp_path):
-    library = Library(tmp_path / "made")
+    library = LinuxLibrary(tmp_path / "made")
     assert convert.convert([record(tmp_path / "recorded")], library.folder) == 1
     (case,) = library.cases
     assert (case.id, case.kind, case.starts_ms, case.flows) == ("6.1/tiny-beside-cubic", "beside", (100, 1300), 2)
@@ -62,12 +77,12 @@ def test_recordings_that_differ_in_more_than_the_start_are_refused(tmp_path):
 
 def test_what_is_left_out_is_not_converted(tmp_path):
     assert convert.convert([record(tmp_path / "recorded")], tmp_path / "made", without="*-100ms") == 1
-    (case,) = Library(tmp_path / "made").cases
+    (case,) = LinuxLibrary(tmp_path / "made").cases
     assert case.starts_ms == (1300,)
 
 
 def test_shipped_recordings_beside_cubic():
-    cases = shipped().select("*-beside-cubic")
+    cases = chosen("*-beside-cubic")
     assert sorted(case.algorithm(0) for case in cases) == ["cubic", "hybla", "lp", "vegas", "westwood", "yeah"]
     for case in cases:
         assert (case.kind, case.starts_ms, case.algorithm(1)) == ("beside", (100, 600, 1300, 2100, 3700), "cubic")
@@ -82,8 +97,8 @@ def test_shipped_recordings_beside_cubic():
 
 
 def test_a_job_repeats_one_recording():
-    (case,) = shipped().select("6.1/vegas-beside-cubic")
-    jobs = linux.jobs_of([case])
+    (case,) = chosen("6.1/vegas-beside-cubic")
+    jobs = linux.repetitions(case)
     assert len(jobs) == len(case.starts_ms) * worlds.REPLICATES
     firsts = [json.loads(job.text)["flow"][1]["start"] for job in jobs if job.seed == 1]
     assert firsts == ["100000us", "600000us", "1300000us", "2100000us", "3700000us"]
@@ -133,15 +148,15 @@ def flow(rate_bps, start_s=0.0):
     # A sixteenth of a second has no rounding.
     times = np.arange(start_s, 60, 1 / 16)
     zero = np.zeros_like(times)
-    return Track(times, zero, zero, zero, zero, rate_bps / 8 * times)
+    return FlowTrack(times, zero, zero, zero, zero, rate_bps / 8 * times)
 
 
 def result(name, shares, kernel, goodput_bps=9e6):
     """A case with these shares of ours and of the kernel, by start."""
     ours = [[[flow(s * goodput_bps), flow((1 - s) * goodput_bps, 1.0)] for s in block] for block in shares]
     theirs = [[flow(s * 9e6), flow((1 - s) * 9e6, 1.0)] for (s,) in kernel]
-    case = Case("6.1", name, (name, "cubic"), 10, 20, 66, 60, flows=2, starts_ms=(100, 600, 1300, 2100, 3700))
-    return measures.CaseResult(case, beside=beside.compare(ours, theirs))
+    case = LinuxCase(name, "6.1", (name, "cubic"), 10, 20, 66, 60, flows=2, starts_ms=(100, 600, 1300, 2100, 3700))
+    return measures.LinuxResult(case, beside=beside.compare(ours, theirs))
 
 
 def test_goals_of_several_recordings():
@@ -158,7 +173,7 @@ def test_goals_of_several_recordings():
     assert compared.difference.low < 0.1 < compared.difference.high
     assert (compared.ours.count, compared.kernel.count) == (50, 5)
     assert compared.ours.mean_goodput_bps == pytest.approx(9e6)
-    assert json.loads(json.dumps(measures.as_json(found[1])))["beside"]["p_adjusted"] == compared.p_adjusted
+    assert json.loads(json.dumps(as_json(AGAINST, found[1])))["beside"]["p_adjusted"] == compared.p_adjusted
     text = page.text(shipped(), found)
     assert "fixed before our runs" in text
     assert text.index("Mann and Whitney") < text.index("| case | share %, ours")
@@ -177,8 +192,7 @@ def test_command_compares_several_recordings(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(worlds, "REPLICATES", 2)
     whole = worlds.scenario
     monkeypatch.setattr(worlds, "scenario", lambda case, seed=1: whole(case, seed) | {"duration": "8s"})
-    arguments = ["validate", "linux", "--case", "vegas-beside-cubic"]
-    main.main([*arguments, "--json", "--out", str(tmp_path)])
+    page.main([str(tmp_path), "--case", "vegas-beside-cubic", "--json"])
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["case"], found["kind"], found["recordings"]) == ("6.1/vegas-beside-cubic", "beside", 5)
     ours, kernel = (found["beside"][side]["shares"] for side in ("ours", "kernel"))
@@ -190,7 +204,7 @@ def test_command_compares_several_recordings(capsys, monkeypatch, tmp_path):
     text = (tmp_path / "validation.md").read_text()
     assert "| vegas-beside-cubic |" in text
     assert (tmp_path / page.FIGURES / page.SHARES).stat().st_size > 3000
-    assert not list((tmp_path / page.FIGURES).glob("*vegas*"))
+    assert not (tmp_path / page.FIGURES / "linux-6.1.svg").exists()
 
 
 def test_a_single_recording_of_two_flows_is_called_one_draw(capsys, monkeypatch):
@@ -203,10 +217,10 @@ def test_a_single_recording_of_two_flows_is_called_one_draw(capsys, monkeypatch)
 
 
 def test_logs_of_several_recordings(capsys, tmp_path):
-    assert main.main(["validate", "linux", "--case", "vegas-beside-cubic", "--log", str(tmp_path)]) == 0
+    assert case_log.main(["vegas-beside-cubic", str(tmp_path)]) == 0
     assert len(list(tmp_path.glob("6.1-vegas-beside-cubic-*ms.flow*.txt"))) == 10
     with pytest.raises(InputError, match="no packet log"):
-        shipped().packets(shipped().select("vegas-beside-cubic")[0])
+        shipped().packets(chosen("vegas-beside-cubic")[0])
 
 
 def test_80_columns_cut_no_number(capsys, monkeypatch):

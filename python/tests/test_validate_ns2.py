@@ -4,25 +4,26 @@ import json
 
 import pytest
 
-from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
-from tonopah.peers import ns2 as peer
-from tonopah.validate import ns2, ns2_page
-from tonopah.validate.ns2 import Comparison, Result
+from tonopah_dev.ns2 import comparison as ns2
+from tonopah_dev.ns2 import page as ns2_page
+from tonopah_dev.ns2.__main__ import main as ns2_command
+from tonopah_dev.ns2.comparison import PlacementResult, Placements
+from tonopah_dev.peers import ns2 as peer
 
 needs_ns2 = pytest.mark.skipif(not peer.is_installed(), reason="ns-2 is not installed")
 
 
 def call(capsys, *arguments):
-    code = main.main(["validate", "ns2", *arguments])
+    code = ns2_command(arguments)
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
 
 def comparison(*pairs):
     """Placements with these throughputs, ours and ns-2's, in Mb/s; all else is the same."""
-    mine, theirs = ([Result(value * 1e6, 1.0, 0.95, 19.0) for value in side] for side in zip(*pairs, strict=True))
-    return Comparison(mine, theirs, "2.35", stored=False)
+    mine, theirs = ([PlacementResult(value * 1e6, 1.0, 0.95, 19.0) for value in side] for side in zip(*pairs, strict=True))
+    return Placements(mine, theirs, "2.35", stored=False)
 
 
 def test_the_difference_is_paired_and_relative_to_the_mean_of_ns2():
@@ -40,17 +41,17 @@ def test_throughput_may_differ_by_eight_percent_of_that_of_ns2(theirs, met):
 
 def test_a_delivery_ratio_may_differ_by_two_hundredths():
     for ratio, met in ((0.965, True), (0.975, False)):
-        sides = [[Result(1.0, 1.0, value, 19.0)] for value in (ratio, 0.95)]
-        rows = {row["measure"]: row for row in ns2.judge(Comparison(*sides, "2.35", stored=False))}
+        sides = [[PlacementResult(1.0, 1.0, value, 19.0)] for value in (ratio, 0.95)]
+        rows = {row["measure"]: row for row in ns2.judge(Placements(*sides, "2.35", stored=False))}
         assert rows["delivery_ratio"]["met"] is met
         assert rows["delay_s"]["met"] is None
 
 
 def test_what_is_unknown_is_no_agreement():
-    sides = [[Result(1.0, 1.0, value, 19.0)] for value in (float("nan"), 0.95)]
-    row = ns2.judge(Comparison(*sides, "2.35", stored=False))[2]
+    sides = [[PlacementResult(1.0, 1.0, value, 19.0)] for value in (float("nan"), 0.95)]
+    row = ns2.judge(Placements(*sides, "2.35", stored=False))[2]
     assert (row["difference"], row["met"]) == (None, False)
-    assert ns2_page.difference(row) == "unknown"
+    assert ns2.difference(row) == "unknown"
 
 
 def test_the_trace_gives_packets_delay_and_delivery_ratio(tmp_path):
@@ -74,7 +75,7 @@ def test_the_trace_gives_packets_delay_and_delivery_ratio(tmp_path):
 def test_stored_values_stand_in_where_ns2_is_missing(capsys, monkeypatch):
     monkeypatch.setattr(peer, "is_installed", lambda: False)
     code, out, _ = call(capsys, "--placements", "2", "--json")
-    told = json.loads(out)
+    (told,) = json.loads(out)
     assert code == 0
     assert told["stored"] is True
     assert [row["measure"] for row in told["measures"]] == [m.name for m in ns2.MEASURES]
@@ -105,8 +106,7 @@ def test_stored_values_of_another_world_are_refused(monkeypatch):
 def test_what_is_stored_can_be_read_again(monkeypatch, tmp_path):
     made = comparison((0.5, 0.6), (0.4, 0.3))
     (tmp_path / "adhoc.json").write_text(ns2.as_stored(made))
-    monkeypatch.setattr(ns2, "files", lambda package: tmp_path)
-    monkeypatch.setattr(ns2, "STORED", "adhoc.json")
+    monkeypatch.setattr(ns2, "STORED", tmp_path / "adhoc.json")
     assert ns2.read_stored(2) == (list(made.theirs), "2.35")
     with pytest.raises(InputError, match="2 are stored"):
         ns2.read_stored(3)
@@ -120,10 +120,10 @@ def test_the_page_shows_means_differences_and_placements(tmp_path):
 
 
 def test_check_fails_if_a_goal_is_missed(capsys, monkeypatch):
-    monkeypatch.setattr(ns2, "compare", lambda *_: comparison((0.5, 0.6)))
-    assert call(capsys, "--check")[0] == 1
-    monkeypatch.setattr(ns2, "compare", lambda *_: comparison((0.6, 0.6)))
-    assert call(capsys, "--check")[0] == 0
+    for own, code in ((0.5, 1), (0.6, 0)):
+        measured = [side[0] for side in (comparison((own, 0.6)).mine, comparison((own, 0.6)).theirs)]
+        monkeypatch.setattr(ns2.AgainstNs2, "read", lambda *_, measured=measured: tuple(measured))
+        assert call(capsys, "--check", "--stored", "--placements", "1")[0] == code
 
 
 def test_storing_needs_ns2(capsys, monkeypatch, tmp_path):

@@ -4,34 +4,44 @@ import itertools
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from tonopah._core import trace
 from tonopah.cli import main
 from tonopah.errors import InputError
-from tonopah.validate import queues, queues_page, queues_worlds
-from tonopah.validate.queues import CaseResult, Run
-from tonopah.validate.queues_recordings import shipped
+from tonopah.validate.frame import compare, select
+from tonopah.validate.queues import comparison as queues
+from tonopah.validate.queues import worlds as queues_worlds
+from tonopah.validate.queues.comparison import QueueResult, QueueRun
+from tonopah.validate.queues.recordings import shipped
+from tonopah_dev.pages import validation_queues as queues_page
+
+AGAINST = queues.AgainstLinuxQueues(shipped())
+
+
+def chosen(pattern):
+    """The recorded cases that match."""
+    return select(AGAINST, pattern)
+
 
 SHORT = ("codel-5m-40ms-1cubic", "fqcodel-5m-100ms-2cubic", "pie-5m-40ms-1cubic")
 
 
 def case(name):
-    return shipped().select(name)[0]
+    return chosen(name)[0]
 
 
 def results(names):
     cases = [case(name) for name in names]
-    return queues.validate(shipped(), cases, queues.jobs_of(shipped(), cases), 2)
+    return compare(queues.AgainstLinuxQueues(shipped()), cases, 2)
 
 
 def test_of_the_table_of_flows_every_column_is_read():
-    (one,), table = shipped().select("fqcodel-5m-100ms-2cubic"), shipped().flows()
+    (one,), table = chosen("fqcodel-5m-100ms-2cubic"), shipped().flows()
 
     def reads(flows):
-        queues.jobs_of(SimpleNamespace(flows=lambda: flows), [one])
+        queues.jobs_of(flows, one)
         queues.recorded(flows, one)
 
     reads(table)
@@ -95,7 +105,7 @@ def test_the_weight_of_red_is_the_power_of_two_of_tc():
 
 
 def run(wait_s=0.005, drops=100, marks=0, goodputs=(5e6, 5e6), cbr=0):
-    return Run(wait_s, drops, marks, tuple(goodputs), cbr)
+    return QueueRun(wait_s, drops, marks, tuple(goodputs), cbr)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,7 @@ def run(wait_s=0.005, drops=100, marks=0, goodputs=(5e6, 5e6), cbr=0):
 )
 def test_each_goal_is_missed_beyond_its_tolerance(ours, missed):
     kernel = [run(goodputs=(5e6 - i * 1e4, 5e6 + i * 1e4)) for i in range(6)]
-    result = CaseResult(case("codel-20m-10ms-2reno"), ours=[run(**ours)] * 6, kernel=kernel)
+    result = QueueResult(case("codel-20m-10ms-2reno"), ours=[run(**ours)] * 6, kernel=kernel)
     assert [check.name for check in queues.checks(result) if not check.met] == missed
 
 
@@ -147,14 +157,14 @@ def test_the_command_prints_json_and_fails_only_with_check(capsys, monkeypatch):
 
 
 def test_a_case_that_does_not_exist_is_an_error_with_those_that_come_close():
-    with pytest.raises(InputError, match="matches no recording") as raised:
-        shipped().select("codel-5m-40ms-1qubic")
+    with pytest.raises(InputError, match="matches no case") as raised:
+        chosen("codel-5m-40ms-1qubic")
     assert "codel-5m-40ms-1cubic" in raised.value.hint
 
 
 def test_what_cannot_be_expressed_is_said():
     choke, other = case("choke-20m-40ms-mixed"), case("fqpie-20m-40ms-8cubic")
-    found = queues.validate(shipped(), [choke, other], [])
+    found = compare(AGAINST, [choke, other])
     page = queues_page.text(shipped(), found)
     assert "choke-20m-40ms-mixed: there is no choke here" in page and "there is no fq_pie here" in page
 

@@ -10,8 +10,9 @@ import pytest
 import tonopah as tp
 from tonopah.cli.main import main
 from tonopah.scenario.document import to_toml
-from tonopah.validate import trace, trace_connection
-from tonopah.validate.trace_packets import ACK, SYN, Packet, pcapng_frames, read_packets
+from tonopah.validate.trace import comparison as trace
+from tonopah.validate.trace import connection as trace_connection
+from tonopah.validate.trace.packets import ACK, SYN, CapturedPacket, pcapng_frames, read_packets
 
 WORLD = {
     "duration": "8s",
@@ -178,10 +179,11 @@ def test_a_figure_of_a_trace_without_losses(tmp_path, capsys):
 def test_segments_that_the_network_card_cuts_later():
     a, b = ("10.0.0.1", 1), ("10.0.0.2", 2)
     packets = [
-        Packet(0, a, b, 2**32 - 1, 0, SYN, 0, 60, mss=1460), Packet(10**7, b, a, 7, 0, SYN | ACK, 0, 60, mss=1460),
-        Packet(10**7, a, b, 0, 8, ACK, 4344, 4396), Packet(10**7 + 1, a, b, 4344, 8, ACK, 4344, 4396),
-        Packet(2 * 10**7, b, a, 8, 4344, ACK, 0, 52), Packet(2 * 10**7, a, b, 4344, 8, ACK, 4344, 4396),
-        Packet(3 * 10**7, b, a, 8, 8688, ACK, 0, 52),
+        CapturedPacket(0, a, b, 2**32 - 1, 0, SYN, 0, 60, mss=1460),
+        CapturedPacket(10**7, b, a, 7, 0, SYN | ACK, 0, 60, mss=1460),
+        CapturedPacket(10**7, a, b, 0, 8, ACK, 4344, 4396), CapturedPacket(10**7 + 1, a, b, 4344, 8, ACK, 4344, 4396),
+        CapturedPacket(2 * 10**7, b, a, 8, 4344, ACK, 0, 52), CapturedPacket(2 * 10**7, a, b, 4344, 8, ACK, 4344, 4396),
+        CapturedPacket(3 * 10**7, b, a, 8, 8688, ACK, 0, 52),
     ]  # fmt: skip
     seen = trace_connection.observe(packets, "test", 100.0, 10**9)
     assert seen.sender.mss_bytes == 1448 and seen.flight[:, 1].tolist() == [4344, 8688, 4344, 4344, 0]

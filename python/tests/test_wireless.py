@@ -10,8 +10,8 @@ from tonopah import _core, metrics
 from tonopah.cli import main
 from tonopah.plot import layout
 from tonopah.plot.network import describe, draw, legend
+from tonopah.runs.simulation import OWNERS, SERIES
 from tonopah.scenario import document
-from tonopah.simulation import OWNERS, SERIES
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 ADHOC = {

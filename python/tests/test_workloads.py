@@ -10,10 +10,10 @@ import pytest
 import tonopah as tp
 from tonopah.errors import InputError, LimitError
 from tonopah.metrics import metric
+from tonopah.runs.summary import workload_columns
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
 from tonopah.spec.columns import check_metric, of_workloads
 from tonopah.spec.reader import parse_spec
-from tonopah.summary import workload_columns
 from tonopah.terminal.run_tables import run_tables, workload_grids
 
 WORLD: dict[str, Any] = {

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
     from tonopah.cc.compiled import compiled
     from tonopah.cc.library import get_include
-    from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, ScenarioWarning
-    from tonopah.running import Result, run
+    from tonopah.runs.endpoint import Endpoint, EndpointEvent, EndpointState
+    from tonopah.runs.segment import Segment
+    from tonopah.runs.simulation import algorithms, check
+    from tonopah.runs.summary import FlowSummary, LinkSummary, WorkloadSummary
     from tonopah.scenario.document import load
-    from tonopah.segment import Segment
-    from tonopah.simulation import algorithms, check
-    from tonopah.study import Study
-    from tonopah.summary import FlowSummary, LinkSummary, WorkloadSummary
-    from tonopah.sweeping import sweep
+    from tonopah.study.run import Result, run
+    from tonopah.study.study import Study
+    from tonopah.study.sweep import sweep
 
     __version__: str
 
@@ -69,15 +69,15 @@ _NAMES = {
     "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
     "cc.compiled": ("compiled",),
     "cc.library": ("get_include",),
-    "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
+    "runs.endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "ScenarioWarning"),
-    "running": ("Result", "run"),
     "scenario.document": ("load",),
-    "segment": ("Segment",),
-    "simulation": ("algorithms", "check"),
-    "study": ("Study",),
-    "summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
-    "sweeping": ("sweep",),
+    "runs.summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
+    "runs.segment": ("Segment",),
+    "runs.simulation": ("algorithms", "check"),
+    "study.run": ("Result", "run"),
+    "study.study": ("Study",),
+    "study.sweep": ("sweep",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

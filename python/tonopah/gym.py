@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tonopah._core import AGENT_FIELDS, AgentRun, ScenarioError
 from tonopah.errors import InputError, relay
-from tonopah.running import Result
 from tonopah.scenario.document import prepare, to_json
+from tonopah.study.run import Result
 
 AGENT = {"python": "tonopah.gym:Agent"}
 """What stands for the agent as `cc` of its flow."""
@@ -91,7 +91,8 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
     Parameters
     ----------
     scenario : str, path or mapping, optional
-        A scenario (docs/scenario.md); one flow over a lossy link if absent. Other flows have the algorithms that it gives them.
+        A scenario (docs/generated/scenario.md); one flow over a lossy link if absent. Other flows have the algorithms that it
+        gives them.
     flow : int
         Number of the flow in `flow` of the scenario whose window is set.
     interval_s : float

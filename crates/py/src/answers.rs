@@ -11,7 +11,6 @@ const MAX_SECONDS: f64 = 1e9;
 pub(crate) struct Answers {
     pub(crate) window: Window,
     pub(crate) next_timer: Option<Time>,
-    pub(crate) head_timeout: Option<Span>,
     pub(crate) pacing_rate: Option<Rate>,
 }
 

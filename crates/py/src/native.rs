@@ -18,7 +18,7 @@ use crate::native_signals as signals;
 use crate::signals::says_something;
 
 /// Version of the interface: kinds, signals, answers.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is called: the kind of the event by its place in `KINDS`, state, signal, view, answers.
 type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f64);
@@ -37,9 +37,8 @@ const ON_IDLE: usize = 7;
 const ON_TIMER: usize = 8;
 
 /// Answers, NaN where there is none; `done` is set to 1 when the call has come to its end.
-const ANSWERS: [&str; 6] =
-    ["cwnd_bytes", "ssthresh_bytes", "next_timer_s", "head_timeout_s", "pacing_rate_bps", "done"];
-const DONE: usize = 5;
+const ANSWERS: [&str; 5] = ["cwnd_bytes", "ssthresh_bytes", "next_timer_s", "pacing_rate_bps", "done"];
+const DONE: usize = 4;
 
 /// The code and state of one end of a connection.
 pub(crate) struct Native {
@@ -87,7 +86,7 @@ impl Native {
         // SAFETY: who sets `native_entry` promises a function of this type at this address for as long as its object lives.
         let event = unsafe { std::mem::transmute::<usize, Event>(address) };
         let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
-        let answers = Answers { window, next_timer: None, head_timeout: None, pacing_rate: None };
+        let answers = Answers { window, next_timer: None, pacing_rate: None };
         let owner = object.clone().unbind();
         Ok(Some(Box::new(Native {
             class,
@@ -122,7 +121,7 @@ impl Native {
         }
         // SAFETY: see the head of this file; `view` is null or an array that lives until the end of the caller's statement.
         unsafe { (self.event)(kind as i32, self.state.pointer(), signal.as_ptr(), view, given.as_mut_ptr()) };
-        let [cwnd, ssthresh, next_timer, head_timeout, pacing_rate, done] = given;
+        let [cwnd, ssthresh, next_timer, pacing_rate, done] = given;
         if done != 1.0 {
             let text = "compiled code did not come to its end (an exception that it does not pass on); uncompiled it says where";
             self.class.raise(KINDS[kind], self.now, PyRuntimeError::new_err(text));
@@ -134,9 +133,6 @@ impl Native {
             next_timer: some(next_timer).map(|s| {
                 let span = answers::seconds(s, 0.0);
                 Time::ZERO + self.check("next_timer", span, &[s], || answers::allowed_seconds(0.0))
-            }),
-            head_timeout: some(head_timeout).map(|s| {
-                self.check("head_timeout", answers::seconds(s, 1e-9), &[s], || answers::allowed_seconds(1e-9))
             }),
             pacing_rate: some(pacing_rate).map(|bits| {
                 self.check("pacing_rate", answers::rate(bits), &[bits], || answers::ALLOWED_RATE.to_owned())
@@ -171,8 +167,8 @@ impl CongestionControl for Native {
         self.call(ON_CONGESTION, &signals::congestion(event), view);
     }
 
-    fn window(&self) -> Window {
-        self.answers.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.answers.window
     }
 
     fn on_recovery_end(&mut self, view: &cc::View) {
@@ -205,10 +201,6 @@ impl CongestionControl for Native {
 
     fn next_timer(&self) -> Option<Time> {
         self.answers.next_timer
-    }
-
-    fn head_timeout(&self) -> Option<Span> {
-        self.answers.head_timeout
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

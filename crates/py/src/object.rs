@@ -30,7 +30,6 @@ struct Methods {
     on_idle: Option<Py<PyAny>>,
     on_timer: Option<Py<PyAny>>,
     next_timer: Option<Py<PyAny>>,
-    head_timeout: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     observe: Option<Py<PyAny>>,
 }
@@ -67,7 +66,6 @@ impl Methods {
             on_idle: method("on_idle")?,
             on_timer: method("on_timer")?,
             next_timer: method("next_timer")?,
-            head_timeout: method("head_timeout")?,
             pacing_rate: method("pacing_rate")?,
             observe: method("observe")?,
         })
@@ -90,7 +88,7 @@ impl Object {
                 Err(error) => class.raise("__init__", setup.now, error),
             };
             let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
-            let answers = Answers { window, next_timer: None, head_timeout: None, pacing_rate: None };
+            let answers = Answers { window, next_timer: None, pacing_rate: None };
             let mut object = Object { class, methods, mss: setup.mss, now: setup.now, answers };
             object.query_all(py);
             Box::new(object)
@@ -116,12 +114,11 @@ impl Object {
     }
 
     fn query_all(&mut self, py: Python<'_>) {
-        let Methods { window, next_timer, head_timeout, pacing_rate, .. } = &self.methods;
+        let Methods { window, next_timer, pacing_rate, .. } = &self.methods;
         let mss = self.mss;
         let answers = Answers {
             window: self.query(py, "window", window, |answer| window_of(answer, mss)),
             next_timer: self.query_if(py, "next_timer", next_timer, |s| Ok(Time::ZERO + seconds(s, 0.0)?)),
-            head_timeout: self.query_if(py, "head_timeout", head_timeout, |s| seconds(s, 1e-9)),
             pacing_rate: self.query_if(py, "pacing_rate", pacing_rate, rate),
         };
         self.class.check_past(&answers, self.now);
@@ -194,8 +191,8 @@ impl CongestionControl for Object {
         self.call(view.now, "on_congestion", |m| Some(&m.on_congestion), args);
     }
 
-    fn window(&self) -> Window {
-        self.answers.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.answers.window
     }
 
     fn on_recovery_end(&mut self, view: &cc::View) {
@@ -227,10 +224,6 @@ impl CongestionControl for Object {
 
     fn next_timer(&self) -> Option<Time> {
         self.answers.next_timer
-    }
-
-    fn head_timeout(&self) -> Option<Span> {
-        self.answers.head_timeout
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -39,7 +39,7 @@ const STANDARD: [Standard; 14] = [
     ("web", 2, web),
 ];
 
-/// The dumbbell of `tonopah bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
+/// The dumbbell of `python -m tonopah_dev.bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
 fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
     let queue = json!({"kind": "drop_tail", "limit": format!("{queue}p")});
     // A dumbbell has at most so many pairs of hosts; the second flow of a pair comes when all pairs have one.
@@ -58,7 +58,7 @@ fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
     })
 }
 
-/// The dumbbell of `tonopah bench` that grows: 1 Mb/s for each flow, windows of four segments.
+/// The dumbbell of `python -m tonopah_dev.bench` that grows: 1 Mb/s for each flow, windows of four segments.
 fn growing(flows: u32) -> Value {
     let queue = format!("{}p", u64::from(flows) * 1_000_000 * 44 / 8 / 1500 / 1000);
     json!({
@@ -75,7 +75,7 @@ fn growing(flows: u32) -> Value {
     })
 }
 
-/// The flows of 10 kB of `tonopah bench` that come and go: 10,000 a second, a thousand at a time.
+/// The flows of 10 kB of `python -m tonopah_dev.bench` that come and go: 10,000 a second, a thousand at a time.
 fn web() -> Value {
     let mut scenario = dumbbell(50, "1Gbps", "1Gbps", 5_000);
     scenario["network"]["access"]["queue"] = json!("100000p");

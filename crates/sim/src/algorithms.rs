@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use tcp::cc::{ALGORITHMS, Algorithm, Param, ParamKind, Value};
+use tcp::compat::cc::is_compat;
 
 /// Every algorithm with its parameters and profiles.
 pub fn algorithms() -> Json {
@@ -22,6 +23,7 @@ fn describe(algorithm: &Algorithm) -> Json {
         "name": algorithm.name,
         "title": algorithm.title,
         "reference": algorithm.reference,
+        "compat": is_compat(algorithm),
         "requirements": {
             "owns_window": algorithm.requirements.owns_window,
             "ecn": algorithm.requirements.ecn,

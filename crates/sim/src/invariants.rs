@@ -11,7 +11,7 @@ use crate::world::World;
 /// Events between two checks, at least, and for each flow and link: a check goes over all of them, and the larger the world is, the
 /// fewer of them have done anything since the last one. In a release build that is less than a hundredth of the work.
 const RELEASE_INTERVAL: (u64, u64) = (1 << 16, 16);
-/// The same in a debug build, the one of tests.
+/// Events between two checks in a debug build, the one of tests.
 const DEBUG_INTERVAL: (u64, u64) = (1 << 10, 1);
 /// No cwnd is larger: TCP can announce windows of 2^30 bytes (RFC 7323 §2.3), algorithms may go beyond.
 const MAX_CWND: Bytes = Bytes(1 << 50);

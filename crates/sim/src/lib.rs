@@ -55,14 +55,13 @@ pub use host::app::video::VideoSummary;
 pub use host::app::voice::VoiceSummary;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
-pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{Datagram, DropReason, Packet, Payload};
 pub use qdisc::{BandReport, DualPi2Report, QueueReport, TinReport};
 pub use scenario::{Scenario, ScenarioError, ScenarioWarning};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, Forward,
     LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
     Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };

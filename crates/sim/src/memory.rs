@@ -59,7 +59,7 @@ fn bytes(extent: &Extent, listed: usize) -> u64 {
 }
 
 impl Simulation {
-    /// The same as [`world_bytes`] for a world that is built.
+    /// What [`world_bytes`] tells in advance, of a world that is built.
     pub fn world_bytes(&self) -> u64 {
         let World { graph, resolved, .. } = &self.world;
         bytes(&Extent::of(graph), resolved.flow.len())

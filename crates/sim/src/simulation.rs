@@ -25,7 +25,7 @@ pub enum EventMode {
 
 /// A run of a scenario with a seed.
 ///
-/// The same scenario and seed give the same outcome, bit for bit.
+/// Equal scenarios and seeds give equal outcomes, bit for bit.
 ///
 /// ```
 /// use sim::{Scenario, Simulation};
@@ -61,7 +61,7 @@ pub struct Outcome {
     pub trace: Option<String>,
 }
 
-/// The same world as an explicit graph; what is drawn before it runs, starts of flows included, depends on `seed`.
+/// The world of a scenario as an explicit graph; what is drawn before it runs, starts of flows included, depends on `seed`.
 ///
 /// # Errors
 ///

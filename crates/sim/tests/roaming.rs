@@ -1,4 +1,4 @@
-//! Reassociation of stations that move between access points (networks.md §6.7), and keys that a sweep needs.
+//! Reassociation of stations that move between access points, and keys that a sweep needs.
 
 mod common;
 

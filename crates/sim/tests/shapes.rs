@@ -50,8 +50,8 @@ fn a_limit_in_bdp_is_the_rate_times_the_longest_round_trip_in_bytes() {
     };
     let queue_of = |limit: Value| {
         let link = sim::expand(&scenario(&world(limit)), 1).unwrap().link.swap_remove(0);
-        let back = link.reverse.unwrap().queue;
-        (serde_json::to_value(link.queue).unwrap(), serde_json::to_value(back).unwrap())
+        let back = link.options.reverse.unwrap().queue;
+        (serde_json::to_value(link.options.queue).unwrap(), serde_json::to_value(back).unwrap())
     };
     // 10 Mb/s x 40 ms = 50 kB, and a tenth of it in the other direction
     let (forth, back) = queue_of(json!("1bdp"));

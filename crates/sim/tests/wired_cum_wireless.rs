@@ -1,4 +1,4 @@
-//! A wired core with base stations: shapes, gateways and domains (networks.md §9.4, C1).
+//! A wired core with base stations: shapes, gateways and domains.
 
 mod common;
 
@@ -94,8 +94,7 @@ fn with_shortest_paths_stations_change_their_gateway() {
     }
 }
 
-/// A packet that leaves the domain is buffered for a route to the gateway in std, and dropped in ns2 (networks.md
-/// §9.4).
+/// A packet that leaves the domain is buffered for a route to the gateway in std, and dropped in ns2.
 #[test]
 fn packets_out_of_the_domain_do_not_wait_in_ns2() {
     let drops = |profile: &str| {

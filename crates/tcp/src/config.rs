@@ -3,6 +3,7 @@
 //! Every field has one reader. A run records all of them, resolved.
 
 use crate::cc::CcConfig;
+use crate::compat::Agent;
 use crate::settings::{
     CwndReductionKind, DelayedAck, EcnMode, Headers, Misbehaviour, OpeningKind, ProfileName, RecoveryKind, RtoBounds,
     RttAlgorithm, initial_window,
@@ -83,17 +84,10 @@ pub struct TcpConfig {
     pub retries2: u32,
     /// User time-out (RFC 9293 §3.8.3), from the first retransmission or probe on; 0: none.
     pub user_timeout: Span,
-    /// Open by SYN and SYN-ACK. Without, both ends are established from the first segment on and know each other's settings, as
-    /// ns-2's one-way agents.
+    /// Open by SYN and SYN-ACK. Without, both ends are established from the first segment on and know each other's settings.
     pub handshake: bool,
-    /// What headers add to the length of a packet.
-    pub headers: Headers,
-    /// Every write is filled up to whole segments, as ns-2 counts what its applications write.
-    pub whole_segments: bool,
-    /// The sender is one of ns-2.35's one-way agents in what docs/models.md lists; with recovery by duplicate ACKs.
-    pub one_way_agent: bool,
-    /// How far into a tick of `rto.granularity` the clock of such an agent began.
-    pub tick_phase: Span,
+    /// The sender is an agent of another simulator; otherwise one of the house.
+    pub agent: Option<Agent>,
     /// Length of TIME-WAIT (RFC 9293: 2 MSL).
     pub time_wait: Span,
     /// Loss detection and repair.
@@ -122,7 +116,12 @@ impl TcpConfig {
 
     /// Every write is filled up to a multiple of this.
     pub fn write_unit(&self) -> Bytes {
-        if self.whole_segments { self.mss } else { Bytes(1) }
+        if self.agent.is_some_and(|agent| agent.whole_segments) { self.mss } else { Bytes(1) }
+    }
+
+    /// What headers add to the length of a packet.
+    pub fn headers(&self) -> Headers {
+        self.agent.map_or(Headers::Options, |agent| agent.headers)
     }
 
     fn rfc(cc: CcConfig) -> TcpConfig {
@@ -172,10 +171,7 @@ impl TcpConfig {
             retries2: 15,
             user_timeout: Span::ZERO,
             handshake: true,
-            headers: Headers::Options,
-            whole_segments: false,
-            one_way_agent: false,
-            tick_phase: Span::ZERO,
+            agent: None,
             time_wait: ms(60_000),
             recovery,
             cwnd_reduction: CwndReductionKind::Prr,
@@ -194,7 +190,7 @@ impl TcpConfig {
             mss,
             initial_window: initial_window(ProfileName::Linux, mss),
             // As the recorded receiver of 6.18: it never limits (3.3 MB were outstanding after 259 segments in order), and
-            // while it opens, over 2,898 segments, each has an ACK of its own (docs/validation.md).
+            // while it opens, over 2,898 segments, each has an ACK of its own (docs/generated/validation.md).
             recv_buffer: Bytes(1 << 24),
             initial_recv_window: Bytes((1 << 24) - 2_898 * 2 * mss.0),
             delayed_ack: DelayedAck {
@@ -262,8 +258,8 @@ impl TcpConfig {
             send_buffer: Bytes(131_072),
             // ConnTimeout; the initial estimate of an RTT does not matter with timestamps.
             rto: RtoBounds { initial: Span::from_millis(3000), ..plain.rto },
-            opening: OpeningKind::Ns3,
-            rtt_estimator: RttAlgorithm::Ns3,
+            opening: OpeningKind::BareAck,
+            rtt_estimator: RttAlgorithm::Timestamps,
             timestamps: true,
             ..plain
         }

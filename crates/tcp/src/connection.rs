@@ -3,6 +3,15 @@
 //! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `shutdown_write`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver passes in the time and drains `poll_segment` after every input.
 //!
+//! `impl Connection` lies in:
+//!
+//! - this file: segments and time-outs in, writes
+//! - `make.rs`: segments out
+//! - `state.rs`: the states, opening and closing; reads; a connection in the place of one that is over
+//! - `reset.rs`: RST in and out, challenge ACKs, close and abort, a peer that does not answer
+//! - `socket_options.rs`: what an application changes while the connection lasts
+//! - `forging.rs`: a receiver that breaks the rules
+//!
 //! The structs on the path of a segment are `repr(C)`, here and in the parts of a connection: their fields lie in memory as
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
 //! connections take turns.
@@ -10,17 +19,13 @@
 mod exceptional;
 mod forger;
 mod forging;
-mod give_up;
 mod handshake;
 mod make;
-mod memory;
-mod reading;
-mod reopen;
 mod reset;
 mod socket_options;
 mod state;
 
-pub use memory::Memory;
+pub use handshake::Memory;
 pub use state::ConnectionState;
 
 use std::sync::Arc;
@@ -29,6 +34,7 @@ use exceptional::Exceptional;
 use handshake::Handshake;
 
 use crate::cc::Window;
+use crate::compat::SecondsClock;
 use crate::config::TcpConfig;
 use crate::ecn::{Echo, EchoAck};
 use crate::event::{Event, Pending};
@@ -213,11 +219,9 @@ impl Connection {
         accepted
     }
 
-    /// What a clock of doubles says, in seconds, of the time of the input that follows; one of ns-2's agents measures by it.
-    pub fn set_seconds(&mut self, now: f64) {
-        if let Some(sender) = &mut self.sender {
-            sender.set_seconds(now);
-        }
+    /// The clock of a sender that is an agent of another simulator; a driver that keeps its time tells it before each input.
+    pub fn compat_mut(&mut self) -> Option<&mut SecondsClock> {
+        self.sender.as_deref_mut().and_then(Sender::compat_mut)
     }
 
     /// Free space of the send buffer.

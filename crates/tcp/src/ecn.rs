@@ -76,7 +76,7 @@ pub(crate) enum EchoAck {
     None,
     /// An immediate ACK.
     Immediate,
-    /// The same, for the first mark: the window may soon be one segment, so the next segment is not to wait either (Linux).
+    /// As `Immediate`, for the first mark: the window may soon be one segment, so the next segment is not to wait either (Linux).
     First,
     /// The sender retransmits: Linux answers without delay, other receivers as they do.
     Retransmission,
@@ -172,17 +172,17 @@ impl Echo {
         if due { EchoAck::Immediate } else { EchoAck::None }
     }
 
-    /// ECN flags of the next segment. `cwr`: the sender has reduced its window.
+    /// ECN flags of the next segment. `cwr`: CWR if the sender has reduced its window.
     #[inline]
-    pub(crate) fn flags(&self, cwr: bool) -> Flags {
+    pub(crate) fn flags(&self, cwr: Flags) -> Flags {
         if self.mode == EcnMode::Off { Flags::default() } else { self.echo_flags(cwr) }
     }
 
     #[inline(never)]
-    fn echo_flags(&self, cwr: bool) -> Flags {
+    fn echo_flags(&self, cwr: Flags) -> Flags {
         match self.mode {
             EcnMode::Off => Flags::default(),
-            EcnMode::Classic | EcnMode::Dctcp => ace(u32::from(cwr) * 2 + u32::from(self.echo)),
+            EcnMode::Classic | EcnMode::Dctcp => ace(u32::from(self.echo)).with(cwr),
             EcnMode::Accecn | EcnMode::L4s => ace(self.cep % DIVACE as u32),
         }
     }
@@ -200,6 +200,15 @@ impl Echo {
     /// Records that an ACK is sent.
     pub(crate) fn on_ack_sent(&mut self) {
         self.unreported_marks = 0;
+    }
+}
+
+/// ECN field of data.
+pub(crate) fn of_data(mode: EcnMode) -> Ecn {
+    match mode {
+        EcnMode::Off => Ecn::NotEct,
+        EcnMode::L4s => Ecn::Ect1,
+        EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
     }
 }
 

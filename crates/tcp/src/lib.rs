@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cc;
+pub mod compat;
 pub mod config;
 mod connection;
 mod ecn;

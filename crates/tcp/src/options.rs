@@ -27,8 +27,8 @@ pub(crate) struct Agreed {
 }
 
 impl Agreed {
-    /// What `config` and the peer's SYN or SYN-ACK have in common.
-    pub(crate) fn new(config: &TcpConfig, theirs: &Segment, ecn: EcnMode) -> Agreed {
+    /// What `config`, with this receive buffer, and the peer's SYN or SYN-ACK have in common.
+    pub(crate) fn new(config: &TcpConfig, recv_buffer: Bytes, theirs: &Segment, ecn: EcnMode) -> Agreed {
         // A peer that does not model options, such as a script's, has no limits.
         let Some(syn) = theirs.syn else {
             return Agreed { mss: config.mss, sack: false, timestamps: false, ecn, scale: Scale::Free };
@@ -43,7 +43,7 @@ impl Agreed {
             timestamps,
             ecn,
             scale: if config.window_scale && syn.window_scale.is_some() {
-                Scale::Shift(shift_for(config.recv_buffer))
+                Scale::Shift(shift_for(recv_buffer))
             } else {
                 Scale::Unscaled
             },
@@ -92,12 +92,12 @@ fn offered_mss(config: &TcpConfig) -> Bytes {
 }
 
 /// The options of our SYN, or of our SYN-ACK to the SYN `theirs`: only what that offered.
-pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions {
+pub(crate) fn offer(config: &TcpConfig, recv_buffer: Bytes, theirs: Option<&Segment>) -> SynOptions {
     let offered = |by: fn(&SynOptions) -> bool| theirs.is_none_or(|segment| segment.syn.as_ref().is_some_and(by));
     let scale = config.window_scale && offered(|syn| syn.window_scale.is_some());
     SynOptions {
         mss: u32::try_from(offered_mss(config).0).unwrap_or(u32::MAX),
-        window_scale: scale.then(|| shift_for(config.recv_buffer)),
+        window_scale: scale.then(|| shift_for(recv_buffer)),
         sack_permitted: config.sack && offered(|syn| syn.sack_permitted),
     }
 }
@@ -135,9 +135,14 @@ impl Clock {
         self.last_ack_sent = SeqNo::FIRST_DATA;
     }
 
-    /// `echoes_duplicates`: the timestamp of what has been acknowledged before is kept too (ns-2).
-    pub(crate) fn agree(&mut self, agreed: bool, echoes_duplicates: bool) {
-        (self.agreed, self.echoes_duplicates) = (agreed, echoes_duplicates);
+    /// Whether both ends use timestamps is known.
+    pub(crate) fn agree(&mut self, agreed: bool) {
+        self.agreed = agreed;
+    }
+
+    /// The timestamp of what has been acknowledged before is kept too.
+    pub(crate) fn echo_duplicates(&mut self) {
+        self.echoes_duplicates = true;
     }
 
     /// RFC 7323 §4.3 (2): echo the timestamp of the earliest unacknowledged segment, so that the RTT includes the delay of

@@ -127,7 +127,7 @@ impl RttEstimator {
     pub(crate) fn sample(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         self.backoff = 0;
         match self.kind {
-            RttAlgorithm::Rfc | RttAlgorithm::Ns3 => self.sample_rfc(r),
+            RttAlgorithm::Rfc | RttAlgorithm::Timestamps => self.sample_rfc(r),
             RttAlgorithm::Linux => self.sample_linux(r, snd_una, snd_nxt),
         }
         self.set_rto();
@@ -181,7 +181,7 @@ impl RttEstimator {
         let base = match (self.srtt.get(), self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
-            (Some(srtt), RttAlgorithm::Rfc | RttAlgorithm::Ns3) => {
+            (Some(srtt), RttAlgorithm::Rfc | RttAlgorithm::Timestamps) => {
                 (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
             }
             (Some(_), RttAlgorithm::Linux) => {

@@ -3,6 +3,13 @@
 //! Gives flight (RFC 5681: sent, not acked) and pipe (RFC 6675: estimated to be in the network), and keeps per segment
 //! what SACK, RACK (RFC 8985) and the rate sampler need. Work per ACK is bounded by what the ACK changes: stretches
 //! that were reported before are not examined again, and each search starts where the last one ended.
+//!
+//! `impl Scoreboard` lies in:
+//!
+//! - this file: sums, sending, what is told of segments
+//! - `sack.rs`: what SACK blocks report; `advance.rs`: what is cumulatively acknowledged
+//! - `detect.rs`: what is lost; `fack.rs`: losses below the highest report
+//! - `resend.rs`: what is sent again
 
 use std::collections::VecDeque;
 

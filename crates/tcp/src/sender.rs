@@ -1,22 +1,20 @@
 //! The sending half of a connection, and the application's side of it.
 //!
 //! A sender is a core (`core.rs`: its variables, what it measures, its algorithm) and one of three loss recoveries
-//! (`loss_recovery.rs`): by duplicate ACKs, by SACK and time, or as ns-2's TCP-Linux. `ack.rs` has the order of work on an ACK, `timeouts.rs`
-//! on a deadline, `transmit.rs` on a poll.
+//! (`loss_recovery.rs`): by duplicate ACKs, by SACK and time, or an agent of another simulator. `ack.rs` has the order of work on an
+//! ACK, `timeouts.rs` on a deadline, `transmit.rs` on a poll.
 
 mod ack;
-mod ack_context;
-mod controller;
-mod core;
+pub(crate) mod ack_context;
+mod cc_state;
+pub(crate) mod core;
 mod cwnd_usage;
 mod dupack_recovery;
-mod linux_agent;
 mod loss_recovery;
-mod one_way;
 mod pacer;
 mod rto;
 mod sack_recovery;
-mod segments;
+pub(crate) mod segments;
 mod timeouts;
 mod transmit;
 mod tso;
@@ -27,6 +25,7 @@ pub use self::core::Totals;
 use self::loss_recovery::LossRecovery;
 pub(crate) use self::segments::Outgoing;
 use crate::cc::{State, Window};
+use crate::compat::SecondsClock;
 use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::seq::SeqNo;
@@ -109,10 +108,8 @@ impl Sender {
     ) -> Sender {
         let mut core = SenderCore::new(config, seed, agreed, now, handshake, rwnd);
         let mut recovery = LossRecovery::new(config, agreed);
-        core.tso_psh &= matches!(recovery, LossRecovery::Sack(_));
-        if let Some(recovery) = recovery.one_way_agent() {
-            recovery.start_agent(&mut core, handshake, now);
-        }
+        core.tso_psh &= recovery.forms_tso_packets();
+        recovery.start(&mut core, handshake, now);
         Sender { core, recovery }
     }
 
@@ -165,17 +162,15 @@ impl Sender {
         self.core.more = false;
     }
 
-    /// What a clock of doubles says of the input that follows; for ns-2's agents.
-    pub(crate) fn set_seconds(&mut self, now: f64) {
-        if let Some(agent) = self.recovery.one_way_agent().and_then(|recovery| recovery.agent.as_mut()) {
-            agent.double_now = Some(now);
-        }
+    /// The clock of an agent of another simulator, if the sender is one.
+    pub(crate) fn compat_mut(&mut self) -> Option<&mut SecondsClock> {
+        self.recovery.compat_mut()
     }
 
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         if !std::mem::replace(&mut self.core.fin, true) {
-            // What an agent of ns-2 has sent unwritten stands before the FIN.
+            // What an agent has sent unwritten stands before the FIN.
             self.core.end = self.core.end.max(self.core.snd_nxt);
         }
         self.update_pure_receiver();

@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Span};
 
-/// Segments that Linux of old let leave at once (tcp_max_burst), where ns-2's TCP-Linux follows it.
-pub(crate) const LINUX_MAX_BURST: u64 = 3;
-
 /// Loss detection and recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -55,8 +52,8 @@ pub enum OpeningKind {
     /// The first data carry the ACK of the SYN-ACK, and after more than one SYN time-out the initial window is one segment
     /// (RFC 6928 §2).
     Rfc,
-    /// As in ns-3: the ACK of the SYN-ACK is a segment of its own, and the initial window is what it is.
-    Ns3,
+    /// The ACK of the SYN-ACK is a segment of its own, and the initial window is what it is (ns-3).
+    BareAck,
 }
 
 /// How a receiver misleads the sender about what has arrived (Savage, Cardwell, Wetherall, Anderson 1999).
@@ -128,8 +125,9 @@ pub enum RttAlgorithm {
     Rfc,
     /// Linux: the maximum deviation of a round, which decays slowly; the minimum bounds that term alone.
     Linux,
-    /// ns-3: RFC 6298 with the ages of timestamps, in whole milliseconds. Algorithms of congestion control get SRTT as the RTT.
-    Ns3,
+    /// RFC 6298 with the ages of timestamps, in whole milliseconds. Algorithms of congestion control get SRTT as the RTT (ns-3).
+    #[serde(rename = "ns3")]
+    Timestamps,
 }
 
 /// What the headers of TCP and IP add to the length of a packet.
@@ -153,9 +151,9 @@ pub enum ProfileName {
     /// The RFCs' recommendations: SACK, RACK-TLP, PRR, F-RTO. `tahoe`, `reno` and `newreno` bring their own recovery.
     #[default]
     Rfc,
-    /// Linux 6.x as recorded: docs/validation.md says how close.
+    /// Linux 6.x as recorded: docs/generated/validation.md says how close.
     Linux,
-    /// ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK.
+    /// The numbers of ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK. Not its agent, which is `tcp.agent`.
     Ns2,
     /// ns-3.35: RFC 6675 with PRR, small buffers.
     Ns3,

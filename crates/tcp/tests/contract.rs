@@ -80,7 +80,7 @@ impl World {
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
         let (paced, seed) = (rng.chance(0.5), rng.next_u64());
         let setup = Setup { initial_ssthresh, handshake_rtt, paced, seed, ..Setup::plain(mss, initial_window) };
-        let cc = cc_config(&mut rng, algorithm, profile).build(&setup);
+        let mut cc = cc_config(&mut rng, algorithm, profile).build(&setup);
         let view = View {
             mss,
             snd_una: SeqNo::FIRST_DATA,

@@ -14,10 +14,10 @@ pytest.importorskip("websockets", reason="the extra `lab` is not installed")
 
 from tonopah.lab.app import make_app
 from tonopah.lab.context import Lab
-from tonopah.lab.measure import SHOWN
 from tonopah.lab.security import COOKIE, hosts_of, make_token
 from tonopah.lab.serve import listen, make_server
-from tonopah.lab.session import Limits
+from tonopah.lab.session import SessionLimits
+from tonopah_dev.browser.measure import SHOWN
 
 
 @dataclass
@@ -89,13 +89,13 @@ def serve(tmp_path_factory):
 @pytest.fixture(scope="package")
 def lab(serve):
     """A lab with small limits, for all tests that change nothing in its folder."""
-    return serve(limits=Limits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
+    return serve(limits=SessionLimits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
 
 
 @pytest.fixture(scope="package")
 def browser():
     """Chromium, or a reason why not."""
-    from tonopah.lab.browser import Browser, find_chromium
+    from tonopah_dev.browser.browser import Browser, find_chromium
 
     program = find_chromium()
     if program is None:

@@ -7,7 +7,7 @@ import pytest
 import tonopah
 from tonopah.errors import InputError
 from tonopah.lab import lessons
-from tonopah.lab.session import Limits, Session, Slots, recorded
+from tonopah.lab.session import Session, SessionLimits, Slots, recorded
 from tonopah.scenario.paths import put
 
 GUESSES = {
@@ -45,7 +45,7 @@ REACHED = {
 
 
 def run(scenario, tmp_path):
-    session = Session(scenario, 1, tmp_path, False, Slots(2), Limits())
+    session = Session(scenario, 1, tmp_path, False, Slots(2), SessionLimits())
     session.start()
     session.thread.join()
     assert session.error is None

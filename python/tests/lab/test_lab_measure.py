@@ -1,12 +1,12 @@
-"""`tonopah bench --only lab`: what it measures of the server and the page."""
+"""`python -m tonopah_dev.bench --only lab`: what it measures of the server and the page."""
 
 import os
 
 import pytest
 
 from tonopah.errors import InputError
-from tonopah.lab import measure
-from tonopah.lab.measure import Bench, Measured
+from tonopah_dev.browser import measure
+from tonopah_dev.browser.measure import Bench, LabMeasure
 
 
 def test_a_turn_takes_time_of_both_sides(page, lab):
@@ -36,7 +36,7 @@ def test_turns_end_when_their_time_is_over(page, lab, monkeypatch):
 
 
 def test_a_line_tells_the_limit_and_when_it_is_exceeded():
-    assert Measured("paint", 0.5, "s", 1.0).line() == "paint: 0.5 s (limit 1 s)"
-    assert Measured("paint", 2.0, "s", 1.0, 0.25, 0.5).line() == (
+    assert LabMeasure("paint", 0.5, "s", 1.0).line() == "paint: 0.5 s (limit 1 s)"
+    assert LabMeasure("paint", 2.0, "s", 1.0, 0.25, 0.5).line() == (
         "paint: 2 s (limit 1 s; exceeded); CPU 0.25 s server, 0.50 s browser"
     )

@@ -10,8 +10,8 @@ import pytest
 import tonopah
 from tonopah._core import Stepwise, run, trace
 from tonopah.lab import presets
-from tonopah.lab.session import Limits, Slots, Stopped, recorded
-from tonopah.lab.tracks import Shown, Tracks, reduce
+from tonopah.lab.session import SessionLimits, Slots, Stopped, recorded
+from tonopah.lab.tracks import ShownTrack, Tracks, reduce
 from tonopah.scenario.document import parse
 
 WORLD = {
@@ -122,7 +122,7 @@ def test_few_columns_keep_every_peak():
     rng = np.random.default_rng(1)
     t, v = np.sort(rng.uniform(0, 10, 100_000)), rng.normal(size=100_000).astype(np.float32)
     v[rng.random(len(v)) < 0.1] = np.nan
-    shown = Shown(0.0, 10.0, 300)
+    shown = ShownTrack(0.0, 10.0, 300)
     few_t, few_v = reduce(t, v, shown)
     assert len(few_t) <= 2 * 302
     for edge in range(300):
@@ -217,7 +217,7 @@ def test_pause_and_pace(watcher):
 
 
 def test_only_so_many_runs_compute_at_once(serve):
-    lab = serve(limits=Limits(at_once=1, waiting=2))
+    lab = serve(limits=SessionLimits(at_once=1, waiting=2))
     with lab.socket() as one, lab.socket() as two, lab.socket() as three:
         first, second, third = Watcher(one), Watcher(two), Watcher(three)
         first.begin(LONG)

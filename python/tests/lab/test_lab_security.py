@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tonopah.examples import reno
 from tonopah.lab.messages import MOST_BYTES
-from tonopah.lab.session import Limits
+from tonopah.lab.session import SessionLimits
 
 TOML = """duration = "2s"
 [network]
@@ -222,7 +222,7 @@ def end_of(socket) -> dict:
 
 
 def test_a_run_that_needs_too_much_is_stopped_with_a_reason(serve):
-    small = serve(limits=Limits(memory_bytes=3_000_000, seconds=0.3, samples=10**9))
+    small = serve(limits=SessionLimits(memory_bytes=3_000_000, seconds=0.3, samples=10**9))
     for text, reason in (
         ('duration = "1s"\n[network]\nkind = "dumbbell"\npairs = 1000\nflows = 10000\n', "limit is"),
         (

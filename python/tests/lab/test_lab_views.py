@@ -8,8 +8,10 @@ import pytest
 
 import tonopah as tp
 from tonopah.lab import lessons
-from tonopah.validate import linux, terminal
-from tonopah.validate.recordings import shipped
+from tonopah.validate.frame import compare
+from tonopah.validate.linux import table as terminal
+from tonopah.validate.linux.comparison import AgainstLinux
+from tonopah.validate.linux.recordings import shipped
 
 from .conftest import Page
 
@@ -204,7 +206,7 @@ def test_algorithms_are_listed_and_one_is_measured(page):
 
 def test_an_algorithm_is_held_against_recordings_of_linux(page):
     case = next(case for case in shipped().cases if case.id == "6.1/dctcp-50mbit-10ms-mark20")
-    (result,) = linux.validate(shipped(), [case])
+    (result,) = compare(AgainstLinux(shipped()), [case])
     page.open("algorithms/dctcp")
     page.until("document.querySelector('#against-linux')")
     page.click("#against-linux")

@@ -26,7 +26,7 @@ from tonopah.analysis.verdicts import (
     p_supported,
 )
 from tonopah.metrics import lower, show
-from tonopah.spec.claim import BetweenParts, Bound, Comparison, Criterion, Difference, NotTestable, Order, Trend
+from tonopah.spec.claim import BetweenParts, Bound, ComparisonCriterion, Criterion, Difference, NotTestable, Order, Trend
 from tonopah.spec.model import Part, StudySpec
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def question(criterion: Testable, spec: StudySpec, part: Part, column: str, labe
     return f"{part.title}: {lower(text)}" if len(spec.parts) > 1 else text
 
 
-def condition(criterion: Comparison) -> str:
+def condition(criterion: ComparisonCriterion) -> str:
     """Return the condition on a difference in words."""
     percent = criterion.percent
     match criterion.bound:

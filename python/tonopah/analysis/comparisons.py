@@ -12,7 +12,7 @@ import numpy as np
 from tonopah.analysis.evidence import Data, Outcome
 from tonopah.analysis.testing import PValues, Rule, decided, lowest, outcome, simultaneous, within
 from tonopah.metrics import show
-from tonopah.spec.claim import BetweenParts, Comparison, Order
+from tonopah.spec.claim import BetweenParts, ComparisonCriterion, Order
 from tonopah.stats import Estimate, Quantity
 
 
@@ -42,7 +42,7 @@ def order(criterion: Order, group: list[Data]) -> Outcome:
     return outcome(sentence, simultaneous(steps[worst], method, looks), unit, steps, rule, steps[worst].test, looks=looks)
 
 
-def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]) -> Outcome:
+def difference(criterion: ComparisonCriterion, of: Data, to: Data, names: tuple[str, str]) -> Outcome:
     """Test a difference in percent of one variant (or part) to another against its bound."""
     method, common = of.method, sorted(set(of.seeds) & set(to.seeds))
     if isinstance(criterion, BetweenParts) and not criterion.paired:
@@ -73,7 +73,7 @@ def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]
     return outcome(f"{sentence}.", effect, "%", ratios, rule, test, sides, looks)
 
 
-def rule_of(criterion: Comparison, alpha: float) -> Rule:
+def rule_of(criterion: ComparisonCriterion, alpha: float) -> Rule:
     """Return how the p values of a difference follow from those of its points; `alpha` is the level of the interval."""
 
     def rule(quantities: Sequence[Quantity]) -> PValues:
@@ -87,7 +87,7 @@ def rule_of(criterion: Comparison, alpha: float) -> Rule:
     return rule
 
 
-def decisive_point(criterion: Comparison, ratios: Sequence[Quantity], rule: Rule, alpha: float) -> tuple[int, int]:
+def decisive_point(criterion: ComparisonCriterion, ratios: Sequence[Quantity], rule: Rule, alpha: float) -> tuple[int, int]:
     """Return the point that decides, and for how many looks its interval has to hold.
 
     Where one point is enough it was chosen among all; where all are needed, each stands for itself.
@@ -99,7 +99,7 @@ def decisive_point(criterion: Comparison, ratios: Sequence[Quantity], rule: Rule
     return int(np.argmax(holds)), 1 if decided(whole.holds, alpha) or decided(whole.none, alpha) else len(ratios)
 
 
-def compare(criterion: Comparison, ratio: Quantity, alpha: float) -> PValues:
+def compare(criterion: ComparisonCriterion, ratio: Quantity, alpha: float) -> PValues:
     """Return the p values of the condition of a criterion at one point.
 
     Where the opposite has two sides (within, published), the p value is that of the nearer one: it agrees with the interval.

@@ -10,7 +10,7 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.tables import values_at
 from tonopah.metrics import Metric, lower, show
-from tonopah.spec.claim import BetweenParts, Bound, Comparison, Difference, Order, Trend
+from tonopah.spec.claim import BetweenParts, Bound, ComparisonCriterion, Difference, Order, Trend
 from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate, Method
 from tonopah.units import positions
@@ -180,7 +180,7 @@ def where_text(part: Part, criterion: Testable) -> str:
     if criterion.over:
         i = part.sweep_over({criterion.over})
         name = lower(part.sweeps[i].label if i is not None else criterion.over)
-        points = criterion.points if isinstance(criterion, Comparison) else "mean"
+        points = criterion.points if isinstance(criterion, ComparisonCriterion) else "mean"
         return {"mean": f" over {name}", "each": f" at each {name}", "any": f" at some {name}"}[points]
     if criterion.at:
         return f" at {point_text(part, criterion.at)}"

@@ -24,7 +24,7 @@ from tonopah.analysis.figure_values import (
     parts_line,
     scatter,
 )
-from tonopah.analysis.printed import published_points
+from tonopah.analysis.reproduction import published_points
 from tonopah.analysis.tables import PartTables, is_measured, part_tables, require_runs
 from tonopah.errors import near_names
 from tonopah.spec.model import Figure, Part, StudySpec

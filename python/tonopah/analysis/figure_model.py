@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tonopah.simulation import BINNED
+from tonopah.runs.simulation import BINNED
 
 Kind = Literal["line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"]
 Step = Literal["", "after", "before"]
@@ -57,6 +57,8 @@ class FigureScale:
     min: float | None = None
     max: float | None = None
     log: bool = False
+    middle: float | None = None
+    """Of a heat map: the value at which two colours meet; None for one colour. Those of a difference meet at zero."""
 
     @property
     def title(self) -> str:
@@ -90,6 +92,10 @@ class Series:
     x_low: Numbers = field(default_factory=list)
     """Of a scatter figure: the interval of `x`, which is a metric too."""
     x_high: Numbers = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Of a heat map: what is said of each cell besides its value."""
+    marked: list[bool] = field(default_factory=list)
+    """Of a heat map: the cells that have a dot."""
     points: Points | None = None
     flow: int | None = None
     link: int | None = None
@@ -133,6 +139,8 @@ class FigureData:
     """What a difference is against."""
     step: Step = ""
     wide: bool = False
+    diagonal: bool = False
+    """Whether a scatter figure shows where both metrics are equal."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the figure as JSON; what it does not have is null or empty."""

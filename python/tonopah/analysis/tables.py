@@ -1,7 +1,7 @@
 """Results as tidy tables: one row for each run (network level) or for each run and flow.
 
 Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics with
-SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`). What was not measured is empty.
+SI units in their names; nested names are joined by a dot (`drops.queue`). What was not measured is empty.
 """
 
 import json
@@ -15,12 +15,12 @@ import numpy as np
 
 from tonopah.errors import InputError
 from tonopah.metrics import Metric, count_text
+from tonopah.runs.summary import workload_columns
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method, jain
-from tonopah.summary import workload_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,20 +53,28 @@ def key_columns(run: Run, part: str) -> dict[str, Any]:
     return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
 
 
-def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
-    """Return the tables of runs (network level) and of flows of one part.
+def part_tables(
+    part: Part, plan: PartPlan, store: "Store", stored: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple["pd.DataFrame", "pd.DataFrame"]:
+    """Return the tables of runs (network level) and of flows of one part; `stored` are summaries by id that are read already.
 
     Representative runs are excluded: they repeat replicate 1 with series.
     """
-    stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
+    if stored is None:
+        stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
     runs, flows = [], []
     for run in (run for run in plan.runs.values() if run.id in stored):
         keys, summary = key_columns(run, part.id), stored[run.id]
+        if run.read:
+            runs.append({**keys, **run.read(summary)})
+            continue
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        of_run = [flatten(flow) for flow in summary["flows"]]
+        observed = summary.get("observed", {"run": {}, "flows": []})
+        more = [*observed["flows"], *([{}] * len(summary["flows"]))]
+        of_run = [flatten(flow) | own for flow, own in zip(summary["flows"], more, strict=False)]
         listed = [flow for flow in of_run if "workload" not in flow]
-        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
+        measured = observed["run"] | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
              **host_fairness(summary["flows"]), "utilisation_max": busiest, **measured, **conserved,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tonopah._core import Ack, Congestion, Lost, RateSample, Sent, Setup, View
-from tonopah.cc.slips import check_names
+from tonopah.cc.misspelt import check_names
 
 __all__ = ["Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"]
 
@@ -45,7 +45,7 @@ class CongestionControl:
     """Whether it requires timestamps, for `ack.one_way_s`."""
 
     does_nothing: ClassVar[tuple[str, ...]] = (
-        "on_recovery_end", "on_sent", "on_lost", "on_idle", "on_timer", "next_timer", "head_timeout", "pacing_rate", "observe",
+        "on_recovery_end", "on_sent", "on_lost", "on_idle", "on_timer", "next_timer", "pacing_rate", "observe",
     )  # fmt: skip
     """Methods that the engine calls only if they are overridden."""
 
@@ -147,9 +147,6 @@ class CongestionControl:
 
     def next_timer(self) -> float | None:
         """Return the time in seconds at which to call `on_timer`, not in the past, or None."""
-
-    def head_timeout(self) -> float | None:
-        """Return the age in seconds from which a duplicate ACK retransmits the oldest segment; with recovery `vegas`."""
 
     def pacing_rate(self) -> float | None:
         """Return the pacing rate in bits per second; None leaves it to the connection."""

@@ -12,8 +12,8 @@ from tonopah._core import Algorithm
 from tonopah.cc.description import LoadedAlgorithm, Provenance, loaded_for_a_run, prepare
 from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry
 from tonopah.cc.process import ProcessEndedError, ask, status_text
+from tonopah.cc.references import is_library, key_of, name_in
 from tonopah.errors import AlgorithmError, InputError
-from tonopah.references import is_library, key_of, name_in
 from tonopah.scenario.document import to_json
 
 

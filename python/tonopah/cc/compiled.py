@@ -20,7 +20,7 @@ from tonopah.errors import InputError
 
 Class = TypeVar("Class", bound=type[CongestionControl])
 
-ANSWERING = ("next_timer", "head_timeout", "pacing_rate")
+ANSWERING = ("next_timer", "pacing_rate")
 """Methods that answer, in the order of the answers after the two windows."""
 ARGUMENTS = {
     "on_ack": "ack", "on_congestion": "event", "on_undo": "before", "on_sent": "sent", "on_lost": "lost", "on_idle": "idle_s",
@@ -59,7 +59,7 @@ def is_compiled(cls: type) -> bool:
 
 
 @dataclass(frozen=True)
-class Code:
+class CompiledCode:
     """A C function: its address, the events that it handles as bits, and what keeps it in memory."""
 
     address: int
@@ -73,10 +73,10 @@ class Prepared:
 
     fields: tuple[str, ...]
     words: Words
-    code: Code
+    code: CompiledCode
 
 
-_codes: dict[str, Code] = {}
+_codes: dict[str, CompiledCode] = {}
 """Machine code by what it was made from: a class that is loaded anew for a run is not compiled anew."""
 _prepared: WeakKeyDictionary[type, Prepared] = WeakKeyDictionary()
 """By class, as long as there is one: those of a file are loaded anew for each run."""
@@ -165,7 +165,7 @@ def record(names: Collection[str]) -> Any:
     return np.dtype([*plain, ("rate", below)] if below else plain)
 
 
-def translate(found: Rewritten, names: Mapping[str, str], events: list[str]) -> Code:
+def translate(found: Rewritten, names: Mapping[str, str], events: list[str]) -> CompiledCode:
     """Return the C function of a class."""
     space = dict(toolkit())
     import numba
@@ -189,7 +189,7 @@ def translate(found: Rewritten, names: Mapping[str, str], events: list[str]) -> 
         # Not all that numba cannot do is an error of its own kind.
         raise CompileError("", explain(error, set(found.files.values()))) from error
     kinds = NATIVE_LAYOUT["kinds"]
-    return Code(made_code.address, sum(1 << kinds.index(name) for name in events), made_code)  # pyright: ignore[reportArgumentType]
+    return CompiledCode(made_code.address, sum(1 << kinds.index(name) for name in events), made_code)  # pyright: ignore[reportArgumentType]
 
 
 def dispatcher(names: Mapping[str, str], events: list[str]) -> str:

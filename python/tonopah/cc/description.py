@@ -14,17 +14,17 @@ from typing import Any
 from tonopah._core import Algorithm
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.importing import MODULE_PREFIX
+from tonopah.cc.references import is_library
 from tonopah.cc.rewriting import CompileError
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
-from tonopah.references import is_library
 
 ECN_MODES = (None, "off", "classic", "dctcp", "accecn", "l4s")
 REQUIRED = {"on_ack": 2, "on_congestion": 2, "window": 0}
 OPTIONAL = {
     "on_recovery_end": 1, "on_undo": 2, "on_sent": 1, "on_lost": 2, "on_idle": 2, "on_timer": 1, "next_timer": 0,
-    "head_timeout": 0, "pacing_rate": 0, "observe": 0,
+    "pacing_rate": 0, "observe": 0,
 }  # fmt: skip
 """Methods with the number of their arguments."""
 NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})

@@ -13,9 +13,9 @@ from typing import Any
 from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
 from tonopah.cc.description import ECN_MODES, LoadedAlgorithm, Maker, Provenance
 from tonopah.cc.process import ProcessEndedError, ask
+from tonopah.cc.references import SUFFIX
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError
-from tonopah.references import SUFFIX
 from tonopah.scenario.files import read_file
 
 SYMBOL = "tonopah_algorithm"
@@ -29,7 +29,7 @@ def get_include() -> str:
     return str(Path(__file__).resolve().parents[1] / "include")
 
 
-class Parameter(ctypes.Structure):
+class LibraryParameter(ctypes.Structure):
     """`struct tonopah_parameter`."""
 
     _fields_ = (
@@ -67,7 +67,7 @@ class Descriptor(ctypes.Structure):
         ("ecn", ctypes.c_char_p),
         ("owns_window", ctypes.c_uint32),
         ("timestamps", ctypes.c_uint32),
-        ("parameters", ctypes.POINTER(Parameter)),
+        ("parameters", ctypes.POINTER(LibraryParameter)),
         ("parameter_count", ctypes.c_uint64),
         ("create", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Setup), ctypes.POINTER(ctypes.c_double))),
         ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),

@@ -20,8 +20,8 @@ from tonopah._core import algorithms, capture, run, trace, transmissions
 from tonopah.cc.description import LoadedAlgorithm, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
 from tonopah.cc.library import find_library, open_library
+from tonopah.cc.references import is_library
 from tonopah.errors import InputError
-from tonopah.references import is_library
 from tonopah.scenario.files import read_file
 
 GROUP = "tonopah.algorithms"

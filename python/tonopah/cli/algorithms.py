@@ -4,11 +4,11 @@ import argparse
 import json
 
 from tonopah.cc.loading import describe_reference
+from tonopah.cc.references import is_code
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError, near_names
-from tonopah.references import is_code
-from tonopah.simulation import algorithms
-from tonopah.terminal.algorithm_tables import algorithm_table, algorithm_tables
+from tonopah.runs.simulation import algorithms
+from tonopah.terminal.algorithm_tables import algorithm_tables, lists
 from tonopah.terminal.grid import console
 
 EXAMPLE = "tonopah algorithms cubic"
@@ -28,7 +28,7 @@ def show_algorithms(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(entries[0] if arguments.name else entries))
         return 0
-    for table in algorithm_tables(entries[0]) if arguments.name else [algorithm_table(entries)]:
+    for table in algorithm_tables(entries[0]) if arguments.name else lists(entries):
         console().print(table)
     return 0
 

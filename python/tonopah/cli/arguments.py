@@ -52,6 +52,26 @@ def add_set(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_case_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the options that every comparison by cases has."""
+    command.add_argument("--case", metavar="GLOB", help="only cases whose name matches")
+    command.add_argument("--check", action="store_true", help="exit code 1 if a goal is missed")
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of runs at a time (default: all cores)")
+
+
+class Refused(argparse.Action):
+    """An option of former versions, whose metavar says what does its work now."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Raise InputError."""
+        raise InputError(self.option_strings[0], "is no more", self.metavar and str(self.metavar))
+
+
+def refuse_option(command: argparse.ArgumentParser, name: str, successor: str) -> None:
+    """Let an option of former versions be an error that says what does its work now."""
+    command.add_argument(name, action=Refused, metavar=successor, help=argparse.SUPPRESS)
+
+
 def changes(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the values of all --set by path."""
     return dict(parse_assignment(text) for text in arguments.set)

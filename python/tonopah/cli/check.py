@@ -3,21 +3,28 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-from tonopah.cli.arguments import add_common, add_set, changes, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, instant, require_place, seed, warn
 from tonopah.errors import InputError, relay, warning_texts
+from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import is_study, load, to_toml
-from tonopah.simulation import check
 
-EXAMPLE = "tonopah check dumbbell.toml --expand"
+EXAMPLES = (
+    "tonopah check dumbbell.toml --expand",
+    "tonopah check leo.toml --at 10min --picture leo.svg    a map with tracks, and the delay over a day",
+)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `check`."""
-    add_common(command, check_file, EXAMPLE)
+    add_common(command, check_file, *EXAMPLES)
     command.add_argument("file", help="scenario or study (TOML)")
     command.add_argument("--expand", action="store_true", help="print the network as a graph scenario (TOML)")
+    command.add_argument("--picture", metavar="FILE", help="draw the network (SVG); satellites as a map")
+    command.add_argument("--at", type=instant, metavar="TIME", help="time of a map, like 90s, 10min or 5h (default: 0s)")
     command.add_argument("--seed", type=seed, default=1, help="random seed of topology and placement (default: 1)")
     add_set(command)
 
@@ -25,10 +32,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def check_file(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah check`."""
     document = load(arguments.file)
+    require_place("--picture", arguments.picture)
+    if arguments.at is not None and not arguments.picture:
+        raise InputError("--at", "is the time of a picture", "--picture FILE")
     if is_study(document):
         return check_study(arguments)
     checked = check(arguments.file, arguments.seed, changes(arguments))
     graph = checked["graph"]
+    lines = [f"ok: {describe(graph)}"]
+    if arguments.picture:
+        checked, lines = draw(arguments, checked)
     if arguments.json:
         print(json.dumps(checked))
         return 0
@@ -36,16 +49,33 @@ def check_file(arguments: argparse.Namespace) -> int:
     if arguments.expand:
         print(to_toml(graph), end="")
     else:
-        print(f"ok: {describe(graph)}")
+        print("\n".join(lines))
     return 0
+
+
+def draw(arguments: argparse.Namespace, checked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Draw the network; return what is known of it for a program, and for a person."""
+    graph, path = checked["graph"], Path(arguments.picture)
+    if graph["network"]["kind"] != "constellation":
+        if arguments.at:
+            raise InputError("--at", "is for constellations; the picture of another network has no time")
+        picture, told = network.draw(graph), f"ok: {describe(graph)}"
+    else:
+        tracks = satellites.find_ground_tracks(arguments.file, arguments.seed, changes(arguments), arguments.at or 0.0)
+        checked = checked | {"tracks": tracks}
+        picture, told = satellites.draw(tracks), satellites.caption(tracks)
+    path.write_text(picture, encoding="utf-8")
+    return checked, [told, f"picture: {path.resolve()}"]
 
 
 def check_study(arguments: argparse.Namespace) -> int:
     """Print the size of a study, and what is to be known of it."""
     from tonopah.analysis.sensitivity import check_alternatives
     from tonopah.spec.criteria import changed_since
-    from tonopah.study import Study
+    from tonopah.study.study import Study
 
+    if arguments.picture:
+        raise InputError("--picture", "is for a scenario; a study has many networks", "tonopah check SCENARIO --picture FILE")
     study = Study.load(Path(arguments.file))
     notes = study.plan.notes()
     try:

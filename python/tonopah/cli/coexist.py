@@ -3,19 +3,17 @@
 import argparse
 import json
 import re
-import shlex
-import sys
 import tomllib
 from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.cli.arguments import add_common
-from tonopah.cli.evaluating import add_execution, execution_options, finished
+from tonopah.cli.execution import add_execution, carry_out, size_of
 from tonopah.errors import InputError
-from tonopah.evaluate import coexist_page
-from tonopah.evaluate.coexist import begin, standings
+from tonopah.judge.coexist import begin, standings
 from tonopah.terminal.grid import Grid, print_grids
 
+SIZES = {"quick": "20 Mb/s, 40 s and 3 replicates, a tenth of the time", "full": "50 Mb/s, 60 s and 5 replicates"}
 EXAMPLES = (
     "tonopah coexist                                   # all algorithms: an hour on two cores",
     "tonopah coexist cubic bbr bbr3 my.py:MyCC --quick",
@@ -39,8 +37,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--order", choices=["share", "cluster"], default="share", help="order of the algorithms (default: share)"
     )
-    command.add_argument("--quick", action="store_true", help="20 Mb/s, 40 s and 3 replicates: a tenth of the time")
-    add_execution(command, sizes=False)
+    add_execution(command, SIZES, "full")
 
 
 def coexist(arguments: argparse.Namespace) -> int:
@@ -50,23 +47,21 @@ def coexist(arguments: argparse.Namespace) -> int:
         numbers(arguments.buffers),
         cases(arguments.rtts),
         arguments.replicates or 0,
-        arguments.quick,
+        size_of(arguments) == "quick",
         queue_of(arguments.queue),
         flows_of(arguments.flows),
         arguments.ecn,
         arguments.out,
         arguments.store,
     )
-    matrix.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with finished(matrix.missing, matrix.store_folder):
-        done = matrix.run(execution_options(arguments), quiet=arguments.json)
+    done = carry_out(matrix, arguments)
     if arguments.shard:
         return 0
     cells = matrix.cells()
-    report = coexist_page.write(matrix, cells, arguments.order)
+    report = matrix.write(cells, arguments.order)
     standing = standings(cells)
     if arguments.json:
-        print(json.dumps(coexist_page.facts(matrix, cells, standing) | {"report": str(report), "run_now": done}, allow_nan=False))
+        print(json.dumps(matrix.facts(cells) | {"report": str(report), "run_now": done}, allow_nan=False))
         return 0
     rows = [
         [one.name, f"{100 * one.share:.1f} %", f"{one.done:.3f}", f"{one.suffered:.3f}", one.worst_neighbour] for one in standing

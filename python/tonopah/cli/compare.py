@@ -2,20 +2,22 @@
 
 import argparse
 import json
-import shlex
-import sys
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common, percent
-from tonopah.cli.evaluating import add_execution, execution_options, finished
-from tonopah.errors import InputError, RunFailedError
-from tonopah.evaluate import comparison as comparing
-from tonopah.evaluate.compare_text import headline, markdown
+from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
+from tonopah.errors import RunFailedError
+from tonopah.judge.comparison import begin
 from tonopah.report.files import replace_file
 
+SIZES = {
+    "smoke": "three experiments with 5 replicates, some ten seconds",
+    "quick": "fourteen with 10, a minute and a half on two cores",
+    "full": "all experiments",
+}
 EXAMPLES = (
     "tonopah compare cubic my.py:MyCC --markdown comment.md",
-    "tonopah compare old.py:MyCC new.py:MyCC --smoke --threshold 10%",
+    "tonopah compare old.py:MyCC new.py:MyCC --size smoke --threshold 10%",
     "tonopah compare cubic my.py:MyCC --experiments E1,E6 --replicates 20 --json",
 )
 
@@ -25,7 +27,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_common(command, compare, *EXAMPLES)
     command.add_argument("a", metavar="A", help="the reference: a name, FILE.py:CLASS, or a table as `cc` of a scenario takes it")
     command.add_argument("b", metavar="B", help="the candidate")
-    command.add_argument("--smoke", action="store_true", help="three experiments with 5 replicates: some ten seconds")
     command.add_argument("--experiments", metavar="E1,E6", help="only these experiments")
     command.add_argument(
         "--threshold", type=percent, metavar="P%", help="loss of goodput that counts; scales all thresholds (default: 5%%)"
@@ -34,39 +35,36 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--equivalence", action="store_true", help="a row that is not shown to be the same counts too: for refactorings"
     )
     command.add_argument("--markdown", metavar="FILE", help="write a comment for a pull request")
-    add_execution(command)
+    add_execution(command, SIZES, "quick")
+    for size in ("smoke", "full"):
+        command.add_argument(f"--{size}", action=Renamed, const=f"--size {size}")
 
 
 def compare(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah compare`."""
-    if arguments.smoke and arguments.full:
-        raise InputError("--smoke", "contradicts --full", "one of them")
-    made = comparing.begin(
+    made = begin(
         arguments.a,
         arguments.b,
-        "smoke" if arguments.smoke else "full" if arguments.full else "default",
+        size_of(arguments),
         arguments.experiments.split(",") if arguments.experiments else (),
         arguments.threshold,
         arguments.replicates or 0,
         arguments.out,
         arguments.store,
-        equivalence=arguments.equivalence,
     )
-    made.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with finished(made.missing, made.store_folder):
-        made.run(execution_options(arguments), quiet=arguments.json)
+    made.equivalence = arguments.equivalence
+    carry_out(made, arguments)
     if arguments.shard:
         return 0
     rows = made.compare(made.measured())
-    facts, text = comparing.facts(made, rows), markdown(made, rows)
+    facts, text = made.facts(rows), made.markdown(rows)
     try:
-        made.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(made.folder / "compare.json", json.dumps(facts, indent=1, allow_nan=False) + "\n")
-        replace_file(Path(arguments.markdown) if arguments.markdown else made.folder / "compare.md", text)
+        made.out.mkdir(parents=True, exist_ok=True)
+        replace_file(made.out / "compare.json", json.dumps(facts, indent=1, allow_nan=False) + "\n")
+        replace_file(Path(arguments.markdown) if arguments.markdown else made.out / "compare.md", text)
     except OSError as error:
-        raise RunFailedError(f"{error.filename or made.folder}: cannot be written: {error.strerror or error}") from error
-    print(json.dumps(facts, allow_nan=False) if arguments.json else headline(made, rows))
+        raise RunFailedError(f"{error.filename or made.out}: cannot be written: {error.strerror or error}") from error
+    print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
     for row in [] if arguments.json else [row for row in rows if row.outcome == "regressed"]:
-        change = f"{row.difference.value:+.1f} %" if row.unit == "%" else f"{row.a:g} → {row.b:g}"
-        print(f"  regressed: {row.metric} at {row.place}: {change}")
+        print(f"  regressed: {row.effect.metric} at {row.effect.place}: {row.change}")
     return 1 if made.failed(rows) else 0

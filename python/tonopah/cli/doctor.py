@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from tonopah._core import __file__ as engine_file
@@ -23,7 +22,7 @@ from tonopah._core import build_profile, engine_build, engine_version, fingerpri
 from tonopah.cli.arguments import add_common
 from tonopah.errors import EngineError, ScenarioError
 from tonopah.execution.options import cores, memory_free, memory_total
-from tonopah.peers import ns2, ns3
+from tonopah.scenario.worlds import drop_tail, dumbbell, link
 
 EXPECTED = Path(__file__).parents[1] / "data" / "selftest.json"
 PACKAGES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy", "tomli", "tomli-w")
@@ -33,7 +32,7 @@ MIN_MEMORY_BYTES = 1_000_000_000
 MIN_DISK_BYTES = 500_000_000
 BUILDS = {
     "debug": ("warning", "not optimised: runs take many times as long; make setup"),
-    "release": ("ok", "built to be there soon; for long work: make install-optimised"),
+    "release": ("ok", "built quickly, not optimised; for long work: make install-optimised"),
     "dist": ("ok", "optimised as a whole"),
     "profile-guided": ("ok", "optimised as a whole, with a profile of what runs often"),
 }
@@ -62,8 +61,8 @@ def check_installation(arguments: argparse.Namespace) -> int:
 
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
-    checks = [engine(), optimisation(), python(), packages(), dask(), processor(), memory(), writable(folder), disk(folder)]
-    checks += [peer(ns2), peer(ns3), self_test()]
+    checks = [engine(), optimisation(), python(), packages(), dask(), processor(), memory()]
+    checks += [writable(folder), disk(folder), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
         "engine": engine_version(),
@@ -156,26 +155,12 @@ def disk(folder: Path) -> dict[str, Any]:
     return check("disk", "ok" if free >= MIN_DISK_BYTES else "warning", f"{free / 1e9:.1f} GB free", free_bytes=free)
 
 
-def peer(simulator: ModuleType) -> dict[str, Any]:
-    """Tell whether a peer simulator, optional and for comparisons only, is installed."""
-    if not simulator.is_installed():
-        return check(simulator.NAME, "absent", f"for comparisons only: {simulator.MISSING}")
-    return check(simulator.NAME, "ok", simulator.version())
-
-
 def worlds() -> dict[str, dict[str, Any]]:
     """Return the scenarios of the self-test by name."""
-    bottleneck = {"rate": "10Mbps", "delay": "10ms", "queue": {"kind": "drop_tail", "limit": "30p"}}
-    lossy = bottleneck | {"loss": {"kind": "packet", "p": 0.005}}
-    red = bottleneck | {"queue": {"kind": "red", "limit": "50p", "ecn": True}}
-
-    def dumbbell(cc: str, link: dict[str, Any], **more: Any) -> dict[str, Any]:
-        return {
-            "duration": "5s",
-            "network": {"kind": "dumbbell", "pairs": 2, "flows": 2, "bottleneck": link},
-            "tcp": {"cc": cc} | more,
-        }
-
+    path = link("10Mbps", "10ms", drop_tail(30))
+    lossy = path | {"loss": {"kind": "packet", "p": 0.005}}
+    red = path | {"queue": {"kind": "red", "limit": "50p", "ecn": True}}
+    pairs = {"pairs": 2, "flows": 2}
     radio = {
         "kind": "adhoc",
         "nodes": 9,
@@ -184,10 +169,10 @@ def worlds() -> dict[str, dict[str, Any]]:
         "placement": {"kind": "grid", "columns": 3, "spacing": "150m"},
     }
     return {
-        "newreno, drop-tail": dumbbell("newreno", bottleneck),
-        "cubic, random loss": dumbbell("cubic", lossy),
-        "bbr, random loss": dumbbell("bbr", lossy),
-        "vegas, RED with ECN": dumbbell("vegas", red, ecn="classic"),
+        "newreno, drop-tail": dumbbell("5s", path, {"cc": "newreno"}, **pairs),
+        "cubic, random loss": dumbbell("5s", lossy, {"cc": "cubic"}, **pairs),
+        "bbr, random loss": dumbbell("5s", lossy, {"cc": "bbr"}, **pairs),
+        "vegas, RED with ECN": dumbbell("5s", red, {"cc": "vegas", "ecn": "classic"}, **pairs),
         "newreno, ad hoc, DSDV": {"duration": "20s", "tcp": {"cc": "newreno"}, "network": radio | {"routing": {"kind": "dsdv"}}},
         "newreno, ad hoc, AODV": {"duration": "5s", "tcp": {"cc": "newreno"}, "network": radio | {"routing": {"kind": "aodv"}}},
         "cubic, satellites": {

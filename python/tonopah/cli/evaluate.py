@@ -2,18 +2,17 @@
 
 import argparse
 import json
-import shlex
-import sys
 
 from tonopah.cli.arguments import add_common, positive
-from tonopah.cli.evaluating import add_execution, execution_options, finished
+from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import InputError
-from tonopah.evaluate import board, page, sentences
-from tonopah.evaluate.evaluation import Evaluation, begin
-from tonopah.evaluate.scoreboard import Row
-from tonopah.evaluate.statement import read_statement
+from tonopah.judge import page, sentences
+from tonopah.judge.evaluation import Evaluation, begin
+from tonopah.judge.scoreboard import Row
+from tonopah.judge.statement import read_statement
 from tonopah.terminal.grid import Grid, print_grids
 
+SIZES = {"quick": "5 replicates, some 3 minutes on two cores", "full": "10 replicates of more points, 30 minutes"}
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
@@ -42,7 +41,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--statement", metavar="FILE", help='what the author states (TOML), for the page "For your specification"'
     )
-    add_execution(command)
+    add_execution(command, SIZES, "quick")
+    command.add_argument("--full", action=Renamed, const="--size full")
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
@@ -50,31 +50,28 @@ def evaluate(arguments: argparse.Namespace) -> int:
     statement = read_statement(arguments.statement) if arguments.statement else None
     if arguments.until and arguments.shard:
         raise InputError("--until", "does not go with --shard, which sees a part of the runs only", "one of the two")
-    if arguments.tcpeval and (arguments.full or arguments.statement):
+    if arguments.tcpeval and (arguments.size or arguments.statement):
         raise InputError(
-            "--tcpeval", "is a suite of one size, without a page for a specification", "neither --full nor --statement"
+            "--tcpeval", "is a suite of one size, without a page for a specification", "neither --size nor --statement"
         )
     evaluation = begin(
         arguments.algorithm,
         arguments.against.split(","),
-        "tcpeval" if arguments.tcpeval else "full" if arguments.full else "quick",
+        "tcpeval" if arguments.tcpeval else size_of(arguments),
         arguments.criteria.split(",") if arguments.criteria else (),
         arguments.out,
         arguments.store,
         arguments.replicates or 0,
         arguments.at_most if arguments.until else 0,
     )
-    evaluation.command = shlex.join(["tonopah", *sys.argv[1:]])
-    with finished(evaluation.missing, evaluation.store_folder):
-        done = evaluation.run(execution_options(arguments), quiet=arguments.json)
+    done = carry_out(evaluation, arguments)
     if arguments.shard:
-        print(json.dumps({"shard": arguments.shard, "run_now": done}) if arguments.json else f"shard complete: {done} runs now")
         return 0
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     report = page.write(evaluation, measured, rows, statement)
     if arguments.json:
-        print(json.dumps(board.scoreboard(evaluation, rows) | {"report": str(report), "run_now": done}, allow_nan=False))
+        print(json.dumps(evaluation.scoreboard(rows) | {"report": str(report), "run_now": done}, allow_nan=False))
         return 0
     show_rows(evaluation, rows)
     print(f"report: {report.resolve()}")
@@ -94,7 +91,7 @@ def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
         ]
         for row in rows
     ]
-    level = sentences.level_text(len(evaluation.schedule))
+    level = sentences.level_text(evaluation.looks)
     print_grids(Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3))
     for sentence in sentences.summary(rows):
         print(sentence)

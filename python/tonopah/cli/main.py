@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tonopah._core import engine_version
@@ -26,23 +26,40 @@ from tonopah.errors import (
     traceback_of,
 )
 
-COMMANDS = {
-    "run": "run one scenario and print its results",
-    "study": "run studies and write their reports",
-    "evaluate": "tell what a congestion control does to a network, along RFC 9743",
-    "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
-    "coexist": "run every pair of algorithms on one bottleneck, and show who takes what from whom",
-    "check": "check a scenario or a study without running it",
-    "metrics": "list the metrics of runs and flows and the time series, or show one",
-    "algorithms": "list congestion-control algorithms, or show one",
-    "validate": "compare the engine with recordings of real stacks and with ns-2",
-    "packetdrill": "run packetdrill scripts against the TCP endpoint",
-    "map": "draw a network; of satellites a map, and the delay of paths over a day",
-    "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
-    "doctor": "check this installation: versions, machine, optional programs, and a self-test of the engine",
-    "bench": "measure speed, alone or beside ns-2 and ns-3",
+GROUPS = {
+    "run a network": {
+        "run": "run one scenario and print its results",
+        "check": "check a scenario or a study without running it, or draw a network",
+    },
+    "compare algorithms": {
+        "study": "run studies and write their reports",
+        "evaluate": "tell what a congestion control does to a network, along RFC 9743",
+        "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
+        "coexist": "run every pair of algorithms on one bottleneck, and show who takes what from whom",
+    },
+    "hold against reality": {
+        "validate": "compare the engine with recordings of real stacks",
+        "packetdrill": "run packetdrill scripts against the TCP endpoint",
+    },
+    "look and show": {
+        "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
+    },
+    "know": {
+        "algorithms": "list congestion-control algorithms, or show one",
+        "metrics": "list the metrics of runs and flows and the time series, or show one",
+        "doctor": "check this installation: versions, machine, and a self-test of the engine",
+    },
 }
-"""Commands by name with their summary; the module `cli.NAME` has `add_arguments`."""
+"""Commands by what people do, each with its summary; the module `cli.NAME` has `add_arguments`."""
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+RENAMED = {
+    "bench": "python -m tonopah_dev.bench, in a checkout",
+    "map": "tonopah check --picture FILE",
+    "validate ns2": "python -m tonopah_dev.ns2, in a checkout",
+    "validate published": "python -m tonopah_dev.published, in a checkout",
+    "validate authors": "python -m tonopah.reports.validate",
+}
+"""Commands of former versions, and what does their work now."""
 EXAMPLES = """examples:
   tonopah run dumbbell.toml --set flow.0.cc=reno
   tonopah study run asran --quick
@@ -53,13 +70,23 @@ EXAMPLES = """examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        use_any_encoding()
+
+    def act() -> int:
         refuse_undecoded(given)
         refuse_file(given)
+        refuse_renamed(given)
+        parsed = build_parser().parse_args(given)
+        return parsed.action(parsed)
+
+    return guarded(act)
+
+
+def guarded(act: Callable[[], int]) -> int:
+    """Carry out a command and return its exit code; an error is one message."""
+    try:
+        use_any_encoding()
         with interrupted_by_sigterm():
-            parsed = build_parser().parse_args(given)
-            code = parsed.action(parsed)
+            code = act()
             sys.stdout.flush()
             return code
     except ScenarioError as error:
@@ -122,6 +149,13 @@ def refuse_file(given: Sequence[str]) -> None:
         raise InputError("", f"{given[0]!r} is a file, not a command", known)
 
 
+def refuse_renamed(given: Sequence[str]) -> None:
+    """Refuse a command of former versions, and say what does its work."""
+    for name, successor in RENAMED.items():
+        if list(given[: name.count(" ") + 1]) == name.split():
+            raise InputError("", f"tonopah {name} has another name", successor)
+
+
 def use_any_encoding() -> None:
     """Let standard output write what its encoding does not have, such as a file name that is no text, by escapes.
 
@@ -140,7 +174,10 @@ def complain(message: str, code: int) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     raw = argparse.RawDescriptionHelpFormatter
-    top = Parser(prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw)
+    groups = [[f"{title}:", *(f"  {name:<13} {text}" for name, text in group.items()), ""] for title, group in GROUPS.items()]
+    about = "\n".join(["A test range for TCP congestion control.", "", *(line for group in groups for line in group)])
+    usage = "tonopah [-h] [--version] COMMAND ..."
+    top = Parser(prog="tonopah", usage=usage, description=about, epilog=EXAMPLES, formatter_class=raw)
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
-    add_modules(top, COMMANDS, "tonopah.cli.")
+    add_modules(top, COMMANDS, "tonopah.cli.", listed=False)
     return top

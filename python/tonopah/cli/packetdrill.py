@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError
-from tonopah.packetdrill.interpreter import Verdict, run_file
+from tonopah.packetdrill.interpreter import ScriptVerdict, run_file
 
 EXAMPLES = (
     "tonopah packetdrill fr-4pkt.pkt",
@@ -58,7 +58,7 @@ def scripts_in(names: list[str]) -> list[Path]:
     return paths
 
 
-def verdict_text(verdict: Verdict) -> str:
+def verdict_text(verdict: ScriptVerdict) -> str:
     """Return a verdict as lines of at most 80 columns where words allow it."""
     lines = [f"{verdict.verdict:<15} {verdict.script}"]
     place = f"line {verdict.line}" + ("" if verdict.time_s is None else f", {verdict.time_s:g} s")

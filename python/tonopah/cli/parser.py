@@ -32,10 +32,12 @@ class Parser(argparse.ArgumentParser):
         super().error(limit_text(message))
 
 
-def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], prefix: str) -> None:
-    """Add the commands of a group by their summaries; the module of `run` is PREFIXrun."""
+def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], prefix: str, listed: bool = True) -> None:
+    """Add the commands of a group by their summaries; the module of `run` is PREFIXrun. What is not `listed` the caller lists."""
     raw = argparse.RawDescriptionHelpFormatter
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    shown: dict[str, str] = {"title": "commands"} if listed else {"help": argparse.SUPPRESS}
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, **shown)
     for name, summary in summaries.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw)
+        own = {"help": summary} if listed else {}
+        command = commands.add_parser(name, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw, **own)
         command.module = f"{prefix}{name}"  # pyright: ignore[reportAttributeAccessIssue]

@@ -10,8 +10,8 @@ from tonopah.cli.arguments import add_common, add_set, changes, require_place, s
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
+from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.terminal.grid import console
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 

@@ -6,7 +6,7 @@ import json
 
 from tonopah.cli.arguments import add_common
 from tonopah.spec.criteria import changed_since
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

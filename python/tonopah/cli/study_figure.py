@@ -14,7 +14,7 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.progress import show_progress
 from tonopah.plot.look import FORMATS, PALETTES, Look, parse_font, parse_length, parse_size
 from tonopah.plot.picture import write_picture
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 EXAMPLES = (
     "tonopah study figure asran --list",

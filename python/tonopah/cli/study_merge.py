@@ -11,7 +11,7 @@ from tonopah.cli.arguments import WAIT, add_common
 from tonopah.errors import InputError
 from tonopah.spec.manifest import Manifest
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

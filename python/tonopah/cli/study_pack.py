@@ -10,7 +10,7 @@ from tonopah.cli.results import results_folder
 from tonopah.errors import InputError
 from tonopah.metrics import count_text
 from tonopah.store.pack import SUFFIX, pack
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from tonopah.cli.study_index import index_around
 from tonopah.errors import InputError
 from tonopah.spec.reader import is_edited
 from tonopah.store.pack import SUFFIX, unpacked
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -2,36 +2,34 @@
 
 import argparse
 import json
-import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli.arguments import WAIT, add_common, checked, events, hours, percent, positive
+from tonopah.cli.arguments import add_common, percent, positive
+from tonopah.cli.execution import add_execution, execution_options, resumable, same_command, size_of, stored_text
 from tonopah.cli.study_index import index_around
 from tonopah.cli.study_report import print_report
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
-from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
+from tonopah.execution.options import Shard
 from tonopah.execution.progress import show_progress
 from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Target
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
+
+SIZES = {"quick": "the reduced size of the study, for a first look", "full": "all of it"}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_common(command, run_study, "tonopah study run asran --quick")
     command.add_argument("study", help="name of a shipped study, a study file, or all (the shipped ones, one after the other)")
-    command.add_argument("--out", metavar="DIR", help="results folder (default: results/NAME)")
-    command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates (default: that of the study)")
-    command.add_argument("--quick", action="store_true", help="reduced size of the study, for a first look")
     command.add_argument(
         "--until",
         type=percent,
@@ -42,19 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="with --until: only this metric counts; may be repeated"
     )
-    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
-    command.add_argument(
-        "--executor", choices=["local", "dask"], default="local", help="dask: on a cluster, or in processes on this machine"
-    )
-    command.add_argument("--scheduler", metavar="ADDRESS", help="address of a running Dask scheduler, like tcp://HOST:8786")
-    shard = "run only shard I of N; `study merge` puts them together"
-    command.add_argument("--shard", type=checked(parse_shard), metavar="I/N", help=shard)
-    continued = "start no new run after H hours; the same command continues the study"
-    command.add_argument("--max-hours", type=hours, metavar="H", help=continued)
-    command.add_argument("--max-events", type=events, metavar="N", help="stop a run that needs more than N events")
-    memory = "stop a run that needs more memory than SIZE, like 2GB"
-    command.add_argument("--max-memory", type=checked(parse_memory), metavar="SIZE", help=memory)
-    command.add_argument("--wait", action="store_true", help=WAIT)
+    add_execution(command, SIZES, "full")
 
 
 def run_study(arguments: argparse.Namespace) -> int:
@@ -63,11 +49,11 @@ def run_study(arguments: argparse.Namespace) -> int:
     if arguments.study == "all":
         return run_all(arguments, until)
     study = Study.load(arguments.study)
-    with told_what_is_kept(study, arguments):
+    with resumable(lambda: count_stored(study, arguments.shard)):
         done = run_missing(study, arguments, until)
         if arguments.shard:
             return print_shard(study, done, arguments)
-        return print_report(study, done, arguments.json)
+        return print_report(study, done, arguments.json, report_folder(study, arguments))
 
 
 def target(arguments: argparse.Namespace) -> Target | None:
@@ -79,39 +65,23 @@ def target(arguments: argparse.Namespace) -> Target | None:
     return Target(arguments.until, arguments.at_most, tuple(arguments.metric))
 
 
-def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
-    """Return how the study is to be carried out."""
-    return ExecutionOptions(
-        jobs=arguments.jobs,
-        executor=arguments.executor,
-        scheduler=arguments.scheduler,
-        shard=arguments.shard,
-        max_hours=arguments.max_hours,
-        limits=Limits(arguments.max_events, arguments.max_memory),
-        wait=arguments.wait,
-    )
-
-
-@contextmanager
-def told_what_is_kept(study: Study, arguments: argparse.Namespace) -> Iterator[None]:
-    """Raise RunFailedError, which says how to continue, after an interruption or when --max-hours is reached."""
-    try:
-        yield
-    except (KeyboardInterrupt, runner.TimeUpError) as error:
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        kept = count_stored(study, arguments.shard)
-        raise RunFailedError(f"{why}; {kept}; run {same_command()} to continue") from None
-
-
 def run_missing(study: Study, arguments: argparse.Namespace, until: Target | None = None) -> int:
     """Run what is missing of a study and return the number of runs made now."""
     options = execution_options(arguments)
     check_target(study, until)
-    done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
+    runs = arguments.store or arguments.out
+    done = study.run(None, arguments.replicates, size_of(arguments) == "quick", runs, until=until, options=options)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
     return done
+
+
+def report_folder(study: Study, arguments: argparse.Namespace) -> Path | None:
+    """Return the folder of the report, if it is not that of the runs."""
+    if not arguments.store:
+        return None
+    return Path(arguments.out) if arguments.out else Path("results") / (f"{study.name}-quick" if study.quick else study.name)
 
 
 def check_target(study: Study, until: Target | None) -> None:
@@ -123,18 +93,7 @@ def check_target(study: Study, until: Target | None) -> None:
 
 def count_stored(study: Study, shard: Shard | None) -> str:
     """Return in words how many runs are stored and how many are missing."""
-    try:
-        total, missing = len(runner.select_shard(study.plan, shard)), study.missing(shard)
-    except InputError:
-        return f"nothing is stored in {study.folder}"
-    return f"{total - missing} of {total} runs are stored in {study.folder}, {missing} are missing"
-
-
-def same_command() -> str:
-    """Return the command as it was given, to be given again."""
-    if Path(sys.argv[0]).name in ("tonopah", "main.py") and sys.argv[1:3] == ["study", "run"]:
-        return f"`{shlex.join(['tonopah', *sys.argv[1:]])}`"
-    return "the same command"
+    return stored_text(study.folder, lambda: (len(runner.select_shard(study.plan, shard)), study.missing(shard)))
 
 
 def print_shard(study: Study, done: int, arguments: argparse.Namespace) -> int:
@@ -149,14 +108,14 @@ def print_shard(study: Study, done: int, arguments: argparse.Namespace) -> int:
 
 
 def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
-    """Run every shipped study and write their reports; return the exit code. `--out` is the folder of their folders."""
+    """Run every shipped study and write their reports; return the exit code. `--out` and `--store` hold their folders."""
     if arguments.shard:
         raise InputError("--shard", "divides one study, not all of them", "a study's name instead of all")
     studies = [Study.load(name) for name in shipped()]
     for study in studies:
-        study.resize(arguments.quick, arguments.replicates)
-        if arguments.out:
-            study.folder = Path(arguments.out) / study.folder.name
+        study.resize(size_of(arguments) == "quick", arguments.replicates)
+        if runs := arguments.store or arguments.out:
+            study.folder = Path(runs) / study.folder.name
     facts: list[dict[str, Any]] = []
     started = time.monotonic()
     # With --until nobody knows the whole before the end: each study then shows its own progress.
@@ -191,7 +150,8 @@ def run_one(
         options = replace(options, max_hours=max(0.0, options.max_hours - elapsed_s / 3600))
     try:
         now = study.run(until=until, on_progress=None if until else on_progress, options=options)
-        path = study.report(quiet=True)
+        own = Path(arguments.out or "results") / study.folder.name if arguments.store else None
+        path = study.report(own, quiet=True)
     except runner.TimeUpError:
         rest = f"{count_stored(study, None)}; run {same_command()} to continue"
         return {"study": study.name, "error": f"stopped: --max-hours {arguments.max_hours:g} reached; {rest}"}

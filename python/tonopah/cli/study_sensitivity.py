@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tonopah.analysis.evidence import Outcome
@@ -19,10 +20,10 @@ from tonopah.analysis.sensitivity import (
     together,
 )
 from tonopah.analysis.verdicts import Verdict
-from tonopah.cli.arguments import WAIT, add_common, hours, positive
-from tonopah.errors import InputError, RunFailedError, relay
+from tonopah.cli.arguments import add_common
+from tonopah.cli.execution import add_execution, execution_options, resumable, size_of, stored_text
+from tonopah.errors import InputError, relay
 from tonopah.execution import runner
-from tonopah.execution.options import ExecutionOptions
 from tonopah.metrics import count_text
 from tonopah.report.document import replicates_text
 from tonopah.report.formatting import interval_text
@@ -32,8 +33,9 @@ from tonopah.spec.library import shipped
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
+SIZES = {"quick": "the reduced size of the study: effects, no verdicts", "full": "all of it"}
 EXAMPLES = ("tonopah study sensitivity netsim --quick", "tonopah study sensitivity netsim --claims N3,N4 --replicates 20")
 
 
@@ -42,13 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_common(command, run_sensitivity, *EXAMPLES)
     command.add_argument("study", metavar="NAME", help="name of a shipped study, or a study file")
     command.add_argument("--claims", type=names, default=[], metavar="ID,…", help="only these claims (default: all)")
-    command.add_argument("--quick", action="store_true", help="reduced size of the study: effects, no verdicts")
-    command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates (default: that of the study)")
-    command.add_argument("--out", metavar="DIR", help="results folder (default: results/NAME-sensitivity)")
-    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
-    continued = "start no new run after H hours; the same command continues"
-    command.add_argument("--max-hours", type=hours, metavar="H", help=continued)
-    command.add_argument("--wait", action="store_true", help=WAIT)
+    add_execution(command, SIZES, "full")
 
 
 def names(text: str) -> list[str]:
@@ -62,8 +58,9 @@ def names(text: str) -> list[str]:
 def run_sensitivity(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study sensitivity`."""
     study = Study.load(arguments.study)
-    study.resize(arguments.quick, arguments.replicates)
+    study.resize(size_of(arguments) == "quick", arguments.replicates)
     folder = Path(arguments.out) if arguments.out else beside(study.folder)
+    options = execution_options(arguments)
     try:
         worlds = find_worlds(study.spec)
         spec = choose_claims(study.spec, arguments.claims, worlds)
@@ -74,11 +71,17 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
     plan = together([plans[0], *plans[1]])
     judged = sum(bool(tested(claim)) for claim in study.spec.claims)
     print_size(study.name, spec, worlds, plans[0], plan)
-    with Store(folder, wait=arguments.wait) as store:
+    with Store(arguments.store or folder, wait=options.wait) as store:
         reused = reuse(study.folder, plan, store)
         if reused:
             print(f"{reused:,} runs are those of {study.folder}", file=sys.stderr, flush=True)
-        done = run_missing(plan, store, ExecutionOptions(jobs=arguments.jobs, max_hours=arguments.max_hours))
+        wanted = {run.id for run in runner.select_shard(plan, options.shard)}
+        kept = partial(stored_text, store.folder, lambda: (len(wanted), len(wanted - store.ids())))
+        with resumable(kept):
+            done = runner.run_missing(plan, store, options=options)
+        if options.shard:
+            print(json.dumps({"study": study.name, "run_now": done}) if arguments.json else f"{study.name}: {done} runs now")
+            return 0
         found = judge_worlds(spec, worlds, plans, store, study.quick, judged - len(spec.claims))
     facts = {
         "study": study.name, "title": spec.title, "question": spec.question, "quick": study.quick, "runs": len(plan.runs),
@@ -116,17 +119,6 @@ def reuse(folder: Path, plan: Plan, store: Store) -> int:
         return store.merge(study, wanted) if wanted else 0
 
 
-def run_missing(plan: Plan, store: Store, options: ExecutionOptions) -> int:
-    """Run what is missing and return the number of runs; after an interruption say how to continue."""
-    try:
-        return runner.run_missing(plan, store, options=options)
-    except (KeyboardInterrupt, runner.TimeUpError) as error:
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        kept = len(set(plan.runs) & store.ids())
-        rest = f"{kept} of {len(plan.runs)} runs are stored in {store.folder}; run the same command to continue"
-        raise RunFailedError(f"{why}; {rest}") from None
-
-
 def with_replicates(spec: StudySpec, plan: Plan) -> StudySpec:
     """Return the study with the replicates that it has: one where nothing is random."""
     return replace(spec, parts=[replace(part, replicates=plan.parts[part.id].replicates) for part in spec.parts])
@@ -137,7 +129,7 @@ def command_text(study: Study, arguments: argparse.Namespace) -> str:
     source = Path(study.source)
     known = shipped().get(study.name)
     words = ["tonopah", "study", "sensitivity", study.name if known and known.resolve() == source.resolve() else source.name]
-    words += ["--quick"] if arguments.quick else []
+    words += ["--quick"] if study.quick else []
     words += ["--replicates", str(arguments.replicates)] if arguments.replicates else []
     return shlex.join(words + (["--claims", ",".join(arguments.claims)] if arguments.claims else []))
 

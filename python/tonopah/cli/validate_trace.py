@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tonopah.cli.arguments import add_command, add_set, changes, positive
 from tonopah.terminal.grid import console
-from tonopah.validate import trace, trace_page
+from tonopah.validate.trace import comparison as trace
+from tonopah.validate.trace import page as trace_page
 
 EXAMPLES = (
     "tonopah validate trace server.pcapng                           estimate the link, write server-trace.html",

@@ -19,6 +19,9 @@ class Limits(NamedTuple):
     memory_bytes: int | None = None
 
 
+NO_LIMITS = Limits()
+
+
 class Shard(NamedTuple):
     """Shard `index` (from 1) of `count` shards of a study of about equal size."""
 

@@ -35,15 +35,13 @@ class Job:
     seed: int
     origins: dict[str, Provenance] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    script: str = ""
-    """Network of a script that counts the packets of this run, if any."""
-    besides: tuple[str, ...] = ()
-    """Scenarios whose packets that script counts before those of this run."""
+    observer: str = ""
+    """What observes the run, as `module:function`, if anything: a name from a source, never from a study file."""
 
     @classmethod
     def of(cls, run: Run, limits: Limits) -> "Job":
         """Return a run as a job."""
-        return cls(run.scenario, run.seed, run.origins, limits, run.script, run.besides)
+        return cls(run.scenario, run.seed, run.origins, limits, run.observer)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def show_progress(total: int, done: int, quiet: bool, what: str = "runs") -> "It
     if quiet:
         yield lambda: None
     elif in_notebook():
-        yield Cell(total, done, what)
+        yield NotebookBar(total, done, what)
     elif sys.stderr.isatty():
         with bar(total, done, what) as on_progress:
             yield on_progress
@@ -59,7 +59,7 @@ def in_notebook() -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
-class Cell:
+class NotebookBar:
     """Progress as a bar below the cell of a notebook."""
 
     def __init__(self, total: int, done: int, what: str = "runs"):

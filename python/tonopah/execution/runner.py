@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from tonopah._core import run_many
 from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, relay
 from tonopah.execution import dask_cluster, processes
-from tonopah.execution.options import ExecutionOptions, Shard, memory_free
+from tonopah.execution.options import NO_LIMITS, ExecutionOptions, Limits, Shard, cores, memory_free
 from tonopah.execution.progress import show_progress
 from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
-from tonopah.spec.plan import Plan, Run
+from tonopah.spec.plan import Plan, Run, labelled
 from tonopah.store.commits import Commits
 from tonopah.store.store import Store
 
@@ -233,6 +233,13 @@ def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions)
         processes.run_many(jobs, options.threads, lambda index, *outcome: watch(apart[index], *outcome))
 
 
+def run_scenarios(
+    jobs: Sequence[tuple[str, int]], on_done: OnDone, threads: int | None = None, limits: Limits = NO_LIMITS
+) -> None:
+    """Execute scenarios (JSON text), each with its seed, on this machine; nothing is stored, and no algorithm is in Python."""
+    run_many(jobs, threads or cores(), on_done, *limits)
+
+
 def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOptions) -> str:
     """Return in words how long the remaining runs will take, from the time of the pilot."""
     expected_s = elapsed_s / done * remaining
@@ -250,4 +257,4 @@ def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOpti
 
 def describe_run(run: Run) -> str:
     """Return algorithm, seed and varied values of a run, for an error message."""
-    return f" [with {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"
+    return f" [{labelled(run.algorithm)}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,7 +27,6 @@ from typing import Any, BinaryIO
 import numpy  # noqa: F401
 
 from tonopah._core import engine_build, engine_version, run
-from tonopah.authors.observe import columns, observe, seen
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.binding import bind, ended_by_library, libraries, with_place
 from tonopah.cc.description import Provenance
@@ -36,6 +35,7 @@ from tonopah.cc.loading import engine_names, find_entry_points, load_planned
 from tonopah.cc.process import end_with_parent
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, traceback_of
 from tonopah.execution.processes import Answer, Job, Worker, answer_of
+from tonopah.spec.source import loaded
 
 LENGTH = struct.Struct("=Q")
 """An answer is preceded by its length: a process that an algorithm started may hold the pipe open."""
@@ -64,11 +64,15 @@ def main() -> None:
             return
         for name, origin in job.origins.items():
             compile_ahead(name, origin)
+        if job.observer:
+            # Imported before the fork; its mistakes are the child's to report.
+            with suppress(Exception):
+                loaded(job.observer)
         answers.write(run_in_child(job, (jobs, answers), library))
         answers.flush()
 
 
-class Standing(CongestionControl):
+class StandingWindow(CongestionControl):
     """A window that stands, to warm up with."""
 
     def on_ack(self, ack: object, view: object) -> None:
@@ -83,7 +87,7 @@ def warm_up() -> None:
     engine_names()
     find_entry_points()
     world = {"duration": "100ms", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}, "record": {"series": ["cwnd"]}}
-    bound = bind(world | {"tcp": {"cc": Standing}})
+    bound = bind(world | {"tcp": {"cc": StandingWindow}})
     run(bound.text, 1, bound.algorithms)
     gc.collect()
     # The collector does not touch, and so does not copy, what it need not look at.
@@ -187,8 +191,8 @@ def run_job(job: Job) -> Answer:
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
         text = summary.json()
-        if job.script:
-            text = with_counts(job, text, series)
+        if job.observer:
+            text = with_observed(job, text, series)
         return Answer(text, series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
         return Answer(raised=raised(with_place(error, job.scenario, job.origins)))
@@ -202,11 +206,16 @@ def run_job(job: Job) -> Answer:
         return Answer(failed=traceback.format_exc())
 
 
-def with_counts(job: Job, summary: str, series: Any) -> str:
-    """Return a summary with what the script of its network counts."""
-    runs = [*(observe(scenario, job.seed) for scenario in job.besides), seen(job.scenario, job.seed, summary, series)]
-    found = {name: value if math.isfinite(value) else None for name, value in columns(job.script, runs).items()}
-    return f'{{"script":{json.dumps(found)},{summary[1:]}'
+def with_observed(job: Job, summary: str, series: Any) -> str:
+    """Return a summary with what the observer of the job found."""
+    found = loaded(job.observer)(job.scenario, job.seed, summary, series)
+    observed = {"run": finite(found.run), "flows": [finite(flow) for flow in found.flows]}
+    return f'{{"observed":{json.dumps(observed)},{summary[1:]}'
+
+
+def finite(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return values for JSON, which has neither infinity nor NaN."""
+    return {name: value if value is not None and math.isfinite(value) else None for name, value in values.items()}
 
 
 def run_batch(jobs: Sequence[Job], build: str) -> list[Answer]:

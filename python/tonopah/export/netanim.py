@@ -16,8 +16,8 @@ from tonopah._core import check, parse_quantity
 from tonopah._core import transmissions as engine_transmissions
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import layout, network, wireless
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import RunResult, checked_seed, engine_form
 
 NEEDED = ("position_x", "position_y", "energy")
 MAX_PACKETS = 20_000
@@ -43,7 +43,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
         bound = engine_form(scenario, name)
         checked = json.loads(check(bound.text, checked_seed(seed), bound.algorithms))
         if checked["graph"]["network"]["kind"] == "constellation":
-            raise InputError("network.kind", "animations do not support satellites", "tonopah map draws them", name)
+            raise InputError("network.kind", "animations do not support satellites", "tonopah check --picture draws them", name)
         series = fetch(scenario, "record.series") or []
         put(scenario, "record.series", list(dict.fromkeys([*series, *NEEDED])))
         if fetch(scenario, "record.every") is None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from tonopah._core import capture, engine_version
 from tonopah.errors import ScenarioError, relay
-from tonopah.simulation import RunResult, checked_seed, engine_form
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D

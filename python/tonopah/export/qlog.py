@@ -21,8 +21,8 @@ from typing import Any
 
 from tonopah._core import engine_version, trace
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form, run_prepared
 from tonopah.scenario.paths import fetch, put
-from tonopah.simulation import RunResult, checked_seed, engine_form, run_prepared
 
 METRICS = {"cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt"}
 """Series of the engine, and the metrics of QUIC."""
@@ -50,7 +50,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     flows = [flow for flow in result.summary["flows"] if flow["transport"] == "tcp"]
     if not flows:
         raise InputError("flow", "no flow uses TCP: there is nothing to log", None, name)
-    senders = {flow["flow"]: Sender() for flow in flows}
+    senders = {flow["flow"]: QlogSender() for flow in flows}
     events: dict[int, list[Event]] = {number: [] for number in senders}
     for line in map(json.loads, lines):
         if line.get("flow") in senders and line["event"] in ("sent", "delivered"):
@@ -64,7 +64,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
 
 
 @dataclass
-class Sender:
+class QlogSender:
     """What a source has sent: the number of the last packet that carried each byte."""
 
     count: int = 0

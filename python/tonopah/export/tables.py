@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tonopah.simulation import OWNERS, RunResult
+from tonopah.runs.simulation import OWNERS, RunResult
 
 
 def write_tables(result: RunResult, folder: Path) -> None:

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TONOPAH_ABI 1
+#define TONOPAH_ABI 2
 
 /* Kinds of events. */
 enum {
@@ -222,8 +222,6 @@ struct tonopah_answers {
     double ssthresh_bytes;
     /* When TONOPAH_ON_TIMER is due: seconds since the start of the run, not in the past; NaN for no timer. */
     double next_timer_s;
-    /* Age from which a duplicate ACK retransmits the oldest segment, with recovery vegas; NaN for none. */
-    double head_timeout_s;
     /* The pacing rate in bits per second; NaN leaves it to the connection. */
     double pacing_rate_bps;
 };

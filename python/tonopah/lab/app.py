@@ -19,7 +19,7 @@ from tonopah.lab.context import Lab
 from tonopah.lab.handlers import HANDLERS, Handler
 from tonopah.lab.messages import MOST_BYTES
 from tonopah.lab.run_socket import RunSocket
-from tonopah.lab.security import REPORT_POLICY, Guard, below
+from tonopah.lab.security import REPORT_POLICY, RequestGuard, below
 from tonopah.lab.session import error_facts
 from tonopah.lab.studies import RESULTS
 from tonopah.report import vendor
@@ -49,7 +49,7 @@ def make_app(lab: Lab, token: str, hosts: list[str]) -> ASGIApp:
         WebSocketRoute("/api/run", run_socket),
         *(Route(f"/api/{name}", api(lab, handler), methods=["POST"]) for name, handler in HANDLERS.items()),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
+    return RequestGuard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
 
 
 def static_files(folder: Path) -> Callable[[Request], Awaitable[Response]]:
@@ -85,13 +85,13 @@ def api(lab: Lab, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                return JSONResponse(told(f"a request of more than {MOST_BYTES:,} bytes"), 413)
+                return JSONResponse(error_of(f"a request of more than {MOST_BYTES:,} bytes"), 413)
         try:
             asked = json.loads(body or b"{}")
         except (ValueError, RecursionError):
-            return JSONResponse(told("is not JSON"), 400)
+            return JSONResponse(error_of("is not JSON"), 400)
         if not isinstance(asked, dict):
-            return JSONResponse(told("is not a JSON object"), 400)
+            return JSONResponse(error_of("is not a JSON object"), 400)
         try:
             answer = await run_in_threadpool(handler, lab, asked)
         except (ScenarioError, LimitError, AlgorithmError, EngineError, RunFailedError) as error:
@@ -101,6 +101,6 @@ def api(lab: Lab, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     return send
 
 
-def told(message: str) -> dict[str, Any]:
+def error_of(message: str) -> dict[str, Any]:
     """Return the answer to a request that is none."""
     return {"error": {"path": "", "message": message, "hint": None}}

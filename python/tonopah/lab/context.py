@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tonopah.lab.runs import FORGOTTEN_AFTER_S, Runs
-from tonopah.lab.session import Limits
+from tonopah.lab.session import SessionLimits
 from tonopah.lab.studies import Studies
 
 
@@ -14,7 +14,7 @@ class Lab:
 
     folder: Path
     allow_python: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: SessionLimits = field(default_factory=SessionLimits)
     forgotten_after_s: float = FORGOTTEN_AFTER_S
 
     def __post_init__(self) -> None:

@@ -14,14 +14,14 @@ from tonopah.errors import InputError, LimitError
 from tonopah.export import pcapng
 from tonopah.export.tables import write_series, write_tables
 from tonopah.lab.session import Session, checked_document
-from tonopah.running import Result
+from tonopah.study.run import Result
 
 FORMS = ("csv", "parquet", "svg", "pcapng")
 MOST_CAPTURED = 1_000_000
 """Packets of a run whose captures are made."""
 
 
-class Columns:
+class SeriesColumns:
     """Series as the engine gives them, for files: in full precision."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ def export(session: Session, form: str, folder: Path, allow_python: bool) -> tup
     """Return a file of a run that has not begun, and its media type. Raises InputError and LimitError."""
     if form not in FORMS:
         raise InputError("form", f"{form!r} is no form of a file", ", ".join(FORMS))
-    session.tracks = recorder = Columns()  # pyright: ignore[reportAttributeAccessIssue]
+    session.tracks = recorder = SeriesColumns()  # pyright: ignore[reportAttributeAccessIssue]
     session.start()
     session.thread.join()
     if session.error or session.summary is None:

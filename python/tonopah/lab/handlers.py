@@ -10,15 +10,14 @@ from starlette.responses import Response
 from tonopah._core import engine_version, schema
 from tonopah.errors import InputError, LimitError
 from tonopah.lab import algorithms as lab_algorithms
-from tonopah.lab import compare, files, lessons, linux_cases, packets, presets
-from tonopah.lab import sky as constellation
+from tonopah.lab import compare, files, lessons, linux_cases, moment, presets
 from tonopah.lab.context import Lab
 from tonopah.lab.messages import MOST_SECONDS, Show
 from tonopah.lab.session import OVER, Session
 from tonopah.lab.tracks import difference
 from tonopah.metrics import METRICS
+from tonopah.runs.simulation import BINNED, OWNERS, SERIES, algorithms
 from tonopah.scenario.document import parse, to_toml
-from tonopah.simulation import BINNED, OWNERS, SERIES, algorithms
 
 MOST_REPLICATES = 30
 Handler = Callable[[Lab, dict[str, Any]], Any]
@@ -113,7 +112,7 @@ def subtract(lab: Lab, asked: dict[str, Any]) -> Response:
 
 def list_packets(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the packet events of a moment of a run."""
-    return packets.excerpt(session_of(lab, asked), wanted(asked, "from_s", float), wanted(asked, "until_s", float))
+    return moment.excerpt(session_of(lab, asked), wanted(asked, "from_s", float), wanted(asked, "until_s", float))
 
 
 def list_algorithms(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
@@ -141,12 +140,12 @@ def sky(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     at_s = wanted(asked, "at_s", float)
     if not 0 <= at_s <= MOST_SECONDS:
         raise InputError("at_s", f"{at_s:g} s is out of range", f"0 to {MOST_SECONDS:g} s")
-    return constellation.sky(session, at_s)
+    return moment.sky(session, at_s)
 
 
 def coast(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
     """Return the coastlines of the map of satellites."""
-    return {"lines": constellation.coast()}
+    return {"lines": moment.coast()}
 
 
 def linux(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:

@@ -7,15 +7,18 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.lab.session import Slots
-from tonopah.validate import linux, page, terminal, worlds
-from tonopah.validate.recordings import Case, shipped
+from tonopah.validate.frame import compare
+from tonopah.validate.linux import table as terminal
+from tonopah.validate.linux import worlds
+from tonopah.validate.linux.comparison import AgainstLinux
+from tonopah.validate.linux.recordings import LinuxCase, shipped
 
 COLUMNS = [name.replace("\n", " ") for name in terminal.COLUMNS]
 """Of the row of each flow."""
 
 
 @cache
-def cases_of(cc: str) -> dict[str, Case]:
+def cases_of(cc: str) -> dict[str, LinuxCase]:
     """Return the recorded cases in which every flow has the algorithm, by name.
 
     Shares in several recordings are left out: their p values are adjusted for their number, so that they are judged together.
@@ -31,13 +34,13 @@ def compared(cc: str, name: str, slots: Slots) -> dict[str, Any]:
         raise InputError("case", f"{name!r} is no recording of {cc}", ", ".join(cases_of(cc)) or "there is none")
     slots.take(threading.Event())
     try:
-        (result,) = linux.validate(shipped(), [case], threads=1)
+        (result,) = compare(AgainstLinux(shipped()), [case], threads=1)
     finally:
         slots.give()
     if result.refused:
         raise InputError("case", f"{name} was not compared: {result.refused}")
     return {
-        "case": case.id, "about": page.about(result), "flows": [terminal.cells(flow) for flow in result.flows],
-        "goals": terminal.verdict(result), "met": result.met,
+        "case": case.id, "about": terminal.about(case), "flows": [terminal.cells(flow) for flow in result.flows],
+        "goals": result.verdict, "met": result.met,
         "missed": [asdict(check) for check in result.checks if not check.met],
     }  # fmt: skip

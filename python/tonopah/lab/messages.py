@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tonopah.lab.tracks import MOST_COLUMNS, Shown
+from tonopah.lab.tracks import MOST_COLUMNS, ShownTrack
 
 VERSION = 1
 MOST_BYTES = 4 * 1024 * 1024
@@ -49,11 +49,11 @@ class Show(Message):
     columns: Annotated[int, Field(ge=1, le=MOST_COLUMNS)]
     names: Annotated[tuple[str, ...], Field(max_length=64, strict=False)] = ()
 
-    def part(self) -> Shown:
+    def part(self) -> ShownTrack:
         """Return what is to be shown. Raises MessageError."""
         if self.until_s <= self.from_s:
             raise MessageError(f"until_s: {self.until_s:g} is not after {self.from_s:g}")
-        return Shown(self.from_s, self.until_s, self.columns, self.names)
+        return ShownTrack(self.from_s, self.until_s, self.columns, self.names)
 
 
 class Pace(Message):

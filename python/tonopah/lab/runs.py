@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import LimitError
-from tonopah.lab.session import Limits, Session, Slots
+from tonopah.lab.session import Session, SessionLimits, Slots
 
 FORGOTTEN_AFTER_S = 30.0
 """A reload or a lost connection takes a run up again within this time; after it the run is cancelled."""
@@ -15,7 +15,7 @@ FORGOTTEN_AFTER_S = 30.0
 class Runs:
     """The runs of this server; used in its event loop only."""
 
-    def __init__(self, folder: Path, allow_python: bool, limits: Limits, forgotten_after_s: float = FORGOTTEN_AFTER_S):
+    def __init__(self, folder: Path, allow_python: bool, limits: SessionLimits, forgotten_after_s: float = FORGOTTEN_AFTER_S):
         self.folder, self.allow_python, self.limits = folder, allow_python, limits
         self.forgotten_after_s = forgotten_after_s
         self.slots = Slots(limits.at_once)

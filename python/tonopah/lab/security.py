@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tonopah.cc.binding import find_cc
 from tonopah.cc.loading import HINT
+from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError
-from tonopah.references import is_code, is_library, name_in
 
 COOKIE = "tonopah-lab"
 PYTHON = re.compile(r"[\w./~-]+:[A-Za-z_]\w*")
@@ -35,7 +35,7 @@ REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsa
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-class Guard:
+class RequestGuard:
     """The outermost layer of the application: refuses what is not from this page, and adds the policy to what is answered.
 
     Parameters

@@ -13,9 +13,9 @@ from tonopah._core import Stepwise
 from tonopah._core import check as engine_check
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay, warning_texts
 from tonopah.lab.security import confine
-from tonopah.lab.tracks import Shown, Tracks
+from tonopah.lab.tracks import ShownTrack, Tracks
+from tonopah.runs.simulation import checked_seed, engine_form
 from tonopah.scenario.document import parse, prepare
-from tonopah.simulation import checked_seed, engine_form
 
 SERIES = ("cwnd", "ssthresh", "state", "rtt", "sending_rate", "goodput", "queue", "drops", "marks")
 """What is recorded of a scenario that records nothing: what the bench draws."""
@@ -38,7 +38,7 @@ MOST_NODES = 400
 
 
 @dataclass(frozen=True)
-class Limits:
+class SessionLimits:
     """What one run may take, and how many may run at once."""
 
     memory_bytes: int = 2 * 1024**3
@@ -86,7 +86,9 @@ class Session:
         Shared with the other runs.
     """
 
-    def __init__(self, document: Mapping[str, Any], seed: int, folder: Path, allow_python: bool, slots: Slots, limits: Limits):
+    def __init__(
+        self, document: Mapping[str, Any], seed: int, folder: Path, allow_python: bool, slots: Slots, limits: SessionLimits
+    ):
         self.id, self.seed, self.limits, self.slots = secrets.token_urlsafe(12), checked_seed(seed), limits, slots
         self.document = recorded(document)
         scenario = checked_document(self.document, folder, allow_python)
@@ -190,7 +192,7 @@ class Session:
         """Return how far the run is."""
         return {"run": self.id, "state": self.state, "now_s": self.now_s, "error": self.error}
 
-    def shown(self, shown: Shown) -> bytes:
+    def shown(self, shown: ShownTrack) -> bytes:
         """Return the series as the page wants to see them."""
         facts = self.facts()
         with self.lock:

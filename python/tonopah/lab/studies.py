@@ -20,7 +20,7 @@ from tonopah.report.embed import page_figure
 from tonopah.scenario.document import is_study, load
 from tonopah.spec.library import shipped
 from tonopah.store.store import Store
-from tonopah.study import Study
+from tonopah.study.study import Study
 
 RESULTS = "results"
 MOST_FILES = 500
@@ -35,7 +35,7 @@ DRAWN = ("line", "bar", "heatmap")
 
 
 @dataclass
-class Job:
+class StudyJob:
     """A study that runs."""
 
     process: "subprocess.Popen[bytes]"
@@ -51,7 +51,7 @@ class Studies:
 
     def __init__(self, folder: Path, allow_python: bool):
         self.folder, self.allow_python = folder, allow_python
-        self.jobs: dict[tuple[str, bool], Job] = {}
+        self.jobs: dict[tuple[str, bool], StudyJob] = {}
         self.read: dict[tuple[str, bool], tuple[float, Study]] = {}
 
     def listed(self) -> list[dict[str, Any]]:
@@ -146,7 +146,7 @@ class Studies:
             process = subprocess.Popen(
                 command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=written, stderr=written, start_new_session=True
             )
-        self.jobs[key] = Job(process, before, len(study.plan.runs), log)
+        self.jobs[key] = StudyJob(process, before, len(study.plan.runs), log)
 
     def stop(self, name: str, quick: bool) -> None:
         """Let the runs under way end and start no other; what is finished stays."""
@@ -205,7 +205,7 @@ def choices(study: Study) -> dict[str, Any]:
     }
 
 
-def left_s(job: Job, stored: int) -> float | None:
+def left_s(job: StudyJob, stored: int) -> float | None:
     """Return how long a study still takes, from the runs since it began."""
     done = stored - job.before
     return None if done < 1 else (time.monotonic() - job.began) / done * (job.total - stored)

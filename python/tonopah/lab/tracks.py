@@ -21,7 +21,7 @@ NO_DIFFERENCE = ("state", "drops", "marks")
 """States are names; drops and marks are drawn as instants."""
 
 
-class Track:
+class LiveTrack:
     """Samples in the order of time; room for more is doubled when it is needed."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTrack:
     """What the page wants to see: from and to which second, in how many columns of pixels, and which series (all if none)."""
 
     from_s: float
@@ -62,7 +62,7 @@ class Tracks:
     """All series of a run."""
 
     def __init__(self) -> None:
-        self.tracks: dict[tuple[str, int], Track] = {}
+        self.tracks: dict[tuple[str, int], LiveTrack] = {}
         self.samples = 0
 
     def extend(self, series: Mapping[str, Mapping[str, Any]]) -> None:
@@ -72,13 +72,13 @@ class Tracks:
             self.samples += len(owners)
             for owner in np.unique(owners):
                 own = owners == owner
-                self.tracks.setdefault((name, int(owner)), Track()).extend(t_s[own], values[own])
+                self.tracks.setdefault((name, int(owner)), LiveTrack()).extend(t_s[own], values[own])
 
-    def value_of(self, name: str) -> "Iterable[tuple[int, Track]]":
+    def value_of(self, name: str) -> "Iterable[tuple[int, LiveTrack]]":
         """Return the tracks of a series by flow, link or node."""
         return ((owner, track) for (series, owner), track in self.tracks.items() if series == name)
 
-    def message(self, shown: Shown, facts: Mapping[str, Any]) -> bytes:
+    def message(self, shown: ShownTrack, facts: Mapping[str, Any]) -> bytes:
         """Return what the page wants to see."""
         return packed(
             (
@@ -95,7 +95,9 @@ Samples = tuple[NDArray[np.float64], NDArray[np.float32]]
 
 
 def packed(
-    columns: "Iterable[tuple[str, int, NDArray[np.float64], NDArray[np.float32], int]]", shown: Shown, facts: Mapping[str, Any]
+    columns: "Iterable[tuple[str, int, NDArray[np.float64], NDArray[np.float32], int]]",
+    shown: ShownTrack,
+    facts: Mapping[str, Any],
 ) -> bytes:
     """Return series, each as name, owner, times, values and the number of all its samples, for the page.
 
@@ -112,7 +114,7 @@ def packed(
     return b"".join([struct.pack("<I", len(head)), head, *blocks])
 
 
-def difference(before: Tracks, after: Tracks, shown: Shown) -> bytes:
+def difference(before: Tracks, after: Tracks, shown: ShownTrack) -> bytes:
     """Return what the page wants to see of the series that both have: those of `after` less those of `before`."""
     return packed(
         (
@@ -139,7 +141,7 @@ def held(samples: Samples, t_s: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def reduce(
-    t_s: NDArray[np.float64], values: NDArray[np.float32], shown: Shown
+    t_s: NDArray[np.float64], values: NDArray[np.float32], shown: ShownTrack
 ) -> "tuple[NDArray[np.float64], NDArray[np.float32]]":
     """Return the smallest and the largest sample of each column of pixels; everything if there is not more than that."""
     if len(t_s) <= 2 * shown.columns:

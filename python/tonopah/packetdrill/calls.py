@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tonopah.endpoint import Endpoint
 from tonopah.packetdrill.sockets import (
     HARMLESS_OPTIONS,
     REFUSED,
@@ -15,6 +14,7 @@ from tonopah.packetdrill.sockets import (
     names_in,
 )
 from tonopah.packetdrill.syntax import Call, NotApplicableError
+from tonopah.runs.endpoint import Endpoint
 
 Result = tuple[int | None, str | None] | None
 """Result and errno, `(None, None)` if any will do, or None as long as the call would block."""

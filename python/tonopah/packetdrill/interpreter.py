@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah.endpoint import Endpoint
 from tonopah.errors import InputError, ScenarioError
 from tonopah.packetdrill.calls import carry_out
 from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
 from tonopah.packetdrill.settings import apply_shell, host_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
-from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Packet, Script, Shell, read_script
+from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Script, ScriptPacket, Shell, read_script
 from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
-from tonopah.segment import Segment
+from tonopah.runs.endpoint import Endpoint
+from tonopah.runs.segment import Segment
 
 TOLERANCE_S = 0.004
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""
@@ -39,7 +39,7 @@ class DifferenceError(Exception):
 
 
 @dataclass
-class Verdict:
+class ScriptVerdict:
     """What came out for one script: `pass`, `differs`, `not applicable`, or `unreadable` for what is no script."""
 
     script: str
@@ -85,9 +85,9 @@ class Interpreter:
         given = script.options.get("tolerance_usecs", "")
         self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
 
-    def run(self) -> Verdict:
+    def run(self) -> ScriptVerdict:
         """Carry out all events; return the verdict."""
-        verdict = Verdict(self.script.name, "pass")
+        verdict = ScriptVerdict(self.script.name, "pass")
         event = None
         try:
             for event in self.script.events:
@@ -111,7 +111,7 @@ class Interpreter:
         """Carry out one event at its time."""
         when = event.when
         start = self.now if when.kind == "any" else when.start_s + (self.before if when.kind == "after" else 0.0)
-        if isinstance(event.body, Packet) and event.body.outbound:
+        if isinstance(event.body, ScriptPacket) and event.body.outbound:
             latest = None if when.latest_s is None else when.latest_s + (self.before if when.kind == "after" else 0.0)
             at = self.expect(event.body, start, latest, any_time=when.kind == "any")
             start = start if when.kind != "any" and when.latest_s is None else at
@@ -124,7 +124,7 @@ class Interpreter:
     def act(self, event: Event, start: float) -> None:
         """Carry out an event that the script causes."""
         match event.body:
-            case Packet() as packet:
+            case ScriptPacket() as packet:
                 self.inject(packet)
             case Shell(text):
                 apply_shell(self.host, text, self.folder)
@@ -141,7 +141,7 @@ class Interpreter:
 
     # --- packets that the endpoint sends
 
-    def expect(self, packet: Packet, start: float, latest: float | None, any_time: bool) -> float:
+    def expect(self, packet: ScriptPacket, start: float, latest: float | None, any_time: bool) -> float:
         """Hold the next segment of the endpoint against the script; return when it left."""
         if packet.urgent:
             raise NotApplicableError("urgent data")
@@ -156,7 +156,7 @@ class Interpreter:
         self.checks += 1
         return at
 
-    def next_segment(self, deadline: float, packet: Packet) -> tuple[float, Segment]:
+    def next_segment(self, deadline: float, packet: ScriptPacket) -> tuple[float, Segment]:
         """Return the next segment that leaves until `deadline`, joined with those behind it that belong to one packet."""
         at, segment = self.pop(deadline, packet)
         while segment.len_bytes and segment.seq == packet.seq and segment.len_bytes < packet.len_bytes:
@@ -170,7 +170,7 @@ class Interpreter:
             segment = joined(segment, following)
         return at, segment
 
-    def pop(self, deadline: float, packet: Packet) -> tuple[float, Segment]:
+    def pop(self, deadline: float, packet: ScriptPacket) -> tuple[float, Segment]:
         """Return the next segment, letting time pass until `deadline` at most."""
         end = self.sockets.endpoint
         self.collect()
@@ -190,7 +190,7 @@ class Interpreter:
             self.sent.extend((at + self.began, segment) for at, segment in self.sockets.endpoint.sent())
             self.sockets.note_events()
 
-    def compare(self, packet: Packet, segment: Segment) -> None:
+    def compare(self, packet: ScriptPacket, segment: Segment) -> None:
         """Compare a segment with the packet of the script, field by field."""
         flags = letters(packet.flags)
         expected: list[Any] = [flags, packet.seq, packet.len_bytes]
@@ -220,7 +220,7 @@ class Interpreter:
                 raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
             raise DifferenceError(packet_text(packet), str(segment))
 
-    def compares_push(self, packet: Packet, segment: Segment) -> bool:
+    def compares_push(self, packet: ScriptPacket, segment: Segment) -> bool:
         """Tell whether what was written decides on PSH: within a write it comes from how Linux divides it among buffers."""
         decided = segment.len_bytes == 0 or segment.seq + segment.len_bytes in self.sockets.ends
         if not decided and ("P" in packet.flags) != ("P" in segment.flags):
@@ -246,7 +246,7 @@ class Interpreter:
 
     # --- packets that the script sends
 
-    def inject(self, packet: Packet) -> None:
+    def inject(self, packet: ScriptPacket) -> None:
         """Let a packet of the script arrive."""
         if packet.urgent or "U" in packet.flags:
             raise NotApplicableError("urgent data")
@@ -369,7 +369,7 @@ class Interpreter:
         self.collect()
 
 
-def run_file(path: Path) -> Verdict:
+def run_file(path: Path) -> ScriptVerdict:
     """Run the script in a file; raise InputError if it cannot be read."""
     if not path.is_file():
         raise InputError(str(path), "is not a file", "a packetdrill script, such as fr-4pkt.pkt")
@@ -377,9 +377,9 @@ def run_file(path: Path) -> Verdict:
     try:
         script = read_script(str(path), text)
     except NotApplicableError as reason:
-        return Verdict(str(path), "not applicable", reason=str(reason))
+        return ScriptVerdict(str(path), "not applicable", reason=str(reason))
     except InputError as error:
         line = error.path.split(":")[-2] if error.path.count(":") > 1 else ""
         reason = f"{error.path}: {error.message}; {error.hint}"
-        return Verdict(str(path), "unreadable", line=int(line) if line.isdigit() else None, reason=reason)
+        return ScriptVerdict(str(path), "unreadable", line=int(line) if line.isdigit() else None, reason=reason)
     return Interpreter(script, path.parent).run()

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from tonopah.packetdrill.syntax import NotApplicableError, Packet
-from tonopah.segment import Segment
+from tonopah.packetdrill.syntax import NotApplicableError, ScriptPacket
+from tonopah.runs.segment import Segment
 
 UNKNOWN_OPTIONS = {
     "FO": "TCP Fast Open",
@@ -42,7 +42,7 @@ def joined(first: Segment, second: Segment) -> Segment:
     return replace(second, seq=first.seq, len_bytes=first.len_bytes + second.len_bytes)
 
 
-def packet_text(packet: Packet) -> str:
+def packet_text(packet: ScriptPacket) -> str:
     """Return a packet of the script as `Segment` prints one."""
     text = f"{packet.flags or '-'} {packet.seq}:{packet.seq + packet.len_bytes}({packet.len_bytes})"
     if packet.ack is not None:

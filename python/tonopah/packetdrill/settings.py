@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah.packetdrill.syntax import NotApplicableError, Packet, Script
+from tonopah.packetdrill.syntax import NotApplicableError, Script, ScriptPacket
 
 SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
 QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)")
@@ -147,7 +147,7 @@ def host_of(script: Script) -> Host:
     size, version = script.options.get("mtu", ""), script.options.get("ip_version", "ipv4")
     headers = 60 if version == "ipv6" else 40
     host.tcp["mss"] = f"{(int(size) if size.isdigit() else 1500) - headers}B"
-    syns = (event.body for event in script.events if isinstance(event.body, Packet) and event.body.outbound)
+    syns = (event.body for event in script.events if isinstance(event.body, ScriptPacket) and event.body.outbound)
     scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
     if scale is not None and not any("tcp_rmem" in event.text for event in script.events):
         host.tcp["recv_buffer"] = f"{65_535 << scale}B"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.endpoint import Endpoint
 from tonopah.packetdrill.settings import Host
 from tonopah.packetdrill.syntax import Call, NotApplicableError
+from tonopah.runs.endpoint import Endpoint
 
 TIMESTAMPS_BYTES = 12
 """What the timestamps option takes of each segment, padded (RFC 7323, appendix A)."""

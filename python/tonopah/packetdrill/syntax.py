@@ -52,7 +52,7 @@ class When:
 
 
 @dataclass(frozen=True)
-class Packet:
+class ScriptPacket:
     """A TCP segment that the peer sends, or that the endpoint has to send (`outbound`).
 
     `window` is the field of the header, not scaled; `options` is None for `<...>`: any.
@@ -99,7 +99,7 @@ class Event:
 
     line: int
     when: When
-    body: Packet | Call | Code | Shell
+    body: ScriptPacket | Call | Code | Shell
     text: str
 
 
@@ -112,7 +112,7 @@ class Script:
     events: list[Event] = field(default_factory=list)
 
 
-class Reader:
+class ScriptReader:
     """Reads one script from its text."""
 
     def __init__(self, name: str, text: str):
@@ -158,7 +158,7 @@ class Reader:
         until = float(found["until"]) if found["until"] else None
         return When("after" if found["relative"] else "at", start, latest, until)
 
-    def body(self) -> Packet | Call | Code | Shell:
+    def body(self) -> ScriptPacket | Call | Code | Shell:
         """Return what happens."""
         if self.text.startswith("%{", self.at):
             return Code(self.between("%{", "}%"))
@@ -186,7 +186,7 @@ class Reader:
         self.at = end + len(closing)
         return self.text[start:end]
 
-    def packet(self, found: re.Match[str]) -> Packet:
+    def packet(self, found: re.Match[str]) -> ScriptPacket:
         """Return the packet of a match of PACKET."""
         ack, window = (None if found[name] is None else int(found[name]) for name in ("ack", "win"))
         if found["options"] is None:
@@ -199,7 +199,7 @@ class Reader:
         fields = found["ecn"]
         if fields is not None and fields not in ECN_FIELDS:
             raise NotApplicableError(f"the fields [{fields}] of an IP header")
-        return Packet(
+        return ScriptPacket(
             outbound=found["direction"] == ">",
             flags=flags,
             seq=int(found["seq"]),
@@ -290,4 +290,4 @@ def read_script(name: str, text: str) -> Script:
     """Return the script with this text; raise InputError with file and line where it cannot be read."""
     if len(text) > MAX_SCRIPT_BYTES:
         raise InputError(name, f"is longer than {MAX_SCRIPT_BYTES} characters", "a packetdrill script")
-    return Reader(name, text).script()
+    return ScriptReader(name, text).script()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tonopah.endpoint import EndpointState
+from tonopah.runs.endpoint import EndpointState
 
 MICRO = 1e6
 NO_SSTHRESH = 0x7FFFFFFF

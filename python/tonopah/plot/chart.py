@@ -300,7 +300,8 @@ class Chart:
         across = panels_across(data, self.look)
         panels = self.figure.subplots(-(-len(data.series) // across), across, sharex=True, sharey=True, squeeze=False)
         # As many colours as can be told apart; each is a shape in a vector picture.
-        colours = colormaps["PuOr" if data.baseline else "cividis"].resampled(64)
+        name = "PuOr" if data.baseline else "cividis" if data.y.middle is None else "RdBu"
+        colours = colormaps[name].resampled(64)
         image = None
         for axes in panels.flat[len(data.series) :]:
             axes.set_visible(False)

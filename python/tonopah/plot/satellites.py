@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import ground_tracks as engine_ground_tracks
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import style
+from tonopah.runs.simulation import check
 from tonopah.scenario.document import prepare
-from tonopah.simulation import check
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

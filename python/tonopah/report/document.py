@@ -4,6 +4,7 @@ It runs no simulation: everything comes from the store. The page carries the dat
 no other process is needed, and a signal ends all of it.
 """
 
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,9 +12,10 @@ from typing import Any, TypeAlias
 import jinja2
 
 from tonopah._core import engine_version
-from tonopah.analysis import claims, consistency, mechanisms, printed, tables
+from tonopah.analysis import claims, consistency, reproduction, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
+from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.tables import PartTables
 from tonopah.errors import RunFailedError
 from tonopah.execution.progress import show_progress
@@ -33,7 +35,7 @@ from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
 
-Held: TypeAlias = dict[str, list[printed.Reproduced]]
+Held: TypeAlias = dict[str, list[reproduction.Reproduced]]
 """By published table: its numbers beside ours."""
 SCRIPTS = ("charts.js", "series.js", "tables.js", "page.js")
 """In the order in which the page loads them."""
@@ -73,11 +75,9 @@ def write_files(
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     held: Held = {}
     for source in sources:
-        for entry in printed.reproduced(source.part, source.plan, source.runs):
+        for entry in reproduction.reproduced(source.part, source.plan, source.runs):
             held.setdefault(entry.printed.table, []).append(entry)
-    shown = mechanisms.shown(spec, plan, runs)
-    facts |= {"mechanisms": shown}
-    about = study_facts(manifest, spec, facts, store) | against_original(held, shown)
+    about = study_facts(manifest, spec, facts, store) | against_original(held)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
     replace_file(out / "report.html", render(spec, found, answered, parts, held, facts))
     return out / "report.html"
@@ -102,12 +102,12 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     }  # fmt: skip
 
 
-def against_original(held: Held, shown: list[mechanisms.Shown]) -> dict[str, Any]:
-    """Return what verdicts.json says of the original: how much of each table is reproduced, and its slips."""
+def against_original(held: Held) -> dict[str, Any]:
+    """Return what verdicts.json says of the original: how much of each table is reproduced."""
     tables_held = {
-        table: dict(zip(("reproduced", "judged"), printed.counts(entries), strict=True)) for table, entries in held.items()
+        table: dict(zip(("reproduced", "judged"), reproduction.counts(entries), strict=True)) for table, entries in held.items()
     }
-    return {"published": tables_held, "mechanisms": [one.as_json() for one in shown]}
+    return {"published": tables_held}
 
 
 def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
@@ -129,7 +129,8 @@ def render(
     views = claim_views(spec, found, figures)
     first = find_figure(answered.figure, figures) or next(iter(figures.values()), None)
     levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
-    return template_environment().get_template("report.html.j2").render(
+    return render_page(
+        "report.html.j2", figures.values(),
         spec=spec, parts=parts, verdicts=found, claims=views, answer=answered, counts=counted(answered),
         comparisons=claims.comparisons(found), metrics=used_metrics(spec),
         headline=make_panels(with_difference(first, figures))[0] if first else None,
@@ -137,8 +138,19 @@ def render(
         findings=[(one, consistency.check(one), held.get(one.id, [])) for one in spec.published],
         statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
         confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
-        version=engine_version(), data=page_data(figures.values()), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
-        scripts=[page_file(name) for name in SCRIPTS], **facts,
+        **facts,
+    )  # fmt: skip
+
+
+def render_page(
+    template: str, figures: Iterable[FigureData], package: str = "", filters: Mapping[str, Any] | None = None, **values: Any
+) -> str:
+    """Return a page that draws its figures itself: of a template of this package or another, with filters of its own."""
+    environment = template_environment(*([package] if package else []))
+    environment.filters |= filters or {}
+    return environment.get_template(template).render(
+        version=engine_version(), data=page_data(figures), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
+        scripts=[page_file(name) for name in SCRIPTS], **values,
     )  # fmt: skip
 
 

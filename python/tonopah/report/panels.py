@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tonopah.analysis.figure_model import FigureData
-from tonopah.metrics import STUDENT, count_text
+from tonopah.metrics import GROUPS, count_text
 from tonopah.report.embed import heading, thinning_note
 from tonopah.report.tables import ReportTable
 
@@ -22,7 +22,7 @@ class Panel:
     wide: bool = False
     difference: str = ""
     original: bool = False
-    """Whether the metric is computed as the scripts and tools of the original do."""
+    """Whether the metric is computed as a tool of the original does."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ def make_panel(figure: FigureData, difference: str) -> Panel:
         figure.caption + thinning_note(figure),
         figure.wide,
         difference,
-        bool(rest) and profile in STUDENT,
+        bool(rest) and profile in GROUPS and GROUPS[profile].folded,
     )
 
 

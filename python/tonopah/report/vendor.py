@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent / "vendor"
 
 
 @dataclass(frozen=True)
-class Library:
+class VendoredLibrary:
     """A library as published in the npm registry: package, version, the file of the package, its SHA-256, and its licence."""
 
     package: str
@@ -31,15 +31,17 @@ class Library:
 
 
 SCRIPTS = (
-    Library("d3", "7.9.0", "dist/d3.min.js", "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539", "d3.LICENSE"),
-    Library(
+    VendoredLibrary(
+        "d3", "7.9.0", "dist/d3.min.js", "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539", "d3.LICENSE"
+    ),
+    VendoredLibrary(
         "@observablehq/plot",
         "0.6.17",
         "dist/plot.umd.min.js",
         "4358086467740777dd788d6b27a95cebdbaefdd50c730a3060117073bd7134cb",
         "Plot.LICENSE",
     ),
-    Library(
+    VendoredLibrary(
         "uplot",
         "1.6.32",
         "dist/uPlot.iife.min.js",
@@ -49,10 +51,10 @@ SCRIPTS = (
 )
 """In the order in which a page loads them."""
 
-STYLE = Library(
+STYLE = VendoredLibrary(
     "uplot", "1.6.32", "dist/uPlot.min.css", "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04", "uPlot.LICENSE"
 )
-COMPONENTS = Library(
+COMPONENTS = VendoredLibrary(
     "htm",
     "3.1.1",
     "preact/standalone.module.js",

@@ -1,18 +1,17 @@
 """Answer and verdicts as JSON beside the report (verdicts.json), for programs and for the index of a folder."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from tonopah.analysis.answer import Answer
 from tonopah.analysis.claims import Verdict
 from tonopah.analysis.evidence import Outcome
-from tonopah.stats import Estimate
+from tonopah.stats import Estimate, or_none
 from tonopah.store.pack import VERDICTS
 
 FILE = VERDICTS
-FORMAT = 1
+FORMAT = 2
 """Raised when the meaning of a key changes or a key goes."""
 
 
@@ -38,9 +37,9 @@ def claim_entry(verdict: Verdict) -> dict[str, Any]:
         "mechanism": verdict.mechanism or None,
         "needed": verdict.needed,
         "effect": decisive_effect(verdict),
-        "p_for": known(verdict.p_for),
-        "p_against": known(verdict.p_against),
-        "p_none": known(verdict.p_none),
+        "p_for": or_none(verdict.p_for),
+        "p_against": or_none(verdict.p_against),
+        "p_none": or_none(verdict.p_none),
         "tests": [
             {
                 "verdict": test.verdict,
@@ -68,21 +67,16 @@ def reading_entry(outcome: Outcome) -> dict[str, Any]:
         "sentence": outcome.sentence,
         "test": outcome.test or None,
         "effect": estimate_entry(outcome.effect, outcome.unit),
-        "p_for": known(outcome.p_for),
-        "p_against": known(outcome.p_against),
-        "p_none": known(outcome.p_none),
+        "p_for": or_none(outcome.p_for),
+        "p_against": or_none(outcome.p_against),
+        "p_none": or_none(outcome.p_none),
         "needed": outcome.needed,
     }
 
 
 def estimate_entry(found: Estimate, unit: str) -> dict[str, Any]:
     """Return an estimate with its interval."""
-    return {"value": known(found.value), "low": known(found.low), "high": known(found.high), "unit": unit, "n": found.n}
-
-
-def known(value: float) -> float | None:
-    """Return a number, None for one that was not measured or has no bound."""
-    return value if math.isfinite(value) else None
+    return {"value": or_none(found.value), "low": or_none(found.low), "high": or_none(found.high), "unit": unit, "n": found.n}
 
 
 def read(folder: Path) -> dict[str, Any] | None:

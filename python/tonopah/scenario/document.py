@@ -41,7 +41,7 @@ def load(path: str | Path) -> dict[str, Any]:
     Parameters
     ----------
     path : str or path
-        A TOML file (docs/scenario.md).
+        A TOML file (docs/generated/scenario.md).
 
     Returns
     -------

@@ -4,11 +4,11 @@ One class for each kind of condition. What a criterion says about its part (labe
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse
+from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse, tagged_union
 
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
 
@@ -138,7 +138,7 @@ class Order(Located):
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("margin_percent")
 
 
-class Comparison(Located):
+class ComparisonCriterion(Located):
     """A difference in percent against exactly one bound."""
 
     above_percent: float | None = Field(None, description="The difference is more than this.")
@@ -157,7 +157,7 @@ class Comparison(Located):
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "margin_percent", *PERCENTS)
 
     @model_validator(mode="after")
-    def check_bound(self) -> "Comparison":
+    def check_bound(self) -> "ComparisonCriterion":
         """Refuse none or several bounds, `points` without axis, and a margin that the claimed effect is inside of."""
         if sum(getattr(self, key) is not None for key in PERCENTS) != 1:
             raise refuse("needs exactly one bound of the difference", f"one of {', '.join(PERCENTS)}")
@@ -201,7 +201,7 @@ class Compared(Model):
     to: str = Field("", description="Label that it is compared with; the baseline if absent.")
 
 
-class Difference(Comparison):
+class Difference(ComparisonCriterion):
     """A label differs from another by more (less) than this, equals it, or differs as published; replicates are paired."""
 
     difference: Compared = Field(description="What is compared with what.")
@@ -222,7 +222,7 @@ class Difference(Comparison):
         return self.difference.to
 
 
-class BetweenParts(Comparison):
+class BetweenParts(ComparisonCriterion):
     """The first of two parts differs from the second in the same ways; Welch's test, or paired replicates."""
 
     parts: Texts = Field(description="Ids of the two parts.")
@@ -269,23 +269,15 @@ def check_condition(table: Any) -> Any:
     return table
 
 
-def class_of(table: Any) -> str:
-    """Return the name of the class of a criterion."""
-    if isinstance(table, Mapping):
-        return next(kind.__name__ for key, kind in CONDITIONS.items() if key in table)
-    return type(table).__name__
+def condition_of(table: Mapping[str, Any]) -> str:
+    """Return the key of a criterion that is its condition."""
+    return next(key for key in CONDITIONS if key in table)
 
 
-AnyCriterion = Annotated[
-    Annotated[Trend, Tag("Trend")]
-    | Annotated[Bound, Tag("Bound")]
-    | Annotated[Order, Tag("Order")]
-    | Annotated[Difference, Tag("Difference")]
-    | Annotated[BetweenParts, Tag("BetweenParts")]
-    | Annotated[NotTestable, Tag("NotTestable")],
-    Discriminator(class_of),
-    BeforeValidator(check_condition),
-]
+if TYPE_CHECKING:
+    AnyCriterion = Criterion
+else:
+    AnyCriterion = tagged_union(CONDITIONS, condition_of, check_condition)
 """A criterion as a field of a model."""
 
 

@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from tonopah.errors import InputError, near_names
-from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, readable
+from tonopah.metrics.metric import Metric
+from tonopah.runs.simulation import SERIES, run_prepared
+from tonopah.runs.summary import flatten, workload_columns
 from tonopah.scenario.document import prepare
-from tonopah.simulation import SERIES, run_prepared
 from tonopah.spec.derived import Derived
-from tonopah.summary import flatten, workload_columns
 from tonopah.units import si
 
 APPLICATIONS: tuple[dict[str, Any], ...] = (
@@ -163,6 +163,11 @@ def own_columns(derived: Iterable[Derived], scenario: Mapping[str, Any]) -> list
     return [*(column for metric in derived for column in metric.columns()), *of_workloads(scenario)]
 
 
+def own_columns_of_flows(derived: Iterable[Derived]) -> list[str]:
+    """Return the metrics that flows of a part have besides those of every flow."""
+    return [column for metric in derived for column in metric.flow_columns]
+
+
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Return names in the order of `METRICS`, then those that it does not have."""
     names = dict.fromkeys(names)
@@ -217,9 +222,9 @@ def check_metric(name: str, path: str, kind: str, own: Iterable[str] = ()) -> No
     raise InputError(path, f"{name!r} is {what}, not a metric of {kind}s", f"{better}{ways[others[0]]}")
 
 
-def check_figure(kind: str, names: Iterable[str], path: str, own: Iterable[str]) -> None:
+def check_figure(kind: str, names: Iterable[str], path: str, own: Iterable[str], own_of_flows: Iterable[str] = ()) -> None:
     """Refuse a metric that a figure cannot show; series are checked with what the scenario records."""
-    own = tuple(own)
+    own, own_of_flows = tuple(own), tuple(own_of_flows)
     for i, name in enumerate(names if kind != "series" else ()):
         of_flows = kind in FIGURES_OF_FLOWS
-        check_metric(name, f"{path}.y[{i}]", "flow" if of_flows else "run", () if of_flows else own)
+        check_metric(name, f"{path}.y[{i}]", "flow" if of_flows else "run", own_of_flows if of_flows else own)

@@ -13,6 +13,7 @@ from tonopah.digest import digest
 from tonopah.spec.claim import BetweenParts, Bound, Claim, Criterion, NotTestable
 from tonopah.spec.history import HASH_DIGITS
 from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.source import FromSource
 
 
 def criteria_hash(claims: Iterable[Claim], parts: list[Part]) -> str:
@@ -43,7 +44,9 @@ def parts_read(criterion: Criterion) -> tuple[str, ...]:
 
 def part_facts(criterion: Criterion, part: Part) -> dict[str, Any]:
     """Return what a criterion takes from a part."""
-    metrics = [derived.identity() for derived in part.derived if set(derived.columns()) & set(criterion.metrics)]
+    # What a source counts is known by the names of its columns.
+    own_derived = [derived for derived in part.derived if not isinstance(derived, FromSource)]
+    metrics = [derived.identity() for derived in own_derived if set(derived.columns()) & set(criterion.metrics)]
     own = [{key: value for key, value in metric.items() if key != "version"} for metric in metrics]
     points = [{axis: [str(value) for value in values] for axis, values in vary.items()} for vary in axes_of(criterion, part)]
     return {

@@ -8,12 +8,23 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from tonopah.metric import Metric
 from tonopah.metrics import METRICS, metric, show
-from tonopah.simulation import SERIES
-from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
+from tonopah.metrics.metric import Metric
+from tonopah.runs.simulation import SERIES
+from tonopah.spec.validation import (
+    Interval,
+    Many,
+    Model,
+    Seconds,
+    between,
+    check_table,
+    list_allowed,
+    refuse,
+    shorten,
+    tagged_union,
+)
 
 VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
@@ -69,6 +80,16 @@ class Derived(Model):
     def identity(self) -> dict[str, Any]:
         """Return what determines its value: everything but its label, and the version of the definitions."""
         return self.model_dump(mode="json", exclude={"label"}) | {"version": VERSION}
+
+    @property
+    def at_nominal(self) -> bool:
+        """Whether it is wanted at the nominal point, whatever figures ask for."""
+        return True
+
+    @property
+    def flow_columns(self) -> Mapping[str, Metric]:
+        """Columns that it adds to the table of flows."""
+        return {}
 
     def value_columns(self) -> dict[str, Metric]:
         """Return the columns that hold the values, and how they are shown."""
@@ -339,22 +360,10 @@ def check_kind(table: Any) -> Any:
     return table
 
 
-def class_of(table: Any) -> str:
-    """Return the name of the class of a derived metric."""
-    return type(table).__name__ if isinstance(table, Derived) else KINDS[table["kind"]].__name__
-
-
-AnyDerived = Annotated[
-    Annotated[Recovery, Tag("Recovery")]
-    | Annotated[Outage, Tag("Outage")]
-    | Annotated[Mean, Tag("Mean")]
-    | Annotated[Exit, Tag("Exit")]
-    | Annotated[Jain, Tag("Jain")]
-    | Annotated[Average, Tag("Average")]
-    | Annotated[Ratio, Tag("Ratio")],
-    Discriminator(class_of),
-    BeforeValidator(check_kind),
-]
+if TYPE_CHECKING:
+    AnyDerived = Derived
+else:
+    AnyDerived = tagged_union(KINDS, lambda table: table["kind"], check_kind)
 """A derived metric as a field of a model."""
 
 

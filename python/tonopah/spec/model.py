@@ -1,15 +1,14 @@
 """A study after its file was read: parts with everything they take from the file, and claims that name their parts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from tonopah.metric import Metric
 from tonopah.metrics import metric, readable
+from tonopah.metrics.metric import Metric
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry
-from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.published import UNITS, Column, Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
 from tonopah.stats import CONFIDENCE, Method
@@ -57,6 +56,26 @@ class PrintedNumber:
         return float(self.text) * UNITS[self.column.unit]
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The world of one replicate: its scenario and seed, what is derived from its series, and what tables show of its summary."""
+
+    scenario: dict[str, Any]
+    seed: int
+    read: Callable[[Mapping[str, Any]], dict[str, float]]
+    derived: tuple[Derived, ...] = ()
+    recorded: bool = False
+    """Whether its series are kept."""
+
+
+class Worlds(Protocol):
+    """Where the scenarios of a part come from, if each replicate is a world of its own that all variants have in common."""
+
+    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
+        """Return the world of a variant at a point of a sweep; None where the variant is not run."""
+        ...
+
+
 @dataclass
 class Part:
     """One network with its comparison, sweeps, figures and derived metrics; a study without `[[part]]` is one without id."""
@@ -78,6 +97,8 @@ class Part:
     """What published tables say about it."""
     confidence: float = CONFIDENCE
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
+    worlds: Worlds | None = None
+    """Makes its scenarios, instead of `scenario` with the changes of variants and axes."""
 
     @property
     def labels(self) -> list[str]:
@@ -113,7 +134,6 @@ class StudySpec:
     parts: list[Part]
     claims: list[Claim] = field(default_factory=list)
     published: list[Published] = field(default_factory=list)
-    mechanisms: list[Mechanism] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)

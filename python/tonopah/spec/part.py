@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.spec import scripts
-from tonopah.spec.columns import check_figure, check_metric, own_columns
+from tonopah.spec.columns import check_figure, check_metric, own_columns, own_columns_of_flows
 from tonopah.spec.derived import Derived, OverFlows
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
+from tonopah.spec.source import KEY, FromSource, Sourced, is_sourced, make
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 from tonopah.units import numbers
 
@@ -52,19 +52,18 @@ def read_part(reader: PartReader) -> Part:
         if reader.get(key) is None:
             raise InputError(join(reader.path, (key,)), "is missing")
     own = reader.own
-    scenario = read_scenario(reader)
+    scenario, sourced = read_scenario(reader)
     compare, sweeps = reader.get("compare"), list(reader.get("sweep"))
     labels = [variant.label for variant in compare.variants]
     figures = []
-    derived: list[Derived] = list(reader.get("derived"))
+    derived: list[Derived] = [*reader.get("derived"), *([FromSource.of(sourced)] if sourced else [])]
+    of_flows = own_columns_of_flows(derived)
     for i, metric in enumerate(derived):
         if isinstance(metric, OverFlows):
-            check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
-    if scripts.is_script(scenario):
-        derived.append(scripts.counts(scenario))
+            check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow", of_flows)
     columns = own_columns(derived, scenario)
     for i, table in enumerate(reader.get("figure")):
-        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", columns)
+        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", columns, of_flows)
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
@@ -74,23 +73,29 @@ def read_part(reader: PartReader) -> Part:
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
         sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
-        text=part_text(reader, scenario), quick=choose_quick(reader, sweeps),
+        text=part_text(reader, sourced), quick=choose_quick(reader, sweeps),
     )  # fmt: skip
 
 
-def read_scenario(reader: PartReader) -> dict[str, Any]:
-    """Return the scenario of a part: its own and the file's as one; that of a script takes nothing from the file."""
+def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
+    """Return the scenario of a part, its own and the file's as one, and what its source makes of it, if it has one.
+
+    A scenario that names a source takes nothing from the file.
+    """
     own, file = reader.own.scenario if reader.own else None, reader.file.scenario or {}
-    scenario = merge(file, {}) if own is None else merge({} if scripts.is_script(own) else file, own)
+    scenario = merge(file, {}) if own is None else merge({} if is_sourced(own, reader.at("scenario")) else file, own)
     check_cc(reader, scenario)
-    return scripts.complete(scenario, reader.at("scenario")) if scripts.is_script(scenario) else scenario
+    if not is_sourced(scenario, reader.at("scenario")):
+        return scenario, None
+    sourced = make(scenario, reader.at("scenario"))
+    return {KEY: scenario[KEY], **sourced.given}, sourced
 
 
-def part_text(reader: PartReader, scenario: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the report says of a part; where its network is that of a script, which one."""
+def part_text(reader: PartReader, sourced: Sourced | None) -> dict[str, str]:
+    """Return what the report says of a part; where its network is from a source, from which."""
     text = dict(reader.own.text) if reader.own else {}
-    if scripts.is_script(scenario):
-        text["network"] = f"{text.get('network', '')} As in the script: {scripts.named(scenario).source}.".strip()
+    if sourced and sourced.about:
+        text["network"] = f"{text.get('network', '')} {sourced.about}".strip()
     return text
 
 

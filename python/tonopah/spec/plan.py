@@ -11,7 +11,7 @@ since every seed would give the same bits.
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,13 @@ from tonopah.cc.description import Provenance
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
+from tonopah.runs.simulation import OWNERS
 from tonopah.scenario import paths
-from tonopah.scenario.document import to_json
-from tonopah.simulation import OWNERS
-from tonopah.spec import scripts
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
-from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
-from tonopah.spec.scripts import Script
+from tonopah.spec.source import is_sourced, make
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -57,15 +55,15 @@ class Run:
     """Where its algorithms in Python are, by their names in the scenario."""
     derived: tuple[Derived, ...] = ()
     """What is derived from its series when it is stored."""
-    script: str = ""
-    """Network of a script that counts the packets of this run, if any."""
-    besides: tuple[str, ...] = ()
-    """Scenarios (JSON text) whose packets that script counts before those of this run."""
+    observer: str = ""
+    """What observes this run, as `module:function`, if anything: its source said so (source.py)."""
+    read: Callable[[Mapping[str, Any]], dict[str, float]] | None = field(default=None, repr=False, compare=False)
+    """Makes its columns in tables from its summary; without it they are what the engine measured."""
 
     @property
     def apart(self) -> bool:
-        """Whether Python works in it, for its algorithm or to count packets: threads would wait for one another."""
-        return bool(self.origins or self.script)
+        """Whether Python works in it, for its algorithm or to observe it: threads would wait for one another."""
+        return bool(self.origins or self.observer)
 
 
 @dataclass
@@ -73,7 +71,7 @@ class PartPlan:
     """The runs of one part; `sweeps[i]` and `base` hold the ids that belong to sweep i and to the nominal point."""
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
-    """By label and id, representative runs left out."""
+    """By label and id, representative runs left out; where one run serves several points, by label, point and id."""
     representative: dict[str, Run] = field(default_factory=dict)
     """The run with recorded series of each label."""
     sweeps: list[set[str]] = field(default_factory=list)
@@ -141,11 +139,11 @@ class Point:
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    script: Script | None = None
+    observer: str = ""
 
 
-def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
-    """Return the runs of a study; paths in it start at `folder`.
+def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], None] = lambda: None) -> Plan:
+    """Return the runs of a study; paths in it start at `folder`. `on_part` is called after each part.
 
     Raises InputError, with path, when the engine refuses one of its scenarios.
     """
@@ -162,14 +160,17 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
             plan.runs[run.id] = joined(plan.runs[run.id], run) if run.id in plan.runs else run
+        on_part()
+    if any(part.worlds for part in spec.parts):
+        # Stopped, such a study is a whole one with fewer replicates.
+        plan.runs = dict(sorted(plan.runs.items(), key=lambda item: item[1].seed))
     return plan
 
 
 def joined(known: Run, run: Run) -> Run:
-    """Return a run that is planned twice: its series are kept, and its packets counted, if either asks for it."""
-    counted = known if known.script else run
+    """Return a run that is planned twice: its series are kept, and it is observed, if either asks for it."""
     both = known.representative or run.representative
-    return replace(run, representative=both, script=counted.script, besides=counted.besides)
+    return replace(run, representative=both, observer=known.observer or run.observer)
 
 
 def check_shown_flows(part: Part, plan: PartPlan) -> None:
@@ -191,9 +192,9 @@ def size(part: Part) -> int:
 
 def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
-    if not part.sweeps or part.derived or any(figure.x is None and figure.kind != "series" for figure in part.figures):
+    if not part.sweeps or any(metric.at_nominal for metric in part.derived):
         return True
-    if any(part.id in (one.part, one.without.part) for one in spec.mechanisms):
+    if any(figure.x is None and figure.kind != "series" for figure in part.figures):
         return True
     if any(not number.at for number in part.printed):
         return True
@@ -206,6 +207,8 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
 
 def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> PartPlan:
     """Return the runs of one part; `with_nominal` asks for the nominal point even where no sweep passes it."""
+    if part.worlds:
+        return plan_worlds(part, part.worlds, folder)
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part.scenario, derived)
@@ -236,9 +239,28 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
         shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
-        # No table has it, so that nothing need be counted.
+        # No table has it, so that nothing need be observed.
         run = next(runs_of(shown, defaults, range(1, 2)))
-        plan.representative[variant.label] = replace(run, representative=True, script="", besides=())
+        plan.representative[variant.label] = replace(run, representative=True, observer="")
+    return plan
+
+
+def plan_worlds(part: Part, worlds: Worlds, folder: str | Path) -> PartPlan:
+    """Return the runs of a part whose replicates are worlds of their own."""
+    plan = PartPlan(random=("the world of a replicate",), replicates=part.replicates)
+    for number, sweep in enumerate(part.sweeps):
+        plan.sweeps.append(set())
+        seeds = range(1, part.replicates + 1)
+        for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, seeds):
+            if (drawn := worlds(variant.label, values, replicate)) is None:
+                continue
+            try:
+                point = check_point(drawn.scenario, variant, {}, folder, drawn.derived)
+            except InputError as error:
+                raise relay(error, suffix=f" [{', '.join(f'{axis} = {value}' for axis, value in values.items())}]") from None
+            run = next(runs_of(point, values, range(drawn.seed, drawn.seed + 1)))
+            plan.runs[run.algorithm, f"{number}/{run.id}"] = replace(run, representative=drawn.recorded, read=drawn.read)
+            plan.sweeps[number].add(run.id)
     return plan
 
 
@@ -255,12 +277,10 @@ def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) ->
 
 def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Run]:
     """Yield the replicates of a point."""
-    script = point.script
-    besides = tuple(to_json(scenario) for scenario in script.scenarios[:-1]) if script else ()
     for seed in seeds:
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, derived=point.derived, script=script.network if script else "", besides=besides,
+            origins=point.bound.origins, derived=point.derived, observer=point.observer,
         )  # fmt: skip
 
 
@@ -276,26 +296,41 @@ def check_point(
     try:
         for path, value in (variant.changes | values).items():
             paths.put_all(changed, path, value)
-        script = scripts.build(changed) if scripts.is_script(changed) else None
-        changed = script.shown if script else changed
+        sourced = make(changed, "") if is_sourced(changed) else None
+        changed = copy.deepcopy(dict(sourced.scenario)) if sourced else changed
         give_start_jitter(changed)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
         resolved = checked["resolved"]
     except ScenarioError as error:
         where = "".join(f", {axis} = {value}" for axis, value in values.items())
-        what = "tcp.cc = " if set(variant.changes) == {"tcp.cc"} else ""
-        raise relay(error, prefix="scenario", suffix=f" [with {what}{variant.label}{where}]") from None
+        what = f"with tcp.cc = {variant.label}" if set(variant.changes) == {"tcp.cc"} else labelled(variant.label)
+        raise relay(error, prefix="scenario", suffix=f" [{what}{where}]") from None
     if bound.origins:
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
-    if script:
-        resolved["script"] = script.identity
+    if sourced:
+        resolved["source"] = dict(sourced.identity)
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, script)
+    return Point(
+        variant.label,
+        values,
+        bound,
+        canonical,
+        derived,
+        tuple(checked["random"]),
+        owners,
+        warnings,
+        sourced.observer if sourced else "",
+    )
+
+
+def labelled(label: str) -> str:
+    """Return which variant an error is about; a label such as "with SACK" needs no second "with"."""
+    return label if label.startswith("with ") else f"with {label}"
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

@@ -3,12 +3,12 @@
 A row is one record (an algorithm, an application), a column one quantity; analysis/consistency.py holds them against each other.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tonopah._core import parse_quantity
-from tonopah.spec.validation import Many, Model, distinct, distinct_names, one_of, refuse, shorten
+from tonopah.spec.validation import Filled, Many, Model, distinct, distinct_names, one_of, refuse, shorten
 from tonopah.units import SI_UNITS
 
 QUANTITIES = (
@@ -146,34 +146,22 @@ Row = Annotated[tuple[str, ...], BeforeValidator(to_cells, json_schema_input_typ
 class Published(Model):
     """A published table; an empty cell is one that the original leaves empty."""
 
+    MISPLACED: ClassVar = {
+        "numbers": ("is no key any more", "columns and rows: the shipped studies have those of the scripts"),
+    }
+
     id: str = Field(description="Its number in the report; each has its own.")
     caption: str = Field(description="What it shows.")
-    columns: Annotated[Many[Column], AfterValidator(distinct_names)] = Field((), description="Its columns.")
+    columns: Annotated[Filled[Column], AfterValidator(distinct_names)] = Field(description="Its columns.")
     rows: Many[Row] = Field((), description="Its rows; a number is written as text where the original has trailing zeros.")
     part: str = Field("", description="Part whose runs are held against it; the first column names what is compared there.")
     over: str = Field("", description="Axis of that part whose values the second column holds; its nominal point if absent.")
     labels: dict[str, str] = Field(
         default_factory=dict, description="What the part calls what the first column names, where that differs."
     )
-    numbers: Literal["", "author", "stock"] = Field(
-        "",
-        description="Takes columns and rows from the shipped numbers of the script that `part` follows: the author's own, or "
-        "means of the stock simulator with that script.",
-    )
     stated: Given = Field(default_factory=Given, alias="given", description="What the text around it states.")  # pyright: ignore[reportArgumentType]
     best: Many[Best] = Field((), alias="claims", description="What the text says about the best of a column.")
     changes: Many[Change] = Field((), alias="differences", description="Differences in percent that the text states.")
-
-    @model_validator(mode="after")
-    def check_source(self) -> "Published":
-        """Refuse a table without cells, or with two sources of them."""
-        if self.numbers and not self.part:
-            raise refuse("is missing", "the part that follows the script", ("part",))
-        if bool(self.numbers) == bool(self.columns):
-            raise refuse(
-                "are missing" if not self.columns else "stand beside numbers", "columns and rows, or numbers", ("columns",)
-            )
-        return self
 
     @model_validator(mode="after")
     def check_rows(self) -> "Published":

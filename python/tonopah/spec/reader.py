@@ -13,12 +13,12 @@ from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import named_by
 from tonopah.scenario.tables import inline_files
 from tonopah.spec.criteria import criteria_hash
+from tonopah.spec.held import check_published, printed_numbers
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
-from tonopah.spec.printed import printed_numbers, resolve_published
-from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history, resolve_mechanism
+from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
-from tonopah.spec.scripts import is_script
+from tonopah.spec.source import is_sourced
 from tonopah.spec.validation import RENAMED, validate
 
 
@@ -76,13 +76,14 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         parts = read_parts(file)
     except RecursionError:
         raise InputError("", "is nested too deeply") from None
-    published = [resolve_published(table, f"published[{i}]", parts) for i, table in enumerate(file.published)]
-    parts = [replace(part, printed=[one for table in published for one in printed_numbers(table, part)]) for part in parts]
+    for i, table in enumerate(file.published):
+        check_published(table, f"published[{i}]", parts)
+    parts = [replace(part, printed=[one for table in file.published for one in printed_numbers(table, part)]) for part in parts]
     check_beside(parts)
     claims = [resolve_claim(claim, f"claim[{i}]", parts) for i, claim in enumerate(file.claim)]
     return StudySpec(
-        question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=published,
-        mechanisms=[resolve_mechanism(one, f"mechanism[{i}]", parts) for i, one in enumerate(file.mechanism)],
+        question=file.question, title=file.title or file.question, parts=parts, claims=claims,
+        published=list(file.published),
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
         headline=resolve_headline(file.headline, claims, parts), history=resolve_history(file.history, claims),
         criteria=criteria_hash(claims, parts),
@@ -113,8 +114,8 @@ def reduce_spec(spec: StudySpec) -> StudySpec:
 def reduce_part(part: Part) -> Part:
     """Return a part at the size of its `[quick]` section (by default: 3 replicates, everything else as it is)."""
     quick = part.quick
-    # A script fixes the length of its runs.
-    fixed = quick.duration is None or is_script(part.scenario)
+    # A source that does not name the length of its runs fixes it.
+    fixed = quick.duration is None or (is_sourced(part.scenario) and "duration" not in part.scenario)
     scenario = part.scenario if fixed else {**part.scenario, "duration": quick.duration}
     if quick.changes:
         scenario = merge(scenario, {})

@@ -7,7 +7,7 @@ from tonopah.spec.claim import (
     BetweenParts,
     Bound,
     Claim,
-    Comparison,
+    ComparisonCriterion,
     Criterion,
     Difference,
     FigureName,
@@ -18,7 +18,6 @@ from tonopah.spec.claim import (
 )
 from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.history import HistoryEntry
-from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -48,10 +47,12 @@ def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
 
 def with_margin(criterion: Criterion, margin: float) -> Criterion:
     """Return a criterion with the margin of its claim, where it has a use for one and has none of its own."""
-    if not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
+    if not isinstance(criterion, Trend | Order | ComparisonCriterion) or criterion.margin_percent is not None:
         return criterion
     # A margin beyond the claimed effect would take effects of the claimed size for none.
-    if isinstance(criterion, Comparison) and not (criterion.claims_effect and margin <= abs(criterion.percent or margin)):
+    if isinstance(criterion, ComparisonCriterion) and not (
+        criterion.claims_effect and margin <= abs(criterion.percent or margin)
+    ):
         return criterion
     if isinstance(criterion, Trend) and criterion.trend == "flat":
         return criterion
@@ -169,7 +170,7 @@ def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
             raise InputError(path, f"{shorten(label)} is unknown", list_allowed(part.labels, value=label))
 
 
-def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: Part) -> None:
+def check_place(criterion: Trend | Bound | Order | ComparisonCriterion, path: str, part: Part) -> None:
     """Refuse an axis or a point that no sweep of the part has."""
     if criterion.over and part.sweep_over({criterion.over}) is None:
         raise InputError(f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps))
@@ -183,20 +184,3 @@ def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: 
         known = [str(known) for known in part.sweeps[found].vary[axis]]
         if str(value) not in known:
             raise InputError(f"{path}.at.{axis}", f"{shorten(str(value))} is unknown", list_allowed(known))
-
-
-def resolve_mechanism(mechanism: Mechanism, path: str, parts: list[Part]) -> Mechanism:
-    """Return a mechanism that names both parts, both metrics and what is compared. Raises InputError."""
-    part = choose_part(mechanism.part, path, parts)
-    other = choose_part(mechanism.without.part or part.id, f"{path}.without", parts)
-    metric = mechanism.without.metric or mechanism.metric
-    for name, where, at in ((mechanism.metric, part, path), (metric, other, f"{path}.without")):
-        check_metric(name, f"{at}.metric", "run", [column for derived in where.derived for column in derived.columns()])
-    shown = mechanism.of or tuple(label for label in part.labels if (mechanism.without.label or label) in other.labels)
-    for label in shown:
-        without = mechanism.without.label or label
-        for name, where in ((label, part), (without, other)):
-            if name not in where.labels:
-                raise InputError(f"{path}.of", f"{shorten(name)} is unknown", list_allowed(where.labels, value=name))
-    without_slip = mechanism.without.model_copy(update={"part": other.id, "metric": metric})
-    return mechanism.model_copy(update={"part": part.id, "of": shown, "without": without_slip})

@@ -4,15 +4,14 @@ What the scenario inside may contain is the engine's business. `json_schema` des
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from tonopah.references import name_in
+from tonopah.cc.references import name_in
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.history import HistoryEntry, in_order
-from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.published import Published
 from tonopah.spec.validation import (
     AxisPath,
@@ -282,8 +281,9 @@ class PartKeys(Model):
 
     scenario: dict[str, Any] | None = Field(
         None,
-        description="The network and its traffic, as in [scenario.md](scenario.md), or `{ file = … }`. A part's tables are "
-        "merged into the file's; a table of another `kind`, an array or a value replaces it.",
+        description="The network and its traffic, as in [scenario.md](generated/scenario.md), or `{ file = … }`, "
+        "or `{ source = … }`. A part's tables are merged into the file's; a table of another `kind`, an array or a value "
+        "replaces it.",
     )
     compare: Compare | None = Field(None, description="What is compared.")
     baseline: str | None = Field(
@@ -330,10 +330,13 @@ class StudyHead(Model):
 class StudyFile(PartKeys, StudyHead):
     """One question, its networks, what is compared on them, and the claims to be judged."""
 
+    MISPLACED: ClassVar = {
+        "mechanism": ("has moved out of studies", "a file of its own: python -m tonopah.reports.mechanisms FOLDER --file FILE"),
+    }
+
     part: Filled[PartTable] = Field((), description="Networks with their comparisons; without any, the file is one part.")
     claim: Many[Claim] = Field((), description="Claims to be judged.")
     published: Many[Published] = Field((), description="Tables of the original.")
-    mechanism: Many[Mechanism] = Field((), description="Slips of the original, each with a number and the number without it.")
     missing: Many[Missing] = Field((), description="What the original shows and this study cannot.")
     history: Annotated[Many[HistoryEntry], AfterValidator(in_order)] = Field(
         (), description="When the criteria of the claims were set, and every later change with its reason."
@@ -344,7 +347,6 @@ class StudyFile(PartKeys, StudyHead):
         """Refuse two parts, claims or published tables of the same id."""
         names: dict[str, tuple[str, Any]] = {
             "part": ("parts", self.part), "claim": ("claims", self.claim), "published": ("tables", self.published),
-            "mechanism": ("mechanisms", self.mechanism),
         }  # fmt: skip
         for key, (what, entries) in names.items():
             if len({entry.id for entry in entries}) < len(entries):

@@ -2,16 +2,18 @@
 
 import re
 import reprlib
-from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, TypeVar, Union
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     FailFast,
     Field,
+    Tag,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -24,9 +26,20 @@ from tonopah.scenario.paths import split_path
 
 RENAMED = {"measure": "derived"}
 """Keys of older study files, and what they are called now."""
+RENAMED_TABLES = {"author": "script"}
+"""Tables of the scenario in older study files, and what they are called now."""
 RENAMED_METRICS = {
     "student_ns2": "ns2_awk",
     "student_ns3": "flowmonitor",
+    "author_000_wired": "ewphcc_wired",
+    "author_000_mixed": "ewphcc_mixed",
+    "author_000_satellite": "ewphcc_satellite",
+    "author_000_wireless": "ewphcc_wireless",
+    "author_ns3": "ns3_pooled",
+    "author_001_hosts": "tcp_fr_hosts",
+    "author_002": "hystart_script",
+    "author_004_uav": "asran_uav",
+    "author_004_fairness": "asran_fairness",
     "handoff": "reassociation",
     "handoffs": "reassociations",
 }
@@ -162,7 +175,10 @@ def distinct_names(tables: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def to_path(path: str) -> str:
-    """Refuse text that is not a path into a scenario."""
+    """Refuse text that is not a path into a scenario, and a path of older study files."""
+    table, dot, rest = path.partition(".")
+    if table in RENAMED_TABLES:
+        raise refuse("has a new name", f"write {RENAMED_TABLES[table]}{dot}{rest}")
     try:
         split_path(path)
     except InputError as error:
@@ -259,6 +275,18 @@ def validate(kind: Any, value: Any, path: str = "", tags: Collection[str] = ()) 
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
         raise explain(error.errors(include_url=False)[0], path, tags) from None
+
+
+def tagged_union(
+    kinds: Mapping[str, type[BaseModel]], key_of: Callable[[Mapping[str, Any]], str], check: Callable[[Any], Any]
+) -> Any:
+    """Return the type of a field whose class a table's key, as `key_of` finds it, names; `check` refuses tables of no class."""
+
+    def class_of(given: Any) -> str:
+        return kinds[key_of(given)].__name__ if isinstance(given, Mapping) else type(given).__name__
+
+    members = tuple(Annotated[kind, Tag(kind.__name__)] for kind in dict.fromkeys(kinds.values()))
+    return Annotated[Union[members], Discriminator(class_of), BeforeValidator(check)]  # noqa: UP007 - made from a table
 
 
 def explain(error: ErrorDetails, path: str, tags: Collection[str]) -> InputError:

@@ -55,6 +55,11 @@ def without_interval(value: float, n: int) -> Estimate:
 NOT_MEASURED = without_interval(math.nan, 0)
 
 
+def or_none(value: Any) -> Any:
+    """Return a value that JSON can hold: None for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def finite(values: ArrayLike) -> NDArray[np.float64]:
     """Return the finite values of a sample."""
     array = np.asarray(values, dtype=float)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import engine_build, engine_version
 from tonopah.digest import digest
 from tonopah.errors import InputError, RunFailedError
-from tonopah.simulation import OWNERS, series_frame
+from tonopah.runs.simulation import OWNERS, series_frame
 from tonopah.spec import measures
 from tonopah.spec.plan import Run
 from tonopah.store.commits import Row

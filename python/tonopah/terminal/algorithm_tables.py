@@ -3,17 +3,28 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tonopah.cc.references import key_of
 from tonopah.metrics import parameter, parameter_range
-from tonopah.references import key_of
 from tonopah.terminal.grid import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":
-    """Return the list of algorithms."""
+OF_REPORTS = "as reports have them, with their faults"
+
+
+def lists(algorithms: list[dict[str, Any]]) -> list["Table"]:
+    """Return the list of algorithms, and below it, under a heading of its own, that of those which only reports have."""
+    apart = [entry for entry in algorithms if entry.get("compat")]
+    rest = [entry for entry in algorithms if not entry.get("compat")]
+    return [algorithm_table(rest), *([algorithm_table(apart, OF_REPORTS)] if apart else [])]
+
+
+def algorithm_table(algorithms: list[dict[str, Any]], title: str | None = None) -> "Table":
+    """Return algorithms with their profiles."""
     table = plain_table()
+    table.title, table.title_justify = title, "left"
     for name in ("name", "title", "profiles"):
         table.add_column(name, no_wrap=name == "name")
     for entry in algorithms:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
 from tonopah.metrics import count_text, readable, show
+from tonopah.metrics.applications import APPLICATION_COLUMNS, REVERSE_COLUMNS
+from tonopah.metrics.workloads import CLASS_COLUMNS, LOADS, USER_TIMES
 from tonopah.terminal.grid import PIPE_WIDTH, Columns, Grid, cells, fit, headings, row_grid
-from tonopah.workload_metrics import CLASS_COLUMNS, LOADS, USER_TIMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -1,4 +1,4 @@
-"""Comparison with recordings of real stacks: `tonopah validate`.
+"""Comparisons with recordings of real stacks: `tonopah validate`.
 
-recordings → worlds (a case as scenario) → tracks (both sides on one time grid) → measures and goals → tables and page.
+`frame` has what they share; each of the folders is one comparison, and none imports another.
 """

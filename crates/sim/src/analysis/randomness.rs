@@ -122,7 +122,7 @@ fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
 
 /// Loss by the medium, and queues that draw.
 fn parts_of_links(graph: &Scenario) -> Vec<String> {
-    let mut all: Vec<LinkOptions> = graph.link.iter().map(|link| link.options()).collect();
+    let mut all: Vec<LinkOptions> = graph.link.iter().map(|link| link.options.clone()).collect();
     if let Network::Constellation(network) = &graph.network {
         all.extend([&network.uplink, &network.downlink, &network.isl].map(Clone::clone));
     }

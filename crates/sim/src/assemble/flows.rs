@@ -58,7 +58,7 @@ pub(super) fn build_flow(
         TransportDef::Tcp => {
             let own = !def.tcp.is_empty();
             let config = if own { Arc::new(def.tcp.resolve(&join(path, "tcp"))?) } else { common.clone() };
-            (headers, fill) = (config.headers, config.write_unit());
+            (headers, fill) = (config.headers(), config.write_unit());
             Transport::connection(&config, rng.next_u64(), plans::client_of(&def.app))
         }
     };

@@ -1,34 +1,33 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod applications;
+mod connections;
 mod constellation;
 mod flows;
 mod names;
 mod paths;
+#[path = "../compat/sink_agents.rs"]
 mod sink_agents;
 mod starts;
 mod wireless;
 mod workloads;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use crate::connectivity::Reachability;
+use crate::constellation::ConstellationDynamics;
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
-use crate::expand::{self, MAX_FLOWS};
+use crate::expand;
 use crate::host::Hosts;
-use crate::host::app::plans;
-use crate::host::flow::Flow;
-use crate::host::session::Session;
-use crate::ids::{FlowId, LinkId, NodeId};
+use crate::ids::{LinkId, NodeId};
 use crate::link::effects::Effects;
-use crate::link::entrance::Entrance;
 use crate::link::loss::Loss;
+use crate::link::marking::Marking;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::metrics::OrderMetrics;
@@ -40,7 +39,7 @@ use crate::scenario::{
 };
 use crate::series::Series;
 use crate::world::{Change, ListedFlow, World};
-use flows::{FlowParts, build_flow, check_path, ends_of, member_of};
+use connections::{Connections, Surroundings};
 use names::{find_node, node_names};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
@@ -48,21 +47,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let resolved = expand::resolve(scenario)?;
     let expand::Expanded { mut graph, placement_draws } = expand::graph_of(&resolved, seed)?;
     let mut names = node_names(&graph)?;
-    let (mut network, mut dynamics) = match &graph.network {
-        NetworkDef::Constellation(def) => {
-            names.retain(|_, node| node.index() < def.terminals.len());
-            let (network, dynamics) = constellation::build(&graph, def, seed)?;
-            (network, Some(Box::new(dynamics)))
-        }
-        _ => {
-            let channels = wireless::build(&graph, &names, seed)?;
-            (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
-        }
-    };
+    let (mut network, mut dynamics) = network_of(&graph, &mut names, seed)?;
     let moves = paths::build(&graph, &names, seed, &mut network)?;
-    // Errors of generated flows name the path of their template.
-    let listed = scenario.flow.len();
-    let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
     if graph.clock == ClockDef::Double {
         ctx.keep_doubles();
@@ -73,69 +59,25 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let next = dynamics.step(&mut ctx, &mut network);
         ctx.schedule(next, Event::Constellation);
     }
-    let (mut flows, mut drawn) = (Vec::with_capacity(graph.flow.len()), Vec::new());
-    let mut further = Vec::new();
-    let mut sessions = Vec::new();
-    let common = Arc::new(graph.tcp.resolve("tcp")?);
-    for (index, def) in graph.flow.iter().enumerate() {
-        let stream = |what| flow_stream(index, listed, seed, what);
-        let id = FlowId(index as u32);
-        let path = path_of(index);
-        let sources = applications::sources(&graph, &names, def, &path)?;
-        let app = match plans::conversation_of(&def.app, sources.len(), stream("app")) {
-            None => applications::app_of(&def.app, stream("app")),
-            Some(conversation) => {
-                sessions.push(Session::new(conversation, vec![id]));
-                further.extend((1..sources.len()).map(|number| (sessions.len() - 1, index, number, sources[number])));
-                member_of(&def.app, sessions.len() - 1, 0)
-            }
-        };
-        let parts = FlowParts { id, source: sources[0], app, rng: stream("app") };
-        let flow = build_flow(&graph, def, parts, &common, &path, &names)?;
-        // A constellation may connect two terminals later.
-        if dynamics.is_none() {
-            check_path(&network, &flow, id, def, &path)?;
-        }
-        ctx.ends.push(ends_of(def, &flow, id));
-        let start = starts::draw(&graph, def, &network, (id, &flow), || stream("start"));
-        drawn.push(start);
-        for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
-            ctx.schedule(at, Event::App { flow: id });
-        }
-        flows.push(flow);
-    }
-    if flows.len() + further.len() > MAX_FLOWS as usize {
-        let message = format!("{} connections of all applications; at most {MAX_FLOWS}", flows.len() + further.len());
-        return Err(ScenarioError::new("flow", message));
-    }
-    for (session, index, number, source) in further {
-        let (def, path, id) = (&graph.flow[index], path_of(index), FlowId(flows.len() as u32));
-        let rng = flow_stream(index, listed, seed, &format!("app/{number}"));
-        let app = member_of(&def.app, session, number);
-        let flow = build_flow(&graph, def, FlowParts { id, source, app, rng }, &common, &path, &names)?;
-        if dynamics.is_none() {
-            check_path(&network, &flow, id, def, &path)?;
-        }
-        ctx.ends.push(ends_of(def, &flow, id));
-        sessions[session].flows.push(id);
-        flows.push(Flow { owner: sessions[session].flows[0], ..flow });
-    }
+    let surroundings = Surroundings {
+        graph: &graph,
+        names: &names,
+        network: &network,
+        seed,
+        listed: scenario.flow.len(),
+        paths_change: dynamics.is_some(),
+    };
+    let Connections { mut flows, sessions, starts } = surroundings.connect(&mut ctx)?;
     let mut workloads = workloads::build(&graph, flows.len(), &names, &network, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
     ctx.flows.resize_with(flows.len(), Default::default);
     let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
     ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
-    starts::set(&mut graph, drawn);
+    starts::set(&mut graph, starts);
     let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
-    for (index, (at, _)) in changes.iter().enumerate() {
-        ctx.schedule(*at, Event::Change { index: index as u32 });
-    }
-    if scenario.warmup > Span::ZERO {
-        ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
-    }
-    ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
+    schedule(&mut ctx, scenario, &changes);
     let series = Series::new(&scenario.record, flows.len(), &network);
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
@@ -159,10 +101,30 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     })
 }
 
-/// A random stream of a flow.
-fn flow_stream(index: usize, listed: usize, seed: u64, what: &str) -> Rng {
-    let (kind, number) = if index < listed { ("flow", index) } else { ("traffic", index - listed) };
-    Rng::stream(seed, &format!("{kind}/{number}/{what}"))
+/// The nodes and links of a graph; of a constellation also what moves. Satellites have no names.
+fn network_of(
+    graph: &Scenario,
+    names: &mut BTreeMap<&str, NodeId>,
+    seed: u64,
+) -> Result<(Network, Option<Box<ConstellationDynamics>>), ScenarioError> {
+    if let NetworkDef::Constellation(def) = &graph.network {
+        names.retain(|_, node| node.index() < def.terminals.len());
+        let (network, dynamics) = constellation::build(graph, def, seed)?;
+        return Ok((network, Some(Box::new(dynamics))));
+    }
+    let channels = wireless::build(graph, names, seed)?;
+    Ok((Network::new(graph.node.len(), build_links(graph, names, seed)?, channels), None))
+}
+
+/// Schedules the changes of links, the end of the warm-up and that of the run.
+fn schedule(ctx: &mut Context, scenario: &Scenario, changes: &[(Time, Change)]) {
+    for (index, (at, _)) in changes.iter().enumerate() {
+        ctx.schedule(*at, Event::Change { index: index as u32 });
+    }
+    if scenario.warmup > Span::ZERO {
+        ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
+    }
+    ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
 }
 
 fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {
@@ -210,7 +172,7 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
         loss_rng: rng("loss"),
         service: service.map(|service| Service::new(service, rate, rng("service"))),
         effects,
-        entrance: Entrance::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
+        marking: Marking::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
     }
 }
 
@@ -248,14 +210,14 @@ fn nth_of(nth: &NthLoss) -> Loss {
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {
-        for change in &def.changes {
+        for change in &def.options.changes {
             let at = Time::ZERO + change.at;
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
             let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change::Link { link, change, repeat: def.repeat }));
+                    changes.push((at, Change::Link { link, change, repeat: def.options.repeat }));
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::radio::mac::Mac;
 use crate::radio::streams::RandomStream;
 use crate::routing;
 use crate::scenario::{
-    AddressLength, ArpDef, BeaconsDef, ChannelDef, DsrProfile, NeighborDiscoveryDef, RoutingDef, Scenario,
+    AccessPointsDef, AddressLength, ArpDef, BeaconsDef, ChannelDef, NeighborDiscoveryDef, RoutingDef, Scenario,
     ScenarioError, ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
@@ -55,12 +55,6 @@ fn channel(
     nodes: Vec<NodeId>,
     seed: u64,
 ) -> Result<WirelessSubnet, ScenarioError> {
-    let station = |name: &str, path: String| {
-        let index = def.stations.iter().position(|station| station == name);
-        let index =
-            index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
-        Ok(StationId(index as u32))
-    };
     let floods = def.radio.lrwpan.is_some_and(|lrwpan| lrwpan.mesh_under.is_some());
     if floods && !matches!(def.routing, RoutingDef::Shortest(_)) {
         let message = "with `mesh_under` all stations are neighbours, and the kind is \"shortest\"";
@@ -70,57 +64,11 @@ fn channel(
     let (mut mac, mtu) = medium(def, id, &nodes, tracks, seed);
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut mac, Time::ZERO))),
-        RoutingDef::AccessPoints(def) => {
-            let path = format!("{path}.routing.stations");
-            let points: Vec<StationId> = (def.stations.iter().enumerate())
-                .map(|(i, name)| station(name, format!("{path}[{i}]")))
-                .collect::<Result<_, _>>()?;
-            if points.is_empty() {
-                return Err(ScenarioError::new(path, "at least one station must be an access point"));
-            }
-            if points.len() == nodes.len() {
-                return Err(ScenarioError::new(
-                    path,
-                    "every station is an access point: at least one must be a client",
-                ));
-            }
-            let of = mac.dcf().initial_access_points(&points);
-            Routing::AccessPoints(Box::new(AccessPoints::new(
-                points,
-                of,
-                def.beacons == BeaconsDef::Airtime,
-                mac.is_mobile(),
-            )))
-        }
-        RoutingDef::Dsr(_) if def.radio.standard == Some(Standard::Lrwpan) || def.radio.aggregation == Some(true) => {
-            let message =
-                "\"dsr\" listens to the frames of others, which 802.15.4 and aggregates are not modelled to allow";
-            return Err(ScenarioError::new(format!("{path}.routing.kind"), message).with_hint("\"aodv\""));
-        }
-        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => {
-            if let RoutingDef::Dsr(dsr) = def.routing {
-                mac.dcf().listen_to_all();
-                if dsr.profile == Some(DsrProfile::Ns2) {
-                    mac.dcf().serve_by_class();
-                }
-            }
-            let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
-            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, rng);
-            Routing::Protocol(Box::new(protocol.expect("DSDV, AODV and DSR are protocols")))
-        }
+        RoutingDef::AccessPoints(points) => access_points(def, points, path, &mut mac)?,
+        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => protocol(def, path, &mut mac, mtu, seed)?,
     };
-    let refresh = match def.routing {
-        RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }) => {
-            return Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"));
-        }
-        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| mac.is_mobile()),
-        _ => None,
-    };
-    let refresh = if let Routing::AccessPoints(access_points) = &routing { access_points.refresh() } else { refresh };
-    let gateways = (def.gateway.iter().enumerate())
-        .map(|(i, name)| station(name, format!("{path}.gateway[{i}]")))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut gateways = Gateways::new(&mut mac, gateways);
+    let refresh = refresh(def, path, &mac, &routing)?;
+    let mut gateways = Gateways::new(&mut mac, stations_of(def, &def.gateway, &format!("{path}.gateway"))?);
     if let Routing::Shortest(_) = routing {
         gateways.find_nearest(&neighbours(&mut mac, Time::ZERO));
     }
@@ -130,10 +78,70 @@ fn channel(
     Ok(channel)
 }
 
+/// The stations of these names, which stand at `path`.
+fn stations_of(def: &ChannelDef, names: &[String], path: &str) -> Result<Vec<StationId>, ScenarioError> {
+    let station = |(i, name): (usize, &String)| {
+        let unknown =
+            || ScenarioError::new(format!("{path}[{i}]"), format!("{name:?} is not one of the channel's stations"));
+        let index = def.stations.iter().position(|station| station == name).ok_or_else(unknown)?;
+        Ok(StationId(index as u32))
+    };
+    names.iter().enumerate().map(station).collect()
+}
+
+fn access_points(
+    def: &ChannelDef,
+    AccessPointsDef { stations, beacons }: &AccessPointsDef,
+    path: &str,
+    mac: &mut Mac,
+) -> Result<Routing, ScenarioError> {
+    let path = format!("{path}.routing.stations");
+    let points = stations_of(def, stations, &path)?;
+    if points.is_empty() {
+        return Err(ScenarioError::new(path, "at least one station must be an access point"));
+    }
+    if points.len() == def.stations.len() {
+        return Err(ScenarioError::new(path, "every station is an access point: at least one must be a client"));
+    }
+    let of = mac.dcf().initial_access_points(&points);
+    let beacons = *beacons == BeaconsDef::Airtime;
+    Ok(Routing::AccessPoints(Box::new(AccessPoints::new(points, of, beacons, mac.is_mobile()))))
+}
+
+/// The agents of a routing protocol.
+fn protocol(def: &ChannelDef, path: &str, mac: &mut Mac, mtu: Bytes, seed: u64) -> Result<Routing, ScenarioError> {
+    if let RoutingDef::Dsr(dsr) = &def.routing {
+        if mac.is_lrwpan() || def.radio.aggregation == Some(true) {
+            let message =
+                "\"dsr\" listens to the frames of others, which 802.15.4 and aggregates are not modelled to allow";
+            return Err(ScenarioError::new(format!("{path}.routing.kind"), message).with_hint("\"aodv\""));
+        }
+        mac.dcf().listen_to_all();
+        if routing::build::serves_by_class(dsr) {
+            mac.dcf().serve_by_class();
+        }
+    }
+    let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
+    let protocol = routing::build::protocol(&def.routing, def.stations.len() as u32, mtu, rng);
+    Ok(Routing::Protocol(Box::new(protocol.expect("DSDV, AODV and DSR are protocols"))))
+}
+
+/// How often what the channel knows of its stations is renewed, if it is.
+fn refresh(def: &ChannelDef, path: &str, mac: &Mac, routing: &Routing) -> Result<Option<Span>, ScenarioError> {
+    match (&def.routing, routing) {
+        (RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }), _) => {
+            Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"))
+        }
+        (RoutingDef::Shortest(ShortestDef { interval }), _) => Ok(Some(*interval).filter(|_| mac.is_mobile())),
+        (_, Routing::AccessPoints(access_points)) => Ok(access_points.refresh()),
+        _ => Ok(None),
+    }
+}
+
 /// The address resolution of a channel.
 fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
     let lrwpan = def.radio.lrwpan.unwrap_or_default();
-    if lrwpan.neighbor_discovery == Some(NeighborDiscoveryDef::Ns3) {
+    if lrwpan.neighbor_discovery == Some(NeighborDiscoveryDef::Hosts) {
         let option = link_layer_address_option(lrwpan.addresses);
         let host = |(i, name): (usize, &String)| {
             let rng = Rng::stream(seed, &format!("station/{name}/neighbor_discovery"));
@@ -142,11 +150,11 @@ fn resolution(def: &ChannelDef, seed: u64) -> AddressResolution {
         return AddressResolution::ndp(def.stations.iter().enumerate().map(host));
     }
     match def.radio.arp {
-        Some(ArpDef::Ns3) => {
+        Some(ArpDef::Cache) => {
             let cache = |name: &String| ArpCache::new(Rng::stream(seed, &format!("station/{name}/arp")));
             AddressResolution::arp_cache(def.stations.iter().map(cache))
         }
-        Some(ArpDef::Ns2) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
+        Some(ArpDef::Table) => AddressResolution::Arp(vec![ArpTable::default(); def.stations.len()]),
         Some(ArpDef::None) | None => AddressResolution::Known,
     }
 }

@@ -21,7 +21,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 }
 
 /// Side and height of the field, range, nodes; P(connected), fraction in the largest component, P(a pair is connected):
-/// means over 200 placements (`connectivity.py`, here to three digits).
+/// means over 200 placements, computed by another program, to three digits.
 const TABLE: [(f64, f64, f64, u64, [f64; 3]); 41] = [
     (500.0, 0.0, 15.0, 20, [0.000, 0.071, 0.003]),
     (500.0, 0.0, 15.0, 40, [0.000, 0.050, 0.003]),

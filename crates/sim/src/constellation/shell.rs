@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_the_polar_constellation_are_as_long_as_in_networks_12_2() {
+    fn links_of_the_polar_constellation_are_as_long_as_their_chords() {
         let shell = shell("");
         let (least, most, number) = lengths(&shell, PairKind::Fixed);
         assert!(

@@ -81,7 +81,7 @@ impl Selection<'_> {
         {
             return Some(kept);
         }
-        if self.policy == GslPolicy::Ns2
+        if self.policy == GslPolicy::NextOfPlane
             && let Some(next) = serving.map(|lost| self.behind(lost)).filter(in_view)
         {
             return Some(next);

@@ -148,7 +148,7 @@ impl<T: Copy> EventList<T> {
         self.pop_with_tie_break().map(|(key, _, item)| (key, item))
     }
 
-    /// The same, with its [`TieBreak`].
+    /// Removes the first item, and returns its [`TieBreak`] with it.
     #[inline]
     pub fn pop_with_tie_break(&mut self) -> Option<(u64, TieBreak, T)> {
         loop {

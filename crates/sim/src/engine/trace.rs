@@ -67,7 +67,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The same about another packet.
+    /// This record about another packet.
     pub(super) fn about<'b>(&self, packet: &'b Packet) -> Record<'b>
     where
         'a: 'b,

@@ -27,16 +27,17 @@ pub(super) fn fill(graph: &mut Scenario) -> Result<(), ScenarioError> {
             None => Ok(()),
         };
     }
-    if !graph.link.iter().any(|link| in_bdp(&link.options())) {
+    if !graph.link.iter().any(|link| in_bdp(&link.options)) {
         return Ok(());
     }
     let (trips, longest) = round_trips(graph);
     for (index, link) in graph.link.iter_mut().enumerate() {
         let [forth, back] = trips[index].map(|trip| if trip == Span::ZERO { longest } else { trip });
-        let (forward, reverse) = (link.options(), reverse_options(link));
+        let (rate, reverse) = (link.options.rate, reverse_options(link));
+        let link = &mut link.options;
         let path = format!("link[{index}]");
         let other = in_bdp(&reverse).then(|| reverse.queue.clone()).flatten();
-        set(link.queue.as_mut(), forward.rate, forth, &join(&path, "queue"))?;
+        set(link.queue.as_mut(), rate, forth, &join(&path, "queue"))?;
         // The two directions may differ in rate and round trip: the reverse one gets a queue of its own.
         if let Some(mut queue) = other {
             set(Some(&mut queue), reverse.rate, back, &join(&path, "queue"))?;

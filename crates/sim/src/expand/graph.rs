@@ -115,11 +115,12 @@ fn fill_service(options: &mut LinkOptions, defaults: &LinkDefaults) {
 
 /// The properties of the direction of the data.
 pub(crate) fn forward_options(def: &LinkDef) -> LinkOptions {
-    LinkOptions { reverse: None, ..def.options() }
+    LinkOptions { reverse: None, ..def.options.clone() }
 }
 
 /// Those of the reverse direction: the same but for losses, marks and effects, and what `reverse` overrides.
 pub(crate) fn reverse_options(def: &LinkDef) -> LinkOptions {
+    let def = &def.options;
     let own = def.reverse.as_deref().cloned().unwrap_or_default();
     LinkOptions {
         rate: own.rate.or(def.rate),
@@ -127,7 +128,7 @@ pub(crate) fn reverse_options(def: &LinkDef) -> LinkOptions {
         queue: own.queue.or(def.queue.clone()),
         overhead: own.overhead.or(def.overhead.filter(|_| own.framing.is_none())),
         framing: own.framing.or(def.framing.filter(|_| own.overhead.is_none())),
-        service: def.options().reverse_service(),
+        service: def.reverse_service(),
         changes: def.changes.clone(),
         ..own
     }

@@ -13,7 +13,7 @@ use crate::scenario::{
     Role, RoutingDef, ScenarioError, join,
 };
 
-/// ns-3's tutorial, which the reports started from.
+/// The link of an access point to the wired network.
 const BACKBONE: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packets: 100 };
 
 /// An access point and its stations.

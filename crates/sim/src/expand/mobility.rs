@@ -118,7 +118,7 @@ fn check_waypoints(way: &WaypointsDef, area: Option<&Area>, path: &str) -> Resul
     Ok(())
 }
 
-/// The orders that are obeyed: ns-2 ignores one that leads out of the field.
+/// The orders that are obeyed: one that leads out of the field is ignored.
 fn followed(setdest: &SetdestDef, area: Option<&Area>, path: &str) -> Result<SetdestDef, ScenarioError> {
     if setdest.file.is_some() {
         let error =

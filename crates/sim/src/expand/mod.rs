@@ -15,6 +15,7 @@ mod check_queue;
 mod check_service;
 mod check_workload;
 mod constellation;
+mod constellation_profiles;
 mod datacenter;
 mod dispatch;
 mod extent;

@@ -245,8 +245,8 @@ pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioErro
 fn listed_link((index, def): (usize, &LinkDef)) -> Result<LinkDef, ScenarioError> {
     let path = format!("link[{index}]");
     let defaults = LinkDefaults { mbps: 1, delay_us: 0, queue_packets: 100 };
-    let full = link_with_defaults(&def.options(), &path, &defaults)?;
-    if def.rate.or(def.service.as_deref().and_then(ServiceDef::own_rate)).is_none() {
+    let full = link_with_defaults(&def.options, &path, &defaults)?;
+    if def.options.rate.or(def.options.service.as_deref().and_then(ServiceDef::own_rate)).is_none() {
         return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));
     }
     Ok(LinkDef::new(&def.from, &def.to, full))

@@ -82,7 +82,7 @@ fn queues_inside_queues_are_spelled_out_too() {
     let text = r#"{"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "bottleneck": {"queue":
         {"kind": "tbf", "rate": "20Mbps", "peak": "1Gbps", "queue": {"kind": "priority", "by": "ecn",
          "bands": [{"kind": "red"}, {"kind": "policer", "rate": "1Mbps"}]}}}}}"#;
-    let queue = serde_json::to_value(&expanded(text, 1).link[0].queue).unwrap();
+    let queue = serde_json::to_value(&expanded(text, 1).link[0].options.queue).unwrap();
     assert_eq!((&queue["burst"], &queue["peak_burst"]), (&"25kB".into(), &"1514B".into()), "{queue}");
     assert_eq!(queue["queue"]["bands"][0]["limit"], "50p");
     let policer = &queue["queue"]["bands"][1];
@@ -115,13 +115,16 @@ fn an_expanded_queue_is_spelled_out_and_reads_back() {
         assert_eq!(expanded(&printed, 1), graph, "{queue}");
         let resolved = resolve(&Scenario::from_json(&text).unwrap()).unwrap();
         assert_eq!(resolve(&resolved).unwrap(), resolved, "{queue}");
-        let explicit = serde_json::to_value(&graph.link[0].queue).unwrap();
+        let explicit = serde_json::to_value(&graph.link[0].options.queue).unwrap();
         assert!(explicit["kind"].is_string() && explicit["limit"].is_string(), "{explicit}");
-        assert_eq!(serde_json::to_value(&graph.link[0].reverse.as_ref().unwrap().queue).unwrap(), explicit);
+        assert_eq!(serde_json::to_value(&graph.link[0].options.reverse.as_ref().unwrap().queue).unwrap(), explicit);
     }
     let short =
         expanded(r#"{"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "access": {"queue": "7p"}}}"#, 1);
-    assert_eq!(short.link[1].queue, Some(crate::scenario::Queue::drop_tail(crate::scenario::Amount::Packets(7))));
+    assert_eq!(
+        short.link[1].options.queue,
+        Some(crate::scenario::Queue::drop_tail(crate::scenario::Amount::Packets(7)))
+    );
 }
 
 #[test]
@@ -169,16 +172,20 @@ fn homes_have_lines_of_their_own_and_a_shaper_stands_behind_the_modem() {
     // 4 servers, core, 3 lines with two ends each, 8 hosts
     assert_eq!((graph.node.len(), graph.link.len()), (4 + 1 + 6 + 8, 4 + 2 * 3 + 8));
     let preset = |from: &str| graph.link.iter().find(|link| link.from == from && link.to.starts_with("gw")).unwrap();
-    assert_eq!([preset("isp1").preset.as_deref(), preset("isp2").preset.as_deref()], [Some("cable"), Some("lte")]);
+    assert_eq!(
+        [preset("isp1").options.preset.as_deref(), preset("isp2").options.preset.as_deref()],
+        [Some("cable"), Some("lte")]
+    );
     let ends: Vec<(&str, &str)> = graph.flow.iter().map(|f| (f.from.as_str(), f.to.as_str())).collect();
     assert_eq!((ends[3], ends[6], ends[8]), (("srv3", "home1_0"), ("srv2", "home2_0"), ("srv0", "home0_0")));
 
     let text = r#"{"duration": "1s", "network": {"kind": "home", "flows": 1, "shaper": {"up": 0.8}}}"#;
     let graph = expanded(text, 1);
     let link = |from: &str, to: &str| graph.link.iter().find(|link| link.from == from && link.to == to).unwrap();
-    assert_eq!(link("isp0", "modem0").preset.as_deref(), Some("cable"));
+    assert_eq!(link("isp0", "modem0").options.preset.as_deref(), Some("cable"));
     let shaper = link("modem0", "gw0");
-    let (down, up) = (shaper.queue.as_ref().unwrap(), shaper.reverse.as_ref().unwrap().queue.as_ref().unwrap());
+    let (down, up) =
+        (shaper.options.queue.as_ref().unwrap(), shaper.options.reverse.as_ref().unwrap().queue.as_ref().unwrap());
     let (crate::scenario::Queue::Cake(down), crate::scenario::Queue::Cake(up)) = (down, up) else { panic!("CAKE") };
     assert_eq!((down.rate.unwrap().as_bps(), down.ingress), (270_000_000, true));
     assert_eq!((up.rate.unwrap().as_bps(), up.ingress), (16_000_000, false));

@@ -25,9 +25,9 @@ pub fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
 
 /// Of both directions of a link. A queue that the other direction takes over from the link has one warning.
 fn of_link(def: &LinkDef, path: &str, found: &mut Vec<ScenarioWarning>) {
-    let own_queue = def.reverse.as_ref().is_some_and(|reverse| reverse.queue.is_some());
+    let own_queue = def.options.reverse.as_ref().is_some_and(|reverse| reverse.queue.is_some());
     let reverse_path = if own_queue { join(path, "reverse") } else { path.to_owned() };
-    for (path, options) in [(path, &def.options()), (&reverse_path, &reverse_options(def))] {
+    for (path, options) in [(path, &def.options), (&reverse_path, &reverse_options(def))] {
         let Some(queue) = &options.queue else { continue };
         let mut warn = |place: String, message: String| {
             if !found.iter().any(|known| known.path == place) {

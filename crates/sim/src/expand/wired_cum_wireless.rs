@@ -1,4 +1,4 @@
-//! The topology of a wired core with base stations and their stations (networks.md §9.4, C1).
+//! The topology of a wired core with base stations and their stations.
 
 use tcp::rng::Rng;
 
@@ -15,7 +15,7 @@ use crate::scenario::{
     ScenarioError, WiredCumWireless,
 };
 
-/// The links of ns-2's example of wired-cum-wireless.
+/// The links of the core and of its hosts.
 const WIRES: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packets: 50 };
 
 /// The stations as an ad hoc network would have them.

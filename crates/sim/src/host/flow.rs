@@ -27,7 +27,7 @@ impl Transport {
         Transport::Tcp(Box::new([side(End::Source), side(End::Sink)]))
     }
 
-    /// The same in place of a connection that is over, whose memory it takes.
+    /// The two ends of a connection in place of one that is over, whose memory it takes.
     pub(crate) fn connection_after(before: Transport, config: &Arc<TcpConfig>, seed: u64, client: End) -> Transport {
         match before {
             Transport::Tcp(mut sides) => {
@@ -57,7 +57,7 @@ impl Side {
     #[inline]
     pub(crate) fn at(&mut self, seconds: Option<f64>) -> &mut Connection {
         if let Some(seconds) = seconds {
-            self.connection.set_seconds(seconds);
+            self.connection.compat_mut().into_iter().for_each(|clock| clock.set_seconds(seconds));
         }
         &mut self.connection
     }
@@ -216,7 +216,7 @@ impl Flow {
         before: Transport,
     ) -> Flow {
         let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
-        let headers = config.headers;
+        let headers = config.headers();
         Flow { headers, ..Flow::new(ends, app, Transport::connection_after(before, config, seed, End::Source), id) }
     }
 

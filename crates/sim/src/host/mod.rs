@@ -183,7 +183,7 @@ fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
     }
 }
 
-/// The same where options take no room.
+/// Size of a segment on the wire where options take no room.
 #[cold]
 #[inline(never)]
 fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
@@ -200,7 +200,7 @@ fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
 /// Bytes of headers of a segment with data.
 pub(crate) fn header_of(config: &TcpConfig) -> Bytes {
     let timestamps = config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
-    packet_size(config.headers, &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
+    packet_size(config.headers(), &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
 }
 
 /// True if an end has sent these bytes already; `highest_sent` is the number after the last it has.

@@ -46,7 +46,7 @@ impl Hosts {
         };
         let client = plans::client_of(app);
         let member = App::Conversation(Box::new(Member::new(number, 0, client, plans::has_end(app))));
-        let (headers, app) = (config.headers, member.with_writes_of(config.write_unit()));
+        let (headers, app) = (config.headers(), member.with_writes_of(config.write_unit()));
         let transport = Transport::connection_after(self.vacate(id), config, seed, client);
         self.occupy(id, Flow { headers, ..Flow::new(ends, app, transport, id) });
     }

@@ -13,7 +13,7 @@ pub(crate) enum Delay {
     Fixed(Span),
     /// By the distance of the ends when the transmission starts.
     Path(Box<PropagationPath>),
-    /// The same, by the terminal that is the destination.
+    /// By the distance of the terminal that is the destination when the transmission starts.
     Shared(Box<SharedDownlink>),
 }
 

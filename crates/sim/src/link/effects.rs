@@ -61,8 +61,12 @@ pub(super) enum End {
 }
 
 impl InFlight {
-    pub(super) fn add(&mut self, packet: PacketId, fails: bool) {
-        let packets = if fails { &mut self.failed } else { &mut self.alive };
+    pub(super) fn add(&mut self, packet: PacketId, end: End) {
+        let packets = match end {
+            End::Arrives => &mut self.alive,
+            End::Failed => &mut self.failed,
+            End::LinkDown => &mut self.doomed,
+        };
         packets.insert(packet);
     }
 
@@ -112,8 +116,8 @@ struct Harq {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Flight {
     pub(super) arrives: Time,
-    /// Hybrid ARQ gives up then.
-    pub(super) fails: bool,
+    /// What becomes of it then.
+    pub(super) end: End,
     /// It waits for its successor.
     pub(super) swaps: bool,
     /// A copy follows it.
@@ -221,7 +225,8 @@ impl Effects {
             // Nothing waits behind a packet that never arrives.
             *last_arrival = if fails { *last_arrival } else { arrives };
         }
-        Flight { arrives, fails, swaps: swaps && !fails, copied: !fails && self.copies(CopyAt::Exit) }
+        let end = if fails { End::Failed } else { End::Arrives };
+        Flight { arrives, end, swaps: swaps && !fails, copied: !fails && self.copies(CopyAt::Exit) }
     }
 
     /// Holds a packet until the next one leaves.

@@ -23,7 +23,7 @@ impl Link {
         if let (Qdisc::DropTail(queue), Delay::Fixed(delay)) = (&self.queue, &self.delay)
             && !queue.marks()
             && self.service.is_none()
-            && self.entrance.is_none()
+            && self.marking.is_none()
         {
             self.virtual_queue = Some(VirtualQueue::new(queue.limit(), *delay));
         }

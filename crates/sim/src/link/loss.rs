@@ -88,7 +88,7 @@ mod tests {
         assert!(near(share(Loss::Packet(0.01), 1000), 0.01));
         // 1e-4 per byte of 552 bytes is 5.4 %; here per bit of 69 bytes, the same number of trials.
         assert!(near(share(Loss::Bit(1e-4), 69), 1.0 - f64::powi(1.0 - 1e-4, 552)));
-        // ns-3's RateErrorModel at 1e-4 per byte: a frame of 590 B (PPP 2, IP 20, TCP 32, payload 536) is lost with 5.73 %.
+        // At 1e-4 per byte a frame of 590 B (PPP 2, IP 20, TCP 32, payload 536) is lost with 5.73 %.
         assert!(near(share(Loss::Byte(1e-4), 590), 0.0573));
         assert_eq!(share(Loss::None, 1000), 0.0);
     }

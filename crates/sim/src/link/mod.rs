@@ -1,5 +1,12 @@
 //! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
+//! - here: entry, transmission and arrival at a constant rate; changes of the link
+//! - `fast_path.rs`: lookahead, which schedules start and arrival at once
+//! - `service_path.rs`: links with a service or effects
+//! - `service/`: how a transmitter with a service serves
+//! - `marking.rs`: what happens to headers at the entrance
+//! - `parts.rs`: a link whose ends are in several parts of a run
+//!
 //! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
 //! not at all on the fast path.
 
@@ -7,13 +14,12 @@ mod acks;
 mod delay;
 mod draw;
 pub(crate) mod effects;
-pub(crate) mod entrance;
 mod fast_path;
-mod in_order;
-mod leaving;
 pub(crate) mod loss;
+pub(crate) mod marking;
+mod parts;
 pub(crate) mod service;
-mod special;
+mod service_path;
 mod virtual_queue;
 
 use tcp::rng::Rng;
@@ -31,9 +37,9 @@ use crate::qdisc::{Dequeued, HostBytes, Qdisc, QueueContext, QueueReport, QueueS
 
 pub(crate) use delay::Delay;
 use effects::Effects;
-use entrance::Entrance;
-use in_order::InOrder;
+use marking::Marking;
 use service::Service;
+use service_path::InOrder;
 pub(crate) use virtual_queue::Departure;
 use virtual_queue::VirtualQueue;
 
@@ -82,7 +88,7 @@ pub(crate) struct Link {
     pub(crate) service: Option<Box<Service>>,
     pub(crate) effects: Option<Box<Effects>>,
     /// What it does to the headers of packets that enter; `None` where it does nothing.
-    pub(crate) entrance: Option<Box<Entrance>>,
+    pub(crate) marking: Option<Box<Marking>>,
     /// The packets in flight that have no events yet, over a link with a service and without effects.
     in_order: Option<Box<InOrder>>,
 }
@@ -120,12 +126,12 @@ pub(crate) struct LinkParts {
     pub(crate) loss_rng: Rng,
     pub(crate) service: Option<Box<Service>>,
     pub(crate) effects: Option<Box<Effects>>,
-    pub(crate) entrance: Option<Box<Entrance>>,
+    pub(crate) marking: Option<Box<Marking>>,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects, entrance } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects, marking } = parts;
         Link {
             id,
             from,
@@ -137,7 +143,7 @@ impl Link {
             in_order: (service.is_some() && effects.is_none()).then(Box::default),
             service,
             effects,
-            entrance,
+            marking,
             lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
             upstream: Upstream::default(),
             up: true,
@@ -173,8 +179,8 @@ impl Link {
         self.rate.transmission_time(self.on_link(size))
     }
 
-    /// Time to transmit so many packets of one size, and then one of another.
-    pub(crate) fn train_time(&self, (size, packets): (Bytes, u64), last: Bytes) -> Span {
+    /// Time to transmit so many packets of one size, and then a last one of another.
+    pub(crate) fn train_time(&self, size: Bytes, packets: u64, last: Bytes) -> Span {
         self.rate.transmission_time(self.on_link(size) * packets + self.on_link(last))
     }
 
@@ -248,8 +254,8 @@ impl Link {
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
         }
-        if self.entrance.is_some() {
-            self.pass_entrance(ctx, id, self.on_link(ctx.packets.forwarding_header(id).size));
+        if self.marking.is_some() {
+            self.mark_or_rewrite(ctx, id, self.on_link(ctx.packets.forwarding_header(id).size));
         }
         if self.service.is_some() {
             return self.enter(ctx, id);
@@ -275,7 +281,7 @@ impl Link {
     /// The transmitter is free.
     pub(crate) fn on_ready(&mut self, ctx: &mut Context) {
         if self.service.is_some() {
-            return self.on_special_ready(ctx);
+            return self.on_service_ready(ctx);
         }
         if self.ready_at != Some(ctx.now) {
             return;
@@ -353,8 +359,8 @@ impl Link {
         if self.in_flight > 0 {
             self.schedule_next_arrival(ctx);
         }
-        let is_special = self.lost_in_flight > 0 || self.effects.is_some() || self.lossy.is_some();
-        if is_special && self.loses(ctx, id) {
+        let may_lose = self.lost_in_flight > 0 || self.effects.is_some() || self.lossy.is_some();
+        if may_lose && self.loses(ctx, id) {
             return false;
         }
         self.metrics.delivered += 1;
@@ -386,7 +392,7 @@ impl Link {
                 self.ready_at = None;
                 self.drop_queued(ctx, None);
                 if self.service.is_some() {
-                    self.on_special_down(ctx);
+                    self.on_effects_down(ctx);
                 }
             }
         }

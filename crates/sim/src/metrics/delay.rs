@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jitter_vectors_of_networks_14_3() {
+    fn jitter_is_that_of_rfc_3550_6_4_1() {
         let mut delays = Delays::default();
         let mut rfc = Vec::new();
         for ms in [10, 12, 11, 15] {

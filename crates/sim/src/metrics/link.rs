@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::histogram::Histogram;
-use super::report_defs::ratio;
+use super::ratio;
 use crate::packet::DropReason;
 
 /// Metrics of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the measurement

@@ -1,7 +1,7 @@
 //! Canonical metrics, counted during the run, without a trace.
 //!
 //! Tallies cover the whole run and prove that packets are conserved; everything else covers the measurement interval, which
-//! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
+//! begins when the warm-up ends.
 
 mod delay;
 mod gauge;
@@ -9,7 +9,6 @@ mod histogram;
 mod join;
 mod link;
 mod order;
-pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -317,6 +316,11 @@ impl NodeMetrics {
     }
 }
 
+/// `part / whole`, absent for an empty whole.
+pub(crate) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
 /// Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu, Hawe 1984); absent when nothing was delivered.
 pub(crate) fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
@@ -385,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn jain_vectors_of_networks_14_3() {
+    fn the_index_of_jain_is_the_squared_sum_over_n_sums_of_squares() {
         assert!((jain(&[1.0, 2.0, 3.0]).unwrap() - 0.857143).abs() < 1e-6);
         assert_eq!(jain(&[4.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain(&[0.0, 0.0]), None);

@@ -1,4 +1,4 @@
-//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch are autoregressive
+//! Gauss-Markov in three dimensions: speed, direction and pitch are autoregressive
 //! processes that revert to their means.
 
 use tcp::rng::Rng;
@@ -21,8 +21,7 @@ impl Ar1 {
         Ar1 { value: mean, mean, noise }
     }
 
-    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 truncates N at 10 standard deviations, which makes no
-    /// difference.)
+    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N.
     pub(super) fn step(&mut self, memory: f64, rng: &mut Rng) {
         let fresh = (1.0 - memory * memory).sqrt();
         self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * rng.normal();

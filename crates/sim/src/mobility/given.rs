@@ -1,4 +1,4 @@
-//! Given trajectories: waypoints, and the `setdest` commands of ns-2.
+//! Given trajectories: waypoints, and `setdest` commands.
 
 use tcp::units::Time;
 

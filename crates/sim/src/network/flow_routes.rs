@@ -61,7 +61,7 @@ impl FlowRoutes {
         chosen.or_else(|| routes.next(node, destination))
     }
 
-    /// The same without counting a packet: where the paths of packets differ, the first.
+    /// The next link without counting a packet: where the paths of packets differ, that of the first.
     pub(super) fn expected(&self, routes: &Routes, [node, destination]: [NodeId; 2], to: EndpointId) -> Option<LinkId> {
         if let Some(pinned) = self.pinned(node, to) {
             return pinned;

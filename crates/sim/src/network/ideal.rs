@@ -38,7 +38,7 @@ impl Network {
         let (slowest, delays) = (Cell::new(Span::ZERO), Cell::new(Span::ZERO));
         let first_passes = |link: &Link| {
             if packets > 1 {
-                slowest.set(slowest.get().max(link.train_time((mss + header, packets - 2), last)));
+                slowest.set(slowest.get().max(link.train_time(mss + header, packets - 2, last)));
             }
             let delay = link.delay(now, to);
             delays.set(delays.get() + delay);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vector_of_internet_4_2() {
+    fn a_transfer_alone_takes_its_handshake_its_first_segment_and_its_train() {
         let dumbbell = r#"{"kind": "dumbbell", "pairs": 1, "access": {"rate": "1Gbps", "delay": "1ms"},
                            "bottleneck": {"rate": "10Mbps", "delay": "18ms"}}"#;
         assert_eq!(ideal(dumbbell, 14_600, true), Some(72.024));

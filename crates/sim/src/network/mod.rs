@@ -1,4 +1,9 @@
 //! Nodes, links and routes: forwards a packet from its source to its destination.
+//!
+//! - here: hop by hop
+//! - `fast_path.rs`: over links with lookahead
+//! - `ideal.rs`: how long a transfer would take alone
+//! - `parts.rs`: the network of one part of a run
 
 mod fast_path;
 mod flow_routes;

@@ -1,18 +1,17 @@
 //! Geometry as functions of time: circular orbits around a rotating sphere. Kilometres, inertial axes.
 
 pub(crate) mod path;
+mod profiles;
 pub(crate) mod shared_downlink;
 
 use std::f64::consts::TAU;
 
 use tcp::units::Span;
 
-use crate::scenario::ConstellationProfile;
-
 /// A place: x and y in the equator's plane, x towards longitude 0 at time 0, z towards the north pole. Kilometres.
 pub(crate) type Point = [f64; 3];
 
-/// The Earth as a profile has it.
+/// The numbers of the Earth.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Earth {
     pub(crate) radius_km: f64,
@@ -23,18 +22,6 @@ pub(crate) struct Earth {
 }
 
 impl Earth {
-    /// `std`: WGS 84 and IAU; `ns2`: satellite/satgeometry.h of ns-2.35.
-    pub(crate) fn of(profile: ConstellationProfile) -> Earth {
-        match profile {
-            ConstellationProfile::Std => {
-                Earth { radius_km: 6378.137, mu: 398_600.441_8, sidereal_day_s: 86_164.090_5, light_km_s: 299_792.458 }
-            }
-            ConstellationProfile::Ns2 => {
-                Earth { radius_km: 6378.0, mu: 398_601.2, sidereal_day_s: 86_164.0, light_km_s: 299_793.0 }
-            }
-        }
-    }
-
     /// Period of a circular orbit, seconds.
     pub(crate) fn period_s(&self, altitude_km: f64) -> f64 {
         let r = self.radius_km + altitude_km;
@@ -82,7 +69,7 @@ impl Body {
         }
     }
 
-    /// The same body when the clock starts `ahead` later.
+    /// This body when the clock starts `ahead` later.
     pub(crate) fn ahead(self, ahead: Span) -> Body {
         Body { phase: self.argument(ahead.as_secs_f64()), ..self }
     }
@@ -122,6 +109,7 @@ pub(crate) fn distance(a: &Point, b: &Point) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::ConstellationProfile;
 
     fn close(a: f64, b: f64, within: f64) {
         assert!((a - b).abs() <= within, "{a} is not {b} within {within}");

@@ -84,7 +84,7 @@ pub(crate) struct Unreachable {
     pub(crate) sequence: u32,
 }
 
-/// ARP of ns-2.
+/// ARP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ArpMessage {
     /// Asks for the address of a station.

@@ -49,16 +49,23 @@ struct Shaper {
     failsafe: Time,
 }
 
+/// What becomes of a packet that the shaper is charged for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Sent,
+    Dropped,
+}
+
 impl Shaper {
     /// When the next packet may start, if that is later than now.
     fn wait(&self, now: Time) -> Option<Time> {
         Some(self.next.min(self.failsafe)).filter(|at| *at > now)
     }
 
-    fn charge(&mut self, size: Bytes, is_dropped: bool) {
+    fn charge(&mut self, size: Bytes, fate: Fate) {
         let takes = self.rate.transmission_time(size);
         self.next = self.next + takes;
-        if !is_dropped {
+        if fate == Fate::Sent {
             self.failsafe = self.failsafe + takes * 3 / 2;
         }
     }
@@ -204,7 +211,7 @@ impl Cake {
         if self.ingress {
             let size = self.on_line(ctx, head);
             self.tins[tin].charge(at, size, ctx.now());
-            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, true));
+            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, Fate::Dropped));
         }
         ctx.drop(head, reason);
     }
@@ -286,7 +293,7 @@ impl Cake {
             self.tins[index].counts.class.on_departure(head.size, waited.1);
             self.hosts.on_departure(ctx.hosts(&head), head.size);
             self.tins[index].charge(at, size, now);
-            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, false));
+            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, Fate::Sent));
             return Some(head);
         }
     }

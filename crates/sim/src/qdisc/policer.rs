@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn three_times_the_rate_passes_as_internet_1_5_says() {
+    fn three_times_the_rate_passes_until_the_bucket_is_empty() {
         let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B"}"#);
         assert_eq!(passed(&mut bench, NotEct, 15), [0, 1, 3, 6, 9, 12]);
         assert_eq!((bench.queue.packets(), bench.marks()), (6, 0));

@@ -130,7 +130,7 @@ impl Red {
     }
 
     /// Every interval the greatest probability moves so that the average returns to the middle of the thresholds.
-    /// As in ns-2 this happens at the first arrival after the interval.
+    /// It happens at the first arrival after the interval.
     fn adapt(&mut self, now: Time) {
         if now.since(self.adapted_at) < self.settings.interval {
             return;
@@ -188,7 +188,7 @@ fn spread(base: f64, count: f64, wait: bool) -> f64 {
     }
 }
 
-/// w = 1 - exp(-1 / (10 rtt ptc)), so that the average follows over ten round trips of a guessed RTT (ns-2.35).
+/// w = 1 - exp(-1 / (10 rtt ptc)), so that the average follows over ten round trips of a guessed RTT.
 fn automatic_weight(delay: f64, packets_per_second: f64) -> f64 {
     let rtt = f64::max(0.1, 3.0 * (delay + 1.0 / packets_per_second));
     -libm::expm1(-1.0 / (10.0 * rtt * packets_per_second))

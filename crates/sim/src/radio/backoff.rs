@@ -21,7 +21,7 @@ impl Backoff {
         Backoff { cw, slots: None, since: Time::ZERO, rng }
     }
 
-    /// Draws a backoff that starts at `since`, from 0 to the contention window, or in ns-2 to one less.
+    /// Draws a backoff that starts at `since`, from 0 to the contention window, or to one less.
     pub(super) fn draw(&mut self, since: Time, below_window: bool) {
         let max = if below_window { self.cw.saturating_sub(1) } else { self.cw };
         self.slots = Some(self.rng.below(u64::from(max) + 1) as u32);

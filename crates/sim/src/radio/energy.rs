@@ -1,19 +1,18 @@
 //! Energy consumption: the power of each radio state times the exact time spent in it. It needs no events: time is
 //! accounted when the station is next advanced.
 //!
-//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where
-//! signals overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and
-//! idle time at the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is
-//! depleted at most one frame sooner or later).
+//! The models differ in what counts as receiving: every signal at or above carrier sense, once where signals overlap, or the frame
+//! that the receiver is locked on. Time is charged as it passes. Where a whole frame is charged when it begins, and idle time at the
+//! next frame, the log leads or lags, and a battery is depleted at most one frame sooner or later.
 
 use tcp::units::{Span, Time};
 
 /// What counts as receiving.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum RxCriterion {
-    /// ns-2: all signals of at least this many watts, whatever their receiver address.
+    /// All signals of at least this many watts, whatever their receiver address.
     Signals { min_power: f64 },
-    /// ns-3: the frame that the receiver is locked on.
+    /// The frame that the receiver is locked on.
     Frames,
 }
 
@@ -69,7 +68,7 @@ pub(crate) struct EnergyMeter {
     at_warmup_end: Times,
     /// `times` accounts for everything before this time.
     read_at: Time,
-    /// Joules of CCAs beyond the power of the time, at the moment and at the start of the measurement interval (ns-2's 802.15.4).
+    /// Joules of CCAs beyond the power of the time, at the moment and at the start of the measurement interval, with sampled CCAs.
     cca: f64,
     cca_at_warmup_end: f64,
     /// End of the last such CCA.
@@ -116,7 +115,7 @@ impl EnergyMeter {
         self.empty_at = lasts.map(|_| from + alive);
     }
 
-    /// Charges a CCA that ends at `end` as ns-2.35 does: with the power of reception for `charged`, even where some of that time
+    /// Charges a sampled CCA that ends at `end`: with the power of reception for `charged`, even where some of that time
     /// is charged already, and with twice that power less the idle one if the radio is active until after the CCA.
     pub(super) fn charge_cca(&mut self, active_until: Time, end: Time, charged: Span) {
         if self.empty_at.is_some() {
@@ -275,7 +274,7 @@ mod tests {
 
     /// 40 W idle, 75 W receiving: a CCA of 128 us is charged 320 us of reception, whatever part of them has been charged.
     #[test]
-    fn ns2_charges_a_cca_more_than_its_time() {
+    fn a_sampled_cca_is_charged_more_than_its_time() {
         let charged = Span::from_micros(320);
         let cca = |active_until: u64| {
             let mut meter =

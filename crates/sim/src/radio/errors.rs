@@ -140,7 +140,7 @@ impl Mode {
                 factor / per_bit.sqrt() * libm::exp(-(2.0 - root) * per_bit)
             }
             Mode::Oqpsk => oqpsk(ratio),
-            // Fits used by ns-3, valid between 0.1 and 10.
+            // Fits valid between 0.1 and 10.
             _ if ratio > 10.0 => 0.0,
             _ if ratio < 0.1 => 0.5,
             Mode::Cck5 => {

@@ -2,14 +2,16 @@
 
 use tcp::units::Time;
 
+use super::air::Air;
 use super::energy::EnergyMeter;
 use super::lrwpan::LrWpanMac;
+use super::messages::Messages;
 use super::propagation::RadioRange;
 use crate::engine::context::Context;
-use crate::ids::{FrameId, StationId};
+use crate::engine::event::RadioEvent;
+use crate::ids::StationId;
 use crate::mobility::{Point, Track};
 use crate::radio::dcf::DcfMac;
-use crate::radio::messages::Messages;
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 
 /// The MAC of all stations of a channel.
@@ -21,6 +23,73 @@ pub(crate) enum Mac {
     Lrwpan(Box<LrWpanMac>),
 }
 
+/// What follows from the medium, for either standard.
+impl Mac {
+    fn air(&self) -> &Air {
+        match self {
+            Mac::Dcf(dcf) => &dcf.air,
+            Mac::Lrwpan(lrwpan) => &lrwpan.air,
+        }
+    }
+
+    fn air_mut(&mut self) -> &mut Air {
+        match self {
+            Mac::Dcf(dcf) => &mut dcf.air,
+            Mac::Lrwpan(lrwpan) => &mut lrwpan.air,
+        }
+    }
+
+    pub(crate) fn stations(&self) -> usize {
+        self.air().medium.stations()
+    }
+
+    /// Position of a station; `now` must not decrease from call to call.
+    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
+        self.air_mut().medium.position(station, now)
+    }
+
+    /// Memory that the lists of listeners take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.air().medium.held_bytes()
+    }
+
+    /// Tracks of the stations.
+    pub(crate) fn tracks(&self) -> &[Track] {
+        self.air().medium.tracks()
+    }
+
+    /// True if any station moves.
+    pub(crate) fn is_mobile(&self) -> bool {
+        self.air().medium.is_mobile()
+    }
+
+    /// The range within which data frames are readable.
+    pub(crate) fn data_reach(&self) -> RadioRange {
+        let propagation = self.air().medium.propagation.expect("only tests have a given relation");
+        RadioRange::new(propagation, self.min_rx_power())
+    }
+
+    /// Stations that can receive a data frame of `station` at `now`, absent interference; with flooding, all.
+    pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
+        if matches!(self, Mac::Lrwpan(lrwpan) if lrwpan.floods()) {
+            return (0..self.stations() as u32).map(StationId).filter(|other| *other != station).collect();
+        }
+        let min = self.min_rx_power();
+        self.air_mut().medium.neighbours(station, now, min)
+    }
+
+    /// Messages in queues and on the air.
+    pub(crate) fn messages(&mut self) -> &mut Messages {
+        &mut self.air_mut().messages
+    }
+
+    /// The next indication to the layer above.
+    pub(crate) fn pop_indication(&mut self) -> Option<MacIndication> {
+        self.air_mut().indications.pop_front()
+    }
+}
+
+/// What each standard does in its own way.
 impl Mac {
     /// True for 802.15.4.
     pub(crate) fn is_lrwpan(&self) -> bool {
@@ -35,10 +104,11 @@ impl Mac {
         }
     }
 
-    pub(crate) fn stations(&self) -> usize {
+    /// Minimum power of readable data frames, absent interference.
+    fn min_rx_power(&self) -> f64 {
         match self {
-            Mac::Dcf(dcf) => dcf.stations(),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.stations(),
+            Mac::Dcf(dcf) => dcf.min_rx_power(),
+            Mac::Lrwpan(lrwpan) => lrwpan.min_rx_power(),
         }
     }
 
@@ -47,14 +117,6 @@ impl Mac {
         match self {
             Mac::Dcf(dcf) => dcf.meter(station, now),
             Mac::Lrwpan(lrwpan) => lrwpan.meter(station, now),
-        }
-    }
-
-    /// Position of a station; `now` must not decrease from call to call.
-    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
-        match self {
-            Mac::Dcf(dcf) => dcf.position(station, now),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.position(station, now),
         }
     }
 
@@ -74,62 +136,11 @@ impl Mac {
         }
     }
 
-    /// Time since which a station transmits nothing for a fault that its MAC is to have, if it does.
+    /// Time since which a station transmits nothing, if it has stalled.
     pub(crate) fn stalled_at(&self, station: StationId) -> Option<Time> {
         match self {
             Mac::Dcf(_) => None,
             Mac::Lrwpan(lrwpan) => lrwpan.stalled_at(station),
-        }
-    }
-
-    /// Memory that the lists of listeners take.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        match self {
-            Mac::Dcf(dcf) => dcf.held_bytes(),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.held_bytes(),
-        }
-    }
-
-    /// Tracks of the stations.
-    pub(crate) fn tracks(&self) -> &[Track] {
-        match self {
-            Mac::Dcf(dcf) => dcf.tracks(),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.tracks(),
-        }
-    }
-
-    /// True if any station moves.
-    pub(crate) fn is_mobile(&self) -> bool {
-        match self {
-            Mac::Dcf(dcf) => dcf.is_mobile(),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.is_mobile(),
-        }
-    }
-
-    /// The range within which data frames are readable.
-    pub(crate) fn data_reach(&self) -> RadioRange {
-        match self {
-            Mac::Dcf(dcf) => dcf.data_reach(),
-            Mac::Lrwpan(lrwpan) => {
-                let propagation = lrwpan.medium.propagation.expect("only tests have a given relation");
-                RadioRange::new(propagation, lrwpan.min_rx_power())
-            }
-        }
-    }
-
-    /// Stations that can receive a data frame of `station` at `now`, absent interference; with flooding, all.
-    pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
-        match self {
-            Mac::Dcf(dcf) => dcf.neighbours(station, now),
-            Mac::Lrwpan(lrwpan) if lrwpan.floods() => {
-                (0..lrwpan.medium.stations() as u32).map(StationId).filter(|other| *other != station).collect()
-            }
-            Mac::Lrwpan(lrwpan) => {
-                let mut listeners = Vec::new();
-                lrwpan.medium.listeners_of(station, now, &mut listeners);
-                let min = lrwpan.min_rx_power();
-                listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
-            }
         }
     }
 
@@ -138,22 +149,6 @@ impl Mac {
         match self {
             Mac::Dcf(dcf) => dcf.holds(station),
             Mac::Lrwpan(lrwpan) => lrwpan.holds(station),
-        }
-    }
-
-    /// Messages in queues and on the air.
-    pub(crate) fn messages(&mut self) -> &mut Messages {
-        match self {
-            Mac::Dcf(dcf) => &mut dcf.messages,
-            Mac::Lrwpan(lrwpan) => &mut lrwpan.messages,
-        }
-    }
-
-    /// The next indication to the layer above.
-    pub(crate) fn pop_indication(&mut self) -> Option<MacIndication> {
-        match self {
-            Mac::Dcf(dcf) => dcf.indications.pop_front(),
-            Mac::Lrwpan(lrwpan) => lrwpan.indications.pop_front(),
         }
     }
 
@@ -173,45 +168,11 @@ impl Mac {
         }
     }
 
-    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: FrameId) {
+    /// Handles an event of a station.
+    pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match self {
-            Mac::Dcf(dcf) => dcf.on_frame_end(ctx, at, frame),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_frame_end(ctx, at, frame),
-        }
-    }
-
-    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
-        match self {
-            Mac::Dcf(dcf) => dcf.on_access(ctx, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_access(ctx, at),
-        }
-    }
-
-    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
-        match self {
-            Mac::Dcf(dcf) => dcf.on_respond(ctx, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_respond(ctx, at),
-        }
-    }
-
-    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
-        match self {
-            Mac::Dcf(dcf) => dcf.on_exchange_over(ctx, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(ctx, at),
-        }
-    }
-
-    /// Queues the flooded frames that a station repeats now (802.15.4).
-    pub(crate) fn on_repeat(&mut self, ctx: &mut Context, at: StationId) {
-        if let Mac::Lrwpan(lrwpan) = self {
-            lrwpan.on_repeat(ctx, at);
-        }
-    }
-
-    /// Handles the reassembly timeout of a station (802.15.4).
-    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
-        if let Mac::Lrwpan(lrwpan) = self {
-            lrwpan.on_reassembly_timeout(ctx, at);
+            Mac::Dcf(dcf) => dcf.on_event(ctx, event),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_event(ctx, event),
         }
     }
 }

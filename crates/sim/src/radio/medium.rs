@@ -99,6 +99,13 @@ impl Medium {
         }
     }
 
+    /// Stations that a transmission of `from` at `now` reaches with at least `min` watts.
+    pub(crate) fn neighbours(&mut self, from: StationId, now: Time, min: f64) -> Vec<StationId> {
+        let mut listeners = Vec::new();
+        self.listeners_of(from, now, &mut listeners);
+        listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
+    }
+
     fn find_listeners(&mut self, from: StationId, now: Time, listeners: &mut Vec<Listener>) {
         let Some(propagation) = self.propagation else { return };
         let (floor, speed_of_light) = (self.floor, self.speed_of_light);

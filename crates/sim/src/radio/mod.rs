@@ -1,5 +1,6 @@
 //! Radio: the shared medium, and the MACs of IEEE 802.11 and IEEE 802.15.4 upon it.
 
+pub(crate) mod air;
 mod backoff;
 pub(crate) mod build;
 pub(crate) mod dcf;
@@ -14,6 +15,7 @@ pub(crate) mod medium;
 pub(crate) mod messages;
 mod neighbours;
 pub(crate) mod phy;
+mod profiles;
 pub(crate) mod propagation;
 pub(crate) mod queue;
 mod receiver;

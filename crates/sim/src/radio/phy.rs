@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Rate, Span};
 /// Modulation family, which decides the airtime.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Coding {
-    /// DSSS and CCK: a preamble at a fixed rate, then the PSDU, rounded up to whole microseconds, though not in ns-2.
+    /// DSSS and CCK: a preamble at a fixed rate, then the PSDU, which may be rounded up to whole microseconds.
     Dsss { preamble: Span, whole_micros: bool },
     /// OFDM of 20 MHz: a preamble of 20 us and symbols of 4 us; 802.11g adds a signal extension of 6 us.
     Ofdm { extension: Span },

@@ -5,8 +5,6 @@ use crate::scenario::{Metres, PropagationDef};
 
 /// Speed of light in metres per second.
 pub(crate) const SPEED_OF_LIGHT: f64 = 299_792_458.0;
-/// The value in ns-2.
-pub(crate) const SPEED_OF_LIGHT_NS2: f64 = 3e8;
 
 /// Path loss model.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,7 +65,7 @@ impl Propagation {
         Propagation { model, power, multiplier: 1.0, max_range: f64::INFINITY }
     }
 
-    /// The same model with all distances multiplied by `multiplier`, and no signal beyond `max_range`.
+    /// This model with all distances multiplied by `multiplier`, and no signal beyond `max_range`.
     pub(crate) fn scaled(self, multiplier: f64, max_range: Option<Metres>) -> Propagation {
         Propagation { multiplier, max_range: max_range.map_or(f64::INFINITY, |range| range.0), ..self }
     }
@@ -140,6 +138,7 @@ impl RadioRange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::profiles::ROUNDED_LIGHT;
     use crate::scenario::{FriisDef, LogDistanceDef, TwoRayDef};
 
     fn near(a: f64, b: f64) -> bool {
@@ -150,7 +149,7 @@ mod tests {
     #[test]
     fn two_ray_as_in_ns2() {
         let def = PropagationDef::TwoRay(TwoRayDef::default());
-        let ns2 = Propagation::new(&def, 0.281_838_15, 914e6, SPEED_OF_LIGHT_NS2);
+        let ns2 = Propagation::new(&def, 0.281_838_15, 914e6, ROUNDED_LIGHT);
         let table = [
             (15.0, 8.545_700e-7),
             (40.0, 1.201_739e-7),

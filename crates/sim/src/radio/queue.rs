@@ -13,10 +13,10 @@ use crate::radio::service::{MacIndication, MacRequest, TrafficClass};
 pub(crate) enum QueueOrder {
     /// First in, first out; a request to a full queue is dropped.
     Fifo,
-    /// ns-2's PriQueue: routing messages go to the head, and the tail is dropped when that fills the queue; a request that would
+    /// Routing messages go to the head, and the tail is dropped when that fills the queue; a request that would
     /// fill it is dropped too, so that it holds one less than its limit.
     RoutingFirst,
-    /// ns-2's CMUPriQueue, its queue for DSR: routing messages, then acknowledgments, then all else, each first in, first out and
+    /// Routing messages, then acknowledgments, then all else, each first in, first out and
     /// with a limit of its own.
     ByClass,
 }
@@ -27,7 +27,7 @@ pub(super) struct StationQueue {
     requests: VecDeque<MacRequest>,
     limit: usize,
     order: QueueOrder,
-    /// A request that waits longer is dropped (ns-3: 500 ms).
+    /// A request that waits longer is dropped.
     lifetime: Option<Span>,
 }
 
@@ -188,9 +188,9 @@ mod tests {
         assert_eq!(left, [Some(requests[2]), Some(requests[1]), None]);
     }
 
-    /// ns-2's limit of three leaves room for two.
+    /// A limit of three leaves room for two.
     #[test]
-    fn a_request_that_would_fill_the_queue_of_ns2_is_dropped() {
+    fn a_request_that_would_fill_a_queue_with_routing_first_is_dropped() {
         let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
         let mut queue = StationQueue::new(3, QueueOrder::RoutingFirst, None);
         let requests = requests(&mut messages).map(|request| MacRequest { class: TrafficClass::Other, ..request });

@@ -17,7 +17,7 @@ use super::phy::Phy;
 use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Context;
-use crate::engine::event::{Event, RadioEvent};
+use crate::engine::event::Event;
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
@@ -102,7 +102,7 @@ impl Case {
         let mut requests = Vec::new();
         for station in 0..self.motions.len() {
             let mut rng = Rng::stream(self.seed, &format!("traffic/{station}"));
-            let neighbours = mac.neighbours(StationId(station as u32), Time::ZERO);
+            let neighbours = mac.air.medium.neighbours(StationId(station as u32), Time::ZERO, mac.min_rx_power());
             let mut at = 0.0;
             let max = self.end.as_secs_f64();
             while at < max && requests.len() < 100_000 {
@@ -131,7 +131,7 @@ impl Case {
             match event {
                 Event::App { flow } => {
                     let planned = self.requests[flow.index()];
-                    let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
+                    let content = Content::Message(mac.air.messages.insert(Message::Dsdv(Vec::new())));
                     let to = planned.to.map(|to| StationId(to as u32));
                     let request = MacRequest {
                         content,
@@ -142,17 +142,10 @@ impl Case {
                     };
                     mac.enqueue(&mut ctx, StationId(planned.station as u32), request);
                 }
-                Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                    mac.on_frame_end(&mut ctx, station, frame);
-                }
-                Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
-                Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
-                Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                    mac.on_exchange_over(&mut ctx, station);
-                }
+                Event::Radio { event, .. } => mac.on_event(&mut ctx, event),
                 _ => break,
             }
-            mac.indications.clear();
+            mac.air.indications.clear();
         }
         let text = ctx.sink.take().map(Sink::finish).unwrap_or_default();
         (text.lines().map(str::to_owned).collect(), ctx.events)
@@ -191,7 +184,7 @@ impl Case {
             timing: timing(&phy),
             reception,
             frame_error: rules.frame_error,
-            ns2: rules.always_backs_off,
+            ns2: rules.backs_off_when_idle,
             rts_above: rules.rts_threshold.0,
             short_retries: rules.short_retries,
             long_retries: rules.long_retries,

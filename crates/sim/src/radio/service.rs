@@ -18,7 +18,7 @@ pub(crate) struct MacRequest {
     pub(crate) class: TrafficClass,
 }
 
-/// What a request carries, in the order of ns-2's priorities.
+/// What a request carries, the most urgent first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum TrafficClass {
     /// A message of a routing protocol.

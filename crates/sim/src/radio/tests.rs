@@ -49,7 +49,9 @@ fn rules(phy: Phy) -> DcfRules {
         queue_order: QueueOrder::Fifo,
         queue_lifetime: None,
         draws_below_window: false,
-        always_backs_off: false,
+        backs_off_when_idle: false,
+        expects_control_rate: false,
+        eifs_after_timeout: true,
         responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
@@ -118,19 +120,23 @@ fn saturate_core(
     }
     while let Some(event) = ctx.next() {
         let Event::Radio { event, .. } = event else { break };
+        mac.on_event(ctx, event);
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(ctx, station, frame), station).1,
-            RadioEvent::ChannelAccess { station } => (mac.on_access(ctx, station), station).1,
-            RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
-            RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
-            RadioEvent::RoutingTimer { station }
+            RadioEvent::FrameEnd { station, .. }
+            | RadioEvent::ChannelAccess { station }
+            | RadioEvent::Respond { station }
+            | RadioEvent::ExchangeOver { station }
+            | RadioEvent::RoutingTimer { station }
             | RadioEvent::NeighborTimer { station }
             | RadioEvent::ReassemblyTimeout { station }
             | RadioEvent::Repeat { station } => station,
         };
-        delivered +=
-            mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
-                as u64;
+        delivered += mac
+            .air
+            .indications
+            .drain(..)
+            .filter(|indication| matches!(indication, MacIndication::Message { .. }))
+            .count() as u64;
         if touched.0 < senders {
             fill(&mut mac, ctx, touched, stations, size);
         }
@@ -143,7 +149,7 @@ fn saturate_core(
 
 fn fill(mac: &mut DcfMac, ctx: &mut Context, at: StationId, stations: u32, size: Bytes) {
     while mac.waiting(at) < 2 {
-        let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
+        let content = Content::Message(mac.air.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
         mac.enqueue(ctx, at, MacRequest { content, to, size, since: ctx.now, class: TrafficClass::Routing });
     }

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::next_hop::NextHop;
-use super::outbox::{Outbox, Outgoing, jitter};
+use super::answer::{NextHop, Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{AodvMessage, Message, RouteReply, RouteRequest, Unreachable};

@@ -7,21 +7,13 @@ use tcp::units::{Bytes, Span};
 
 use super::aodv::AodvRules;
 use super::dsdv::DsdvRules;
-use super::dsr::{DsrRules, SourceRoute};
+use super::dsr::SourceRoute;
+use super::profiles::{self, AODV, BUFFER_LIFETIME, DSDV, DsdvAgent};
 use super::route_buffer::BufferLimits;
-use super::{Agent, Aodv, Dsdv, DsdvNs3, Dsr, RouteBuffer};
+use super::{Agent, Aodv, Dsdv, Dsr, PromptDsdv, RouteBuffer};
 use crate::ids::{PacketId, StationId};
-use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::scenario::{
-    AodvDef, AodvProfile, DsdvDef, DsdvProfile, DsrDef, DsrProfile, RadioProfile, RoutingDef, ScenarioError, join,
-};
+use crate::scenario::{AodvDef, DsdvDef, DsdvProfile, DsrDef, RadioProfile, RoutingDef, ScenarioError, join};
 
-/// Initial TTL in ns-2.
-const NS2_TTL: u8 = 32;
-/// Header that ns-2's DSDV and DSR add to every packet of a transport.
-const NS2_ROUTING_HEADER: Bytes = Bytes(20);
-/// Maximum time that a packet is buffered for a route, in AODV and in ns-3's DSDV.
-const LIFETIME: Span = Span::from_millis(30_000);
 /// Maximum size of an update of `std` on 802.11.
 pub(crate) const MTU: Bytes = Bytes(1500);
 
@@ -42,7 +34,7 @@ pub(crate) struct Protocol {
     pub(crate) link_feedback: bool,
     /// Stations ignore messages from domains of other gateways.
     pub(crate) domain_filter: bool,
-    /// ns-2: a packet that leaves the domain is not buffered for a route to the gateway (networks.md §9.4).
+    /// A packet that leaves the domain is not buffered for a route to the gateway.
     pub(crate) buffers_inside_only: bool,
     /// DSR: the source routes of packets, by packet. An entry outlives its packet until the next one of the same number
     /// begins, so that late listeners can read it.
@@ -64,40 +56,27 @@ pub(crate) fn with_defaults(def: &RoutingDef, radio: RadioProfile, path: &str) -
     match def {
         RoutingDef::Dsdv(dsdv) => dsdv_with_defaults(dsdv, radio, path).map(RoutingDef::Dsdv),
         RoutingDef::Aodv(aodv) => aodv_with_defaults(aodv, radio, path).map(RoutingDef::Aodv),
-        RoutingDef::Dsr(dsr) => {
-            let ns2 = radio == RadioProfile::Ns2;
-            let profile = dsr.profile.unwrap_or(if ns2 { DsrProfile::Ns2 } else { DsrProfile::Std });
-            Ok(RoutingDef::Dsr(DsrDef { profile: Some(profile) }))
-        }
+        RoutingDef::Dsr(dsr) => Ok(RoutingDef::Dsr(DsrDef { profile: dsr.profile.or(Some(profiles::dsr_of(radio))) })),
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => Ok(def.clone()),
     }
 }
 
 fn dsdv_with_defaults(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef, ScenarioError> {
-    let profile = def.profile.unwrap_or(match radio {
-        RadioProfile::Std => DsdvProfile::Std,
-        RadioProfile::Ns2 => DsdvProfile::Ns2,
-        RadioProfile::Ns3 => DsdvProfile::Ns3,
-    });
+    let profile = def.profile.unwrap_or(profiles::dsdv_of(radio));
     let interval = def.update_interval.unwrap_or(Span::from_millis(15_000));
-    let settling = def.settling.unwrap_or(Span::from_millis(if profile == DsdvProfile::Ns3 { 5_000 } else { 6_000 }));
+    let settling = def.settling.unwrap_or(DSDV.settling[profile]);
     within(interval, Span::from_millis(100), &join(path, "update_interval"))?;
     within(settling, Span::ZERO, &join(path, "settling"))?;
-    let domain_filter = def.domain_filter.or(Some(profile != DsdvProfile::Ns2));
+    let domain_filter = def.domain_filter.or(Some(DSDV.domain_filter[profile]));
     Ok(DsdvDef { profile: Some(profile), update_interval: Some(interval), settling: Some(settling), domain_filter })
 }
 
 fn aodv_with_defaults(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef, ScenarioError> {
-    let profile = def.profile.unwrap_or(match radio {
-        RadioProfile::Std => AodvProfile::Std,
-        RadioProfile::Ns2 => AodvProfile::Ns2,
-        RadioProfile::Ns3 => AodvProfile::Ns3,
-    });
-    let ns2 = profile == AodvProfile::Ns2;
-    let active_timeout = def.active_timeout.unwrap_or(Span::from_millis(if ns2 { 10_000 } else { 3_000 }));
+    let profile = def.profile.unwrap_or(profiles::aodv_of(radio));
+    let active_timeout = def.active_timeout.unwrap_or(AODV.active_timeout[profile]);
     within(active_timeout, Span::from_millis(100), &join(path, "active_timeout"))?;
-    let hellos = def.hellos.unwrap_or(profile == AodvProfile::Ns3);
-    Ok(AodvDef { profile: Some(profile), active_timeout: Some(active_timeout), hellos: Some(hellos) })
+    let hellos = def.hellos.or(Some(AODV.hellos[profile]));
+    Ok(AodvDef { profile: Some(profile), active_timeout: Some(active_timeout), hellos })
 }
 
 fn within(span: Span, min: Span, path: &str) -> Result<(), ScenarioError> {
@@ -111,60 +90,86 @@ fn within(span: Span, min: Span, path: &str) -> Result<(), ScenarioError> {
 /// The agents that a definition with defaults describes; `None` if it has no messages. `mtu` is the longest
 /// unfragmented message; `rng` gives the stream of a station.
 pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, rng: impl Fn(u32) -> Rng) -> Option<Protocol> {
-    let agents =
-        (0..stations).map(|station| agent(def, StationId(station), mtu, rng(station))).collect::<Option<Vec<_>>>()?;
-    let limits = match def {
-        RoutingDef::Dsdv(def) => dsdv_limits(def),
-        _ => BufferLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
-    };
-    let dsdv = |profile| matches!(def, RoutingDef::Dsdv(def) if def.profile == Some(profile));
-    let aodv = |profile| matches!(def, RoutingDef::Aodv(def) if def.profile == Some(profile));
-    let dsr_ns2 = matches!(def, RoutingDef::Dsr(def) if def.profile == Some(DsrProfile::Ns2));
-    Some(Protocol {
-        agents,
+    let limits = buffer_limits(def);
+    let protocol = Protocol {
+        agents: (0..stations)
+            .map(|station| agent(def, StationId(station), mtu, rng(station)))
+            .collect::<Option<Vec<_>>>()?,
         buffers: (0..stations).map(|_| RouteBuffer::new(limits)).collect(),
-        packet_header: if dsdv(DsdvProfile::Ns2) || dsr_ns2 { NS2_ROUTING_HEADER } else { Bytes::ZERO },
-        ttl: (dsdv(DsdvProfile::Ns2) || aodv(AodvProfile::Ns2)).then_some(NS2_TTL),
-        reroutes_failed: dsdv(DsdvProfile::Std),
-        link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_) | RoutingDef::Dsr(_)),
-        domain_filter: !matches!(def, RoutingDef::Dsdv(def) if def.domain_filter == Some(false)),
-        buffers_inside_only: dsdv(DsdvProfile::Ns2),
+        packet_header: Bytes::ZERO,
+        ttl: None,
+        reroutes_failed: false,
+        link_feedback: true,
+        domain_filter: true,
+        buffers_inside_only: false,
         source_routes: BTreeMap::new(),
+    };
+    Some(match def {
+        RoutingDef::Dsdv(def) => {
+            let profile = profile_of(def);
+            Protocol {
+                packet_header: DSDV.packet_header[profile],
+                ttl: DSDV.ttl[profile],
+                reroutes_failed: DSDV.link_feedback[profile],
+                link_feedback: DSDV.link_feedback[profile],
+                domain_filter: def.domain_filter != Some(false),
+                buffers_inside_only: DSDV.buffers_inside_only[profile],
+                ..protocol
+            }
+        }
+        RoutingDef::Aodv(def) => Protocol { ttl: AODV.ttl[def.profile.unwrap_or_default()], ..protocol },
+        RoutingDef::Dsr(def) => Protocol { packet_header: profiles::dsr(def.profile).packet_header, ..protocol },
+        RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => protocol,
     })
+}
+
+/// True if the queues of stations serve routing messages, then acknowledgments, then all else.
+pub(crate) fn serves_by_class(def: &DsrDef) -> bool {
+    profiles::dsr(def.profile).serves_by_class
+}
+
+fn profile_of(def: &DsdvDef) -> DsdvProfile {
+    def.profile.expect("a filled-in DSDV has a profile")
 }
 
 fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, rng: Rng) -> Option<Agent> {
     match def {
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => None,
         RoutingDef::Dsdv(def) => {
+            let profile = profile_of(def);
             let interval = def.update_interval.expect("a filled-in DSDV has an interval");
             let settling = def.settling.expect("a filled-in DSDV has a settling time");
-            let std = def.profile == Some(DsdvProfile::Std);
-            let header = if std { IP_HEADER + UDP_HEADER } else { IP_HEADER };
-            let rules = DsdvRules { interval, settling, header, mtu: std.then_some(mtu), link_feedback: std };
-            Some(match def.profile {
-                Some(DsdvProfile::Ns3) => Agent::DsdvNs3(DsdvNs3::new(me, interval, settling, rng)),
-                _ => Agent::Dsdv(Dsdv::new(me, rules, rng)),
+            let rules = DsdvRules {
+                interval,
+                settling,
+                header: DSDV.header[profile],
+                mtu: DSDV.splits_updates[profile].then_some(mtu),
+                link_feedback: DSDV.link_feedback[profile],
+            };
+            Some(match DSDV.agent[profile] {
+                DsdvAgent::Prompt => Agent::PromptDsdv(PromptDsdv::new(me, interval, settling, rng)),
+                DsdvAgent::Settling => Agent::Dsdv(Dsdv::new(me, rules, rng)),
             })
         }
         RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), rng))),
-        RoutingDef::Dsr(def) => {
-            let ns2 = def.profile == Some(DsrProfile::Ns2);
-            Some(Agent::Dsr(Dsr::new(me, if ns2 { DsrRules::NS2 } else { DsrRules::STD }, rng)))
-        }
+        RoutingDef::Dsr(def) => Some(Agent::Dsr(Dsr::new(me, profiles::dsr(def.profile).rules, rng))),
     }
 }
 
-fn dsdv_limits(def: &DsdvDef) -> BufferLimits {
-    let ns3 = def.profile == Some(DsdvProfile::Ns3);
-    BufferLimits { per_destination: 5, total: if ns3 { 500 } else { usize::MAX }, lifetime: ns3.then_some(LIFETIME) }
+fn buffer_limits(def: &RoutingDef) -> BufferLimits {
+    match def {
+        RoutingDef::Dsdv(def) => {
+            let profile = profile_of(def);
+            BufferLimits { per_destination: 5, total: DSDV.buffer[profile], lifetime: DSDV.lifetime[profile] }
+        }
+        _ => BufferLimits { per_destination: 64, total: 64, lifetime: Some(BUFFER_LIFETIME) },
+    }
 }
 
 fn aodv_rules(def: &AodvDef) -> AodvRules {
     AodvRules {
         active_timeout: def.active_timeout.expect("a filled-in AODV has a timeout"),
-        // ns-2 starts with a ring of 5.
-        ttl_start: if def.profile == Some(AodvProfile::Ns2) { 5 } else { 1 },
+        ttl_start: AODV.ttl_start[def.profile.unwrap_or_default()],
         hellos: def.hellos.expect("a filled-in AODV has hellos or none"),
     }
 }

@@ -3,13 +3,13 @@
 //! A protocol is one agent per station without clock or network: it is given each message with the time, and returns
 //! the messages to send, its next timer, and the next hop of a packet.
 
+mod answer;
 mod aodv;
 pub(crate) mod build;
 mod dsdv;
 mod dsr;
 mod equal_paths;
-mod next_hop;
-mod outbox;
+mod profiles;
 mod route_buffer;
 mod shortest;
 
@@ -17,14 +17,13 @@ use tcp::units::Time;
 
 use crate::ids::StationId;
 use crate::packet::message::Message;
+pub(crate) use answer::{NextHop, Outgoing};
 pub(crate) use aodv::Aodv;
 pub(crate) use dsdv::Dsdv;
-pub(crate) use dsdv::ns3::DsdvNs3;
+pub(crate) use dsdv::prompt::PromptDsdv;
 pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
 pub(crate) use dsr::{Dsr, SourceRoute};
 pub(crate) use equal_paths::{EqualPaths, Flowlets, Spread};
-pub(crate) use next_hop::NextHop;
-pub(crate) use outbox::Outgoing;
 pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
 
@@ -32,7 +31,7 @@ pub(crate) use shortest::{Edge, Routes};
 #[derive(Clone, Debug)]
 pub(crate) enum Agent {
     Dsdv(Dsdv),
-    DsdvNs3(DsdvNs3),
+    PromptDsdv(PromptDsdv),
     Aodv(Aodv),
     Dsr(Dsr),
 }
@@ -42,7 +41,7 @@ impl Agent {
     pub(crate) fn on_message(&mut self, now: Time, from: StationId, message: &Message) {
         match (self, message) {
             (Agent::Dsdv(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
-            (Agent::DsdvNs3(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
+            (Agent::PromptDsdv(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
             (Agent::Aodv(aodv), Message::Aodv(message)) => aodv.on_message(now, from, message),
             (Agent::Dsr(dsr), Message::Dsr(message)) => dsr.on_message(now, message),
             _ => {}
@@ -53,7 +52,7 @@ impl Agent {
     pub(crate) fn on_timer(&mut self, now: Time) {
         match self {
             Agent::Dsdv(dsdv) => dsdv.on_timer(now),
-            Agent::DsdvNs3(dsdv) => dsdv.on_timer(now),
+            Agent::PromptDsdv(dsdv) => dsdv.on_timer(now),
             Agent::Aodv(aodv) => aodv.on_timer(now),
             Agent::Dsr(dsr) => dsr.on_timer(now),
         }
@@ -63,7 +62,7 @@ impl Agent {
     pub(crate) fn next_timer(&mut self) -> Option<Time> {
         match self {
             Agent::Dsdv(dsdv) => dsdv.next_timer(),
-            Agent::DsdvNs3(dsdv) => dsdv.next_timer(),
+            Agent::PromptDsdv(dsdv) => dsdv.next_timer(),
             Agent::Aodv(aodv) => aodv.next_timer(),
             Agent::Dsr(dsr) => dsr.next_timer(),
         }
@@ -73,7 +72,7 @@ impl Agent {
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<Outgoing> {
         match self {
             Agent::Dsdv(dsdv) => dsdv.outbox.pop(now),
-            Agent::DsdvNs3(dsdv) => dsdv.outbox.pop(now),
+            Agent::PromptDsdv(dsdv) => dsdv.outbox.pop(now),
             Agent::Aodv(aodv) => aodv.outbox.pop(now),
             Agent::Dsr(dsr) => dsr.outbox.pop(now),
         }
@@ -83,7 +82,7 @@ impl Agent {
     pub(crate) fn next_hop(&self, now: Time, destination: StationId) -> NextHop {
         match self {
             Agent::Dsdv(dsdv) => dsdv.next_hop(destination),
-            Agent::DsdvNs3(dsdv) => dsdv.next_hop(destination),
+            Agent::PromptDsdv(dsdv) => dsdv.next_hop(destination),
             Agent::Aodv(aodv) => aodv.next_hop(now, destination),
             Agent::Dsr(dsr) => dsr.next_hop(now, destination),
         }
@@ -93,7 +92,7 @@ impl Agent {
     pub(crate) fn has_route(&self, destination: StationId) -> bool {
         match self {
             Agent::Dsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
-            Agent::DsdvNs3(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
+            Agent::PromptDsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
             Agent::Aodv(_) | Agent::Dsr(_) => false,
         }
     }
@@ -102,7 +101,7 @@ impl Agent {
     pub(crate) fn discover(&mut self, now: Time, destination: StationId) {
         match self {
             Agent::Dsdv(dsdv) => dsdv.discover(now, destination),
-            Agent::DsdvNs3(_) => {}
+            Agent::PromptDsdv(_) => {}
             Agent::Aodv(aodv) => aodv.discover(now, destination),
             Agent::Dsr(dsr) => dsr.discover(now, destination),
         }
@@ -120,7 +119,7 @@ impl Agent {
         match self {
             Agent::Aodv(aodv) => aodv.on_used(now, destination, previous),
             Agent::Dsr(dsr) => dsr.on_released(now),
-            Agent::Dsdv(_) | Agent::DsdvNs3(_) => {}
+            Agent::Dsdv(_) | Agent::PromptDsdv(_) => {}
         }
     }
 
@@ -128,7 +127,7 @@ impl Agent {
     pub(crate) fn on_link_failure(&mut self, now: Time, station: StationId) {
         match self {
             Agent::Dsdv(dsdv) => dsdv.on_link_failure(now, station),
-            Agent::DsdvNs3(_) => {}
+            Agent::PromptDsdv(_) => {}
             Agent::Aodv(aodv) => aodv.on_neighbour_lost(now, station),
             Agent::Dsr(dsr) => dsr.on_link_failure(station),
         }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Span};
 
+use super::profiles::Row;
 use super::text::Amount;
 
 /// RED (Floyd, Jacobson 1993). A key left out takes the value of the profile.
@@ -78,26 +79,47 @@ pub enum RedProfile {
     Ns3,
 }
 
+/// RED where its definition does not say; thresholds and weight are automatic where there are none.
+struct RedTable {
+    limit: Row<u64>,
+    min_threshold: Row<Option<f64>>,
+    max_threshold: Row<Option<f64>>,
+    weight: Row<Option<f64>>,
+    max_p: Row<f64>,
+    byte_mode: Row<bool>,
+    queue_in_bytes: Row<bool>,
+    mean_packet: Row<Bytes>,
+}
+
+const RED: RedTable = RedTable {
+    limit: Row([50, 50, 25]),
+    min_threshold: Row([None, None, Some(5.0)]),
+    max_threshold: Row([None, None, Some(15.0)]),
+    weight: Row([None, None, Some(0.002)]),
+    max_p: Row([0.1, 0.1, 1.0 / 50.0]),
+    byte_mode: Row([false, true, false]),
+    queue_in_bytes: Row([false, true, false]),
+    mean_packet: Row([Bytes(1000), Bytes(500), Bytes(500)]),
+};
+
 impl RedDef {
     /// With the values of the profile, but for what is automatic.
     pub fn with_defaults(&self) -> RedDef {
         let profile = self.profile.unwrap_or_default();
-        let (ns2, ns3) = (profile == RedProfile::Ns2, profile == RedProfile::Ns3);
-        let only_ns3 = |value: f64| ns3.then_some(value);
         // A threshold without the other would be mixed with one of the profile.
         let own = self.min_threshold.is_some();
         RedDef {
             profile: Some(profile),
-            limit: self.limit.or(Some(Amount::Packets(if ns3 { 25 } else { 50 }))),
-            min_threshold: self.min_threshold.or(only_ns3(5.0)),
-            max_threshold: self.max_threshold.or(only_ns3(15.0).filter(|_| !own)),
-            weight: self.weight.or(only_ns3(0.002)),
-            max_p: self.max_p.or(Some(if ns3 { 1.0 / 50.0 } else { 0.1 })),
+            limit: self.limit.or(Some(Amount::Packets(RED.limit[profile]))),
+            min_threshold: self.min_threshold.or(RED.min_threshold[profile]),
+            max_threshold: self.max_threshold.or(RED.max_threshold[profile].filter(|_| !own)),
+            weight: self.weight.or(RED.weight[profile]),
+            max_p: self.max_p.or(Some(RED.max_p[profile])),
             gentle: self.gentle.or(Some(true)),
             wait: self.wait.or(Some(true)),
-            byte_mode: self.byte_mode.or(Some(ns2)),
-            queue_in_bytes: self.queue_in_bytes.or(Some(ns2)),
-            mean_packet: self.mean_packet.or(Some(Bytes(if profile == RedProfile::Std { 1000 } else { 500 }))),
+            byte_mode: self.byte_mode.or(Some(RED.byte_mode[profile])),
+            queue_in_bytes: self.queue_in_bytes.or(Some(RED.queue_in_bytes[profile])),
+            mean_packet: self.mean_packet.or(Some(RED.mean_packet[profile])),
             target_delay: self.target_delay.or(Some(Span::from_millis(5))),
             ecn: self.ecn.or(Some(false)),
             mark_p: self.mark_p.or(Some(0.1)),

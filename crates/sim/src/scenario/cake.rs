@@ -94,11 +94,11 @@ pub enum Isolate {
     Hosts,
     /// A queue for each direction of a flow.
     Flows,
-    /// The same, and equal shares for sending nodes.
+    /// A queue for each direction of a flow, and equal shares for sending nodes.
     DualSrc,
-    /// The same, and equal shares for receiving nodes.
+    /// A queue for each direction of a flow, and equal shares for receiving nodes.
     DualDst,
-    /// The same, and equal shares for nodes of both kinds.
+    /// A queue for each direction of a flow, and equal shares for nodes of both kinds.
     #[default]
     Triple,
 }

@@ -11,6 +11,7 @@ use tcp::settings::ProfileName;
 
 use super::error::{ScenarioError, join};
 use super::near::did_you_mean;
+use super::renamed;
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;
@@ -71,7 +72,9 @@ impl CcChoice {
             };
             let unknown = algorithm.is_none() && e.field == "name";
             let hint = did_you_mean(&self.name, tcp::cc::ALGORITHMS.iter().map(|known| known.name)).filter(|_| unknown);
-            ScenarioError { path: join(path, field), message: e.message, hint }
+            let old = if field == "profile" { self.profile.as_deref().unwrap_or_default() } else { field };
+            let message = renamed::of_algorithm(&self.name, old).unwrap_or(e.message);
+            ScenarioError { path: join(path, field), message, hint }
         })
     }
 

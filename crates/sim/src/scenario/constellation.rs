@@ -146,7 +146,8 @@ pub enum Pattern {
 #[serde(rename_all = "snake_case")]
 pub enum GslPolicy {
     /// The serving one while it is in view, then the next of its plane, otherwise the one at the highest elevation.
-    Ns2,
+    #[serde(rename = "ns2")]
+    NextOfPlane,
     /// The one at the highest elevation.
     Highest,
     /// The serving one while it is in view, then the one that will stay in view longest.

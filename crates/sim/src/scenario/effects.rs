@@ -251,7 +251,7 @@ pub struct HarqDef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a probability, or an array with one for each attempt")]
 pub enum FailureDef {
-    /// The same for each attempt.
+    /// One for every attempt.
     Each(f64),
     /// By attempt.
     ByAttempt(Vec<f64>),

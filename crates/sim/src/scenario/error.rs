@@ -19,7 +19,7 @@ impl ScenarioError {
         ScenarioError { path: path.into(), message: message.into(), hint: None }
     }
 
-    /// The same with advice.
+    /// This error with advice.
     pub fn with_hint(self, hint: impl Into<String>) -> ScenarioError {
         ScenarioError { hint: Some(hint.into()), ..self }
     }

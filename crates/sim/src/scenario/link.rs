@@ -1,83 +1,52 @@
 //! The part of the schema that describes links: their properties, their loss models, and how they change.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use tcp::units::{Bytes, Rate, Span};
 
 use super::cake::Overhead;
 use super::ecn::{EcnRewrite, MarkModel};
 use super::effects::{AcksDef, CorruptDef, DuplicateDef, HarqDef, JitterDef, ReorderDef};
+use super::error::ScenarioError;
 use super::loss::LossModel;
+use super::parse::{carried, read, read_beside};
 use super::queue::Queue;
 use super::service::ServiceDef;
 
-/// A duplex link of a graph: two independent simplex links.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// A duplex link of a graph: two independent simplex links. Forward is from `from` to `to`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDef {
     /// One end; `loss` acts on packets sent from here.
     pub from: String,
     /// The other end.
     pub to: String,
-    /// What stands for the keys that are left out: `"cable"`, `"pantheon/nepal"` (docs/topologies.md); a line is downstream from
-    /// `from` to `to`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<String>,
-    /// Rate of each direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// Propagation delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Span>,
-    /// Queue of each direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Queue>,
-    /// Loss by the medium, from `from` to `to` only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossModel>,
-    /// Marks at random or by script, from `from` to `to` only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marks: Option<Box<MarkModel>>,
-    /// What it does to the ECN field, from `from` to `to` only: `"bleach"`, or a table. Default: `"pass"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<EcnRewrite>,
-    /// Framing bytes per packet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<Bytes>,
-    /// In place of `overhead`, framing with a least size or with cells: a keyword such as `"pppoe_llcsnap"`, or
-    /// `{ bytes = 40, mpu = 0, framing = "atm" }`, as CAKE has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub framing: Option<Overhead>,
-    /// How the transmitter serves the queue, in each direction. Default: at `rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub service: Option<Box<ServiceDef>>,
-    /// Delay drawn for each packet beside `delay`, in the forward direction only, as what follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<Box<JitterDef>>,
-    /// Packets that leave their order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<Box<ReorderDef>>,
-    /// Copies of packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<DuplicateDef>,
-    /// Damage to packets, which their destinations drop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<CorruptDef>,
-    /// Hybrid ARQ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harq: Option<Box<HarqDef>>,
-    /// ACKs that are held back at the entrance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acks: Option<AcksDef>,
-    /// Properties that differ from `to` to `from`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<Box<LinkOptions>>,
-    /// Changes over time, of both directions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<LinkChangeAt>,
-    /// The changes happen again with this period.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeat: Option<Span>,
+    /// Its properties.
+    #[serde(flatten)]
+    pub options: LinkOptions,
+}
+
+impl<'de> Deserialize<'de> for LinkDef {
+    /// The ends are split off and the rest is read for itself: serde's own flattening loses the path to a fault.
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LinkDef, D::Error> {
+        let value = Value::deserialize(d)?;
+        let link = || {
+            let mut table: Map<String, Value> = read(value)?;
+            let ends = ["from", "to"].map(|key| (key, table.remove(key)));
+            let options = read_beside(Value::Object(table), &["from", "to"])?;
+            let [from, to] = ends.map(|(key, value)| text_of(key, value));
+            Ok(LinkDef { from: from?, to: to?, options })
+        };
+        link().map_err(|e| D::Error::custom(carried(&e)))
+    }
+}
+
+/// A text that a table must have.
+fn text_of(key: &str, value: Option<Value>) -> Result<String, ScenarioError> {
+    let value = value.ok_or_else(|| ScenarioError::new("", format!("missing key `{key}`")))?;
+    read(value).map_err(|error: ScenarioError| ScenarioError { path: key.to_owned(), ..error })
 }
 
 /// Properties of a duplex link; a key left out takes the default named where the link is used.
@@ -148,99 +117,7 @@ pub struct LinkOptions {
 impl LinkDef {
     /// A link between these nodes with these properties.
     pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
-        let LinkOptions {
-            preset,
-            rate,
-            delay,
-            queue,
-            loss,
-            marks,
-            ecn,
-            overhead,
-            framing,
-            service,
-            jitter,
-            reorder,
-            duplicate,
-            corrupt,
-            harq,
-            acks,
-            reverse,
-            changes,
-            repeat,
-        } = options;
-        let (from, to) = (from.into(), to.into());
-        LinkDef {
-            from,
-            to,
-            preset,
-            rate,
-            delay,
-            queue,
-            loss,
-            marks,
-            ecn,
-            overhead,
-            framing,
-            service,
-            jitter,
-            reorder,
-            duplicate,
-            corrupt,
-            harq,
-            acks,
-            reverse,
-            changes,
-            repeat,
-        }
-    }
-
-    /// Its properties.
-    pub fn options(&self) -> LinkOptions {
-        let LinkDef {
-            from: _,
-            to: _,
-            preset,
-            rate,
-            delay,
-            queue,
-            loss,
-            marks,
-            ecn,
-            overhead,
-            framing,
-            service,
-            jitter,
-            reorder,
-            duplicate,
-            corrupt,
-            harq,
-            acks,
-            reverse,
-            changes,
-            repeat,
-        } = self.clone();
-        LinkOptions {
-            preset,
-            rate,
-            delay,
-            queue,
-            loss,
-            marks,
-            ecn,
-            overhead,
-            framing,
-            service,
-            jitter,
-            reorder,
-            duplicate,
-            corrupt,
-            harq,
-            acks,
-            reverse,
-            changes,
-            repeat,
-        }
+        LinkDef { from: from.into(), to: to.into(), options }
     }
 }
 

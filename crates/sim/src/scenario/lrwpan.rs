@@ -33,7 +33,8 @@ pub enum NeighborDiscoveryDef {
     None,
     /// As ns-3.37: duplicate address detection, solicitations of routers and neighbors, unreachability detection. A packet waits
     /// for the address of its next hop, four seconds at most, and two more with it.
-    Ns3,
+    #[serde(rename = "ns3")]
+    Hosts,
 }
 
 /// Implementation of the MAC and of the receiver to follow.

@@ -6,7 +6,7 @@ use super::error::ScenarioError;
 const OF_LINKS: [&str; 9] =
     ["service", "jitter", "reorder", "duplicate", "corrupt", "harq", "acks", "marks", "overhead"];
 
-/// The same error, but with the reason if it is about a key of links in the table of a channel or a radio.
+/// An error, with the reason if it is about a key of links in the table of a channel or a radio.
 pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let Some((key, known)) = error.message.strip_prefix("unknown key `").and_then(|rest| rest.split_once('`')) else {
         return error;

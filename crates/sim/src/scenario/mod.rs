@@ -1,7 +1,8 @@
 //! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
-//! (`docs/scenario.md` is generated from here).
+//! (`docs/generated/scenario.md` is generated from here).
 
 mod access;
+mod agent;
 mod aqm;
 mod area;
 mod arrivals;
@@ -28,6 +29,7 @@ mod network;
 mod parse;
 mod paths;
 mod period;
+mod profiles;
 mod quantity;
 mod queue;
 mod radio;
@@ -53,6 +55,7 @@ use serde_json::Value;
 use tcp::units::Span;
 
 pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
+pub use agent::AgentDef;
 pub use aqm::{Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
@@ -94,6 +97,7 @@ pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use period::PeriodDef;
+pub(crate) use profiles::Row;
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
@@ -181,7 +185,7 @@ impl Scenario {
         parse::from_json(text, "", "the scenario is ", only_listed_flows)
     }
 
-    /// The same, where a choice of congestion control that names one of `further` means that one.
+    /// This scenario, where a choice of congestion control that names one of `further` means that one.
     pub fn with(mut self, further: &Further) -> Scenario {
         self.tcp = self.tcp.with(further);
         for flow in &mut self.flow {

@@ -51,6 +51,17 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, ScenarioError
     })
 }
 
+/// Deserializes what remains of a table whose `own` keys were read before, so that an unknown key is told with those too.
+pub(super) fn read_beside<T: DeserializeOwned>(value: Value, own: &[&str]) -> Result<T, ScenarioError> {
+    read(value).map_err(|error: ScenarioError| {
+        let unknown = format!("unknown key `{}`, known: ", error.path);
+        let Some(others) = error.message.strip_prefix(&unknown) else { return error };
+        let own: String = own.iter().map(|key| format!("`{key}`, ")).collect();
+        let message = format!("{unknown}{own}{others}");
+        ScenarioError { hint: near(&message), message, path: error.path }
+    })
+}
+
 /// serde's words as those of a scenario's author: a field is a key, a sequence an array.
 fn plain(text: &str) -> String {
     for (start, out_of_range) in [("invalid type: ", false), ("invalid value: ", true)] {

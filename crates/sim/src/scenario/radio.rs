@@ -106,7 +106,7 @@ pub struct RadioDef {
     /// Implementation to follow. Default: `std`.
     pub profile: RadioProfile,
     /// The standard. Default: `b` in std, `dsss` in ns2, `a` in ns3. With `802.15.4` the rates, RTS and the retries of 802.11 do
-    /// not apply, and the profile is `std` or `ns2`.
+    /// not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
     /// Rate of unicast data frames. Default: the highest of the standard in std, 1 Mbps in ns2, the lowest in ns3. With `arf` and
@@ -204,9 +204,13 @@ pub struct TwoRayDef {
     pub antenna_height: Metres,
 }
 
+impl TwoRayDef {
+    pub(crate) const DEFAULT: TwoRayDef = TwoRayDef { antenna_height: Metres(1.5) };
+}
+
 impl Default for TwoRayDef {
     fn default() -> TwoRayDef {
-        TwoRayDef { antenna_height: Metres(1.5) }
+        TwoRayDef::DEFAULT
     }
 }
 
@@ -221,9 +225,13 @@ pub struct LogDistanceDef {
     pub loss_at_1m_db: Option<f64>,
 }
 
+impl LogDistanceDef {
+    pub(crate) const DEFAULT: LogDistanceDef = LogDistanceDef { exponent: 3.0, loss_at_1m_db: None };
+}
+
 impl Default for LogDistanceDef {
     fn default() -> LogDistanceDef {
-        LogDistanceDef { exponent: 3.0, loss_at_1m_db: None }
+        LogDistanceDef::DEFAULT
     }
 }
 
@@ -385,8 +393,10 @@ pub enum ArpDef {
     #[default]
     None,
     /// As in ns-2: a broadcast request, one packet held meanwhile, entries without expiry.
-    Ns2,
+    #[serde(rename = "ns2")]
+    Table,
     /// As in ns-3.37: a request waits 0 to 9 ms, is repeated three times a second apart and then not for 100 s; three packets are held,
     /// only replies teach, entries expire after 120 s. With an access point requests go through it.
-    Ns3,
+    #[serde(rename = "ns3")]
+    Cache,
 }

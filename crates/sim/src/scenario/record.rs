@@ -113,9 +113,9 @@ pub enum SeriesName {
     Energy,
     /// Position along x, metres, per node with a radio; once for a station that does not move.
     PositionX,
-    /// The same along y.
+    /// Position along y.
     PositionY,
-    /// The same along z.
+    /// Position along z.
     PositionZ,
     /// Hops of the current path from source to sink, by radio and over links, per flow; NaN while there is none.
     RouteHops,

@@ -19,12 +19,45 @@ const RENAMED: &[Renamed] = &[
     renamed("cwnd_reduction", "at_once", "immediate"),
     renamed("tcp", "bundles", "tso_psh"),
     renamed("tcp", "idle_restart", "slow_start_after_idle"),
+    renamed("tcp", "one_way_agent", "agent"),
+    renamed("tcp", "headers", "agent.headers"),
+    renamed("tcp", "whole_segments", "agent.whole_segments"),
+    renamed("tcp", "tick_phase", "agent.tick_phase"),
     renamed("network", "handoff_interval", "handover_interval"),
     renamed("network", "handoff_jitter", "handover_jitter"),
     renamed("network", "handoff_requeue", "handover_requeue"),
 ];
 
-/// The same error, but with the new name if it is about a renamed key or value.
+/// A profile or parameter of an algorithm that has another name, or another algorithm.
+struct OfAlgorithm {
+    algorithm: &'static str,
+    old: &'static str,
+    new: &'static str,
+}
+
+const fn of(algorithm: &'static str, old: &'static str, new: &'static str) -> OfAlgorithm {
+    OfAlgorithm { algorithm, old, new }
+}
+
+const OF_ALGORITHMS: &[OfAlgorithm] = &[
+    of("ewphcc", "seed", "`code`"),
+    of("ewphcc", "seed_fixed", "`code_fixed`"),
+    of("asran", "seed", "`code`"),
+    of("fr", "seed", "`report`"),
+    of("fr", "seed_quirks", "`code`"),
+    of("cubic", "seed", "the algorithm `hystart_report`"),
+    of("cubic", "curr_rtt_bug", "a parameter of `hystart_report`"),
+    of("cubic", "unit_mix", "a parameter of `hystart_report`"),
+    of("cubic", "hystart_skip_first", "a parameter of `hystart_report`"),
+];
+
+/// What to say of a profile or parameter of `algorithm` that no longer has this name.
+pub(super) fn of_algorithm(algorithm: &str, old: &str) -> Option<String> {
+    let row = OF_ALGORITHMS.iter().find(|row| row.algorithm == algorithm && row.old == old)?;
+    Some(format!("`{old}` is now {}", row.new))
+}
+
+/// An error, with the new name if it is about a renamed key or value.
 pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let unknown = |what: &str| error.message.strip_prefix(what).and_then(|rest| rest.split('`').next());
     let (old, place) = if let Some(key) = unknown("unknown key `") {
@@ -73,6 +106,22 @@ mod tests {
             };
             assert_eq!(error.message, format!("`{}` is now `{}`", row.old, row.new), "{error}");
             assert!(error.path.ends_with(row.old) || error.path.ends_with(row.within), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_old_name_of_an_algorithm_is_refused_with_the_new_one() {
+        for row in OF_ALGORITHMS {
+            let choices = [format!(r#""profile": {:?}"#, row.old), format!("{:?}: true", row.old)];
+            let errors = choices.map(|choice| {
+                let cc = format!(r#"{{"name": {:?}, {choice}}}"#, row.algorithm);
+                let text = format!(
+                    r#"{{"duration": "1s", "network": {{"kind": "dumbbell", "pairs": 1}},
+                        "flow": [{{"from": "left0", "to": "right0", "cc": {cc}}}]}}"#
+                );
+                crate::expand(&Scenario::from_json(&text).unwrap(), 1).unwrap_err().message
+            });
+            assert!(errors.contains(&format!("`{}` is now {}", row.old, row.new)), "{errors:?}");
         }
     }
 

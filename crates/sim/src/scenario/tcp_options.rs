@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::settings::{CwndReductionKind, EcnMode, Headers, Misbehaviour, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::settings::{CwndReductionKind, EcnMode, Misbehaviour, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span};
 
+use super::agent::{self, AgentDef};
 use super::cc_choice::{CcChoice, Further};
 use super::error::{ScenarioError, join};
 use super::parse::from_json;
@@ -58,6 +59,9 @@ macro_rules! options {
             /// A receiver that breaks the rules. Default: none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub receiver: Option<ReceiverDef>,
+            /// An agent of another simulator in the place of the sender. Default: none.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub agent: Option<AgentDef>,
             $($(#[$doc])*
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$form>,)*
@@ -70,6 +74,7 @@ macro_rules! options {
                     profile: self.profile.or(base.profile),
                     cc: self.cc.clone().or_else(|| base.cc.clone()),
                     receiver: self.receiver.or(base.receiver),
+                    agent: AgentDef::over(self.agent, base.agent),
                     $($name: self.$name.or(base.$name),)*
                 }
             }
@@ -87,6 +92,7 @@ macro_rules! options {
                     profile: Some(profile),
                     cc: Some(CcChoice::of(&config.cc)),
                     receiver: config.misbehaviour.map(ReceiverDef::of),
+                    agent: config.agent.map(AgentDef::of),
                     $($name: Some(Setting::of(&config.$($place).+)),)*
                 }
             }
@@ -186,17 +192,6 @@ options! {
     /// Open by SYN and SYN-ACK; without, both ends are established from the start (ns-2's Vegas agents; its other agents send a
     /// SYN). `vegas` profile `ns2` and `ewphcc` then have a window of one segment until the first is acknowledged.
     handshake: bool => handshake,
-    /// Length of the headers of TCP and IP: `options`, 40 B and the options present; `plain`, 40 B (ns-2, its SYN too); `ns2`, 40 B, 10 B
-    /// more for timestamps with data, 8 B more for each SACK block without (ns-2's TCP-Linux); `acks`, 40 B of packets without data
-    /// and none with data (ns-2's Vegas agents).
-    headers: Headers => headers,
-    /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
-    whole_segments: bool => whole_segments,
-    /// The sender keeps time, counts duplicate ACKs and answers time-outs as ns-2.35's one-way agents do (models.md); with recovery
-    /// `tahoe`, `reno`, `newreno` or `vegas`, and with `sack` as its TCP-Linux.
-    one_way_agent: bool => one_way_agent,
-    /// How far into a tick of 10 ms the clock of such an agent began; ns-2 draws it at random.
-    tick_phase: Span => tick_phase,
     /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }
@@ -211,7 +206,7 @@ impl TcpOptions {
         from_json(text, path, "", |_| ())
     }
 
-    /// The same, where a choice of congestion control that names one of `further` means that one.
+    /// These options, where a choice of congestion control that names one of `further` means that one.
     pub fn with(mut self, further: &Further) -> TcpOptions {
         self.cc.iter_mut().for_each(|cc| cc.give(further));
         self
@@ -242,6 +237,7 @@ impl TcpOptions {
         let requirements = config.cc.algorithm.requirements;
         config.ecn = requirements.ecn.unwrap_or(config.ecn);
         config.timestamps |= requirements.timestamps;
+        config.agent = self.agent.map(|agent| agent.resolve(&join(path, "agent"))).transpose()?;
         self.apply(&mut config);
         check_demands(&config, path)?;
         check(&config, path)?;
@@ -329,12 +325,7 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }
-    if config.one_way_agent && config.recovery == RecoveryKind::Rack {
-        return fail("one_way_agent", "is for recovery tahoe, reno, newreno, vegas or sack".into());
-    }
-    if config.one_way_agent && config.recovery == RecoveryKind::Sack && !config.timestamps {
-        return fail("one_way_agent", "with recovery sack is TCP-Linux, which needs timestamps".into());
-    }
+    agent::check(config, path)?;
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());
     }

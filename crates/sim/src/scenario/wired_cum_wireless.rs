@@ -11,7 +11,7 @@ use super::mobility::MobilityDef;
 use super::radio::{RadioDef, RoutingDef};
 use super::wireless::PlacementDef;
 
-/// Hosts on a wired core, and stations that reach it through base stations (networks.md C1). All radios share one channel.
+/// Hosts on a wired core, and stations that reach it through base stations. All radios share one channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WiredCumWireless {

@@ -7,7 +7,7 @@ use super::measures::Measures;
 use crate::host::app::conversation::AppSummary;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
 use crate::scenario::{CcChoice, Scenario};
 use crate::world::ListedFlow;
@@ -240,7 +240,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         transport,
         start_s: start.as_secs_f64(),
         lifetime_s: lifetime.as_secs_f64(),
-        measures: Measures::of(interval, lifetime, now.since(warmup), flow.app.write().is_some()),
+        measures: Measures::of(interval, lifetime, flow.app.write().is_some()),
         in_flight_packets,
         srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
         min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),

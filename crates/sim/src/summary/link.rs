@@ -8,7 +8,7 @@ use tcp::units::{Bytes, Span};
 use super::measures::Drops;
 use crate::ids::NodeId;
 use crate::link::service::ServiceReport;
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::qdisc::{HostBytes, QueueReport};
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
@@ -32,7 +32,7 @@ pub struct LinkSummary {
     pub sent_bytes: u64,
     /// Packets dropped, over the whole run.
     pub dropped_packets: u64,
-    /// The same by reason.
+    /// Packets dropped, by reason.
     pub drops: Drops,
     /// Packets that its queue marked CE, over the whole run.
     pub marked_packets: u64,
@@ -164,7 +164,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         dropped_packets: metrics.dropped(),
         drops: Drops::of(metrics.drops()),
         marked_packets: metrics.marks,
-        ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
+        ecn_rewritten: link.marking.as_ref().and_then(|marking| marking.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
         delay_queue_mean_s: metrics.mean_wait_s(),

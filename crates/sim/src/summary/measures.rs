@@ -1,10 +1,9 @@
 //! The metrics of a flow, or of all flows together.
 
 use serde::Serialize;
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Span, Time};
 
-use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk, ratio};
-use crate::metrics::{Delays, IntervalMetrics, RttSamples};
+use crate::metrics::{Delays, Direction, IntervalMetrics, RttSamples, ratio};
 use crate::packet::DropReason;
 
 /// Data packets dropped, by reason.
@@ -72,6 +71,37 @@ impl Drops {
     }
 }
 
+/// The forward direction of a flow (RFC 5103 §2), as a monitor at the IP layer sees it: all packets from the source to the sink,
+/// those of the handshake included.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Forward {
+    /// When the first packet was sent.
+    pub first_sent_s: Option<f64>,
+    /// When the last packet was received.
+    pub last_received_s: Option<f64>,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Packets received.
+    pub received_packets: u64,
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Bytes of IP received, headers included.
+    pub received_bytes: u64,
+}
+
+impl Forward {
+    fn of(direction: &Direction) -> Forward {
+        Forward {
+            first_sent_s: direction.first_sent.map(Time::as_secs_f64),
+            last_received_s: direction.last_received.map(Time::as_secs_f64),
+            sent_packets: direction.sent,
+            received_packets: direction.received,
+            dropped_packets: direction.dropped,
+            received_bytes: direction.received_ip_bytes.0,
+        }
+    }
+}
+
 /// Metrics of a flow, and of all flows together.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measures {
@@ -106,6 +136,8 @@ pub struct Measures {
     pub segment_delivery_ratio: Option<f64>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
+    /// Payload received by the transport, duplicates included.
+    pub received_bytes: u64,
     /// Network delay of data packets: last transmission to reception. Mean.
     pub delay_s: Option<f64>,
     /// Minimum network delay.
@@ -122,6 +154,8 @@ pub struct Measures {
     pub app_delay_s: Option<f64>,
     /// 95th percentile of the application delay.
     pub app_delay_p95_s: Option<f64>,
+    /// Mean absolute difference of consecutive application delays.
+    pub app_jitter_s: Option<f64>,
     /// RTT samples of the sender: that of the newest segment of each acknowledgment. Mean.
     pub rtt_s: Option<f64>,
     /// Median RTT.
@@ -134,17 +168,13 @@ pub struct Measures {
     pub jitter_s: Option<f64>,
     /// Interarrival jitter (RFC 3550).
     pub jitter_rfc3550_s: Option<f64>,
-    /// As ns-2 students' scripts compute it.
-    pub ns2_awk: Ns2Awk,
-    /// As ns-3's FlowMonitor computes it.
-    pub flowmonitor: FlowMonitor,
-    /// As NetSim computes it.
-    pub netsim: NetSim,
+    /// All packets from the source.
+    pub forward: Forward,
 }
 
 impl Measures {
-    /// Rates are per second of `lifetime`; `measured` is the measurement interval.
-    pub(super) fn of(interval: &IntervalMetrics, lifetime: Span, measured: Span, offered: bool) -> Measures {
+    /// Rates are per second of `lifetime`.
+    pub(super) fn of(interval: &IntervalMetrics, lifetime: Span, offered: bool) -> Measures {
         let per_second = |bytes: Bytes| ratio(8.0 * bytes.as_f64(), lifetime.as_secs_f64()).unwrap_or_default();
         let delays = &interval.delays;
         Measures {
@@ -163,6 +193,7 @@ impl Measures {
             loss_ratio: ratio(interval.dropped() as f64, interval.sent as f64),
             segment_delivery_ratio: ratio(interval.delivered_bytes.as_f64(), interval.unique_sent_bytes.as_f64()),
             delivered_bytes: interval.delivered_bytes.0,
+            received_bytes: interval.received_bytes.0,
             delay_s: delays.mean_s(),
             delay_min_s: delays.min_s(),
             delay_max_s: delays.max_s(),
@@ -171,15 +202,14 @@ impl Measures {
             delay_p99_s: delays.quantile_s(0.99),
             app_delay_s: interval.app_delay(Delays::mean_s),
             app_delay_p95_s: interval.app_delay(|delays| delays.quantile_s(0.95)),
+            app_jitter_s: interval.app_delay(Delays::jitter_s),
             rtt_s: interval.rtt(RttSamples::mean_s),
             rtt_p50_s: interval.rtt(|rtts| rtts.quantile_s(0.50)),
             rtt_p95_s: interval.rtt(|rtts| rtts.quantile_s(0.95)),
             rtt_p99_s: interval.rtt(|rtts| rtts.quantile_s(0.99)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
-            ns2_awk: Ns2Awk::of(interval),
-            flowmonitor: FlowMonitor::of(interval),
-            netsim: NetSim::of(interval, measured),
+            forward: Forward::of(&interval.forward),
         }
     }
 }

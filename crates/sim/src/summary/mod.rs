@@ -27,7 +27,7 @@ use flow::{FlowFacts, flow_summary, order_summary};
 pub use flow::{FlowSummary, ReverseSummary, WorkloadFlowSummary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
-pub use measures::{Drops, Measures};
+pub use measures::{Drops, Forward, Measures};
 pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};

@@ -9,7 +9,7 @@ use super::measures::Measures;
 use super::node::{NetworkEnergy, NetworkRadio, NodeSummary};
 use super::workload::{WorkloadsTogether, together};
 use crate::ids::NodeId;
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::metrics::{IntervalMetrics, jain, nearest_rank};
 use crate::world::World;
 
@@ -129,7 +129,7 @@ pub(super) fn network_summary(
     NetworkSummary {
         flows: flows.len() as u64 + of_workloads.arrived,
         flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
-        measures: Measures::of(&all, measured, measured, offered),
+        measures: Measures::of(&all, measured, offered),
         jain: jain(&goodputs),
         completion: CompletionSummary::of(world, flows),
         goodput_min_bps: goodputs.iter().copied().reduce(f64::min),

@@ -5,7 +5,7 @@ use tcp::units::{Span, Time};
 
 use crate::ids::{NodeId, StationId};
 use crate::metrics::IntervalMetrics;
-use crate::metrics::report_defs::ratio;
+use crate::metrics::ratio;
 use crate::network::Network;
 use crate::radio::energy::{Consumed, EnergyMeter};
 use crate::scenario::NodeDef;
@@ -35,7 +35,7 @@ pub struct NodeSummary {
     pub energy_idle_j: Option<f64>,
     /// Time at which its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
-    /// Time since which its MAC waited for ever at the end, if it did: only ns-2's of 802.15.4 does (`lrwpan.mac`).
+    /// Time since which its MAC waited for ever at the end, if it did: only one that `lrwpan.mac` names does.
     pub mac_stalled_s: Option<f64>,
 }
 

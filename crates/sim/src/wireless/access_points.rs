@@ -1,4 +1,4 @@
-//! Access points: association, beacons, and reassociation of stations that move (networks.md §6.7).
+//! Access points: association, beacons, and reassociation of stations that move (IEEE 802.11-2016 §11.3).
 //!
 //! A station receives a beacon if it could receive a data frame of its access point at that instant. Scanning takes no
 //! time.

@@ -1,4 +1,4 @@
-//! ARP as in ns-2: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire. Whoever
+//! ARP without timers: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire. Whoever
 //! hears a message learns its sender; RFC 826 adds an entry only where one is asked, and else renews what it has.
 
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(expects_response.resolve(StationId(2), frame(3)), Resolution::Known);
     }
 
-    /// As in ns-2, not in RFC 826.
+    /// RFC 826 would not learn from it.
     #[test]
     fn a_request_for_another_teaches_too() {
         let mut bystander = ArpTable::default();

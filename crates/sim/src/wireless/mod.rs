@@ -1,7 +1,14 @@
 //! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
+//!
+//! - here: a packet goes to the next station; events of the channel
+//! - `resolution.rs`: the link-layer address of the next station
+//! - `protocol.rs`: agents of routing protocols and their buffers
+//! - `source_routing.rs`: packets that carry their path
+//! - `association.rs`: beacons of access points, and stations that change theirs
 
 mod access_points;
 pub(crate) mod arp;
+#[path = "../compat/arp_ns3.rs"]
 pub(crate) mod arp_cache;
 mod association;
 mod gateways;
@@ -89,7 +96,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Updates the shortest paths (networks.md §9.4, `oracle_wireless`) or transmits the next beacon, and schedules the
+    /// Updates the shortest paths or transmits the next beacon, and schedules the
     /// next update.
     pub(crate) fn refresh(&mut self, ctx: &mut Context) {
         if let Routing::AccessPoints(_) = self.routing {
@@ -136,7 +143,7 @@ impl WirelessSubnet {
     }
 
     /// True if packets at `from` can reach `to` within the subnet: not from one access point to stations of another,
-    /// and not from one gateway's domain to another's, unless ns-2's DSDV has a route (networks.md §9.4).
+    /// and not from one gateway's domain to another's, unless a routing protocol without a filter of domains has a route.
     pub(crate) fn connects(&self, from: StationId, to: StationId) -> bool {
         let inside = self.gateways.of(from) == self.gateways.of(to);
         match &self.routing {
@@ -227,14 +234,9 @@ impl WirelessSubnet {
     /// Handles an event of the channel.
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
-            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
-            RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
-            RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
-            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
-            RadioEvent::Repeat { station } => self.mac.on_repeat(ctx, station),
-            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
             RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
             RadioEvent::NeighborTimer { station } => self.on_neighbor_timer(ctx, station),
+            event => self.mac.on_event(ctx, event),
         }
     }
 

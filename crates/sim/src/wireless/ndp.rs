@@ -1,4 +1,4 @@
-//! Neighbor Discovery for IPv6 (RFC 4861) in a host, with the choices of ns-3.37: address resolution, neighbor unreachability
+//! Neighbor Discovery for IPv6 (RFC 4861) in a host: address resolution, neighbor unreachability
 //! detection, duplicate address detection (RFC 4862 §5.4) and solicitations of a router that does not exist (RFC 7559).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,11 +14,11 @@ use crate::routing::Outgoing;
 
 /// RetransTimer (RFC 4861 §10).
 const RETRANS_TIMER: Span = Span::from_millis(1_000);
-/// ns-3 repeats the first multicast solicitation three times; MAX_MULTICAST_SOLICIT of RFC 4861 is three in all.
+/// The first multicast solicitation is repeated three times; MAX_MULTICAST_SOLICIT of RFC 4861 is three in all.
 const MULTICAST_SOLICITATIONS: u32 = 4;
 /// MAX_UNICAST_SOLICIT.
 const UNICAST_SOLICITATIONS: u32 = 3;
-/// BaseReachableTime. ns-3 does not vary it, and begins it anew with each use of the neighbor.
+/// BaseReachableTime, which is not varied (a departure from §6.3.2), and begins anew with each use of the neighbor.
 const REACHABLE_TIME: Span = Span::from_millis(30_000);
 /// DELAY_FIRST_PROBE_TIME.
 const DELAY_FIRST_PROBE_TIME: Span = Span::from_millis(5_000);
@@ -141,7 +141,7 @@ impl NeighborDiscovery {
             State::Reachable { until } if now < until => State::Reachable { until: now + REACHABLE_TIME },
             State::Reachable { .. } | State::Stale => State::Delay { until: now + DELAY_FIRST_PROBE_TIME },
             state @ State::Delay { .. } => state,
-            // RFC 4861 §7.3.3 sends packets to a neighbor while it is probed; ns-3 holds them.
+            // RFC 4861 §7.3.3 sends packets to a neighbor while it is probed; here they are held (a departure).
             State::Incomplete { .. } | State::Probe { .. } => {
                 neighbor.held.push_back(request);
                 let dropped = (neighbor.held.len() > MAX_HELD).then(|| neighbor.held.pop_front()).flatten();

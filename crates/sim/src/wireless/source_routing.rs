@@ -16,7 +16,7 @@ impl WirelessSubnet {
         let protocol = self.protocol()?;
         match &mut protocol.agents[at.index()] {
             Agent::Dsr(dsr) => Some((dsr, &mut protocol.source_routes)),
-            Agent::Dsdv(_) | Agent::DsdvNs3(_) | Agent::Aodv(_) => None,
+            Agent::Dsdv(_) | Agent::PromptDsdv(_) | Agent::Aodv(_) => None,
         }
     }
 

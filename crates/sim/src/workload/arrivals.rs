@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weibull_vectors_of_internet_4_1() {
+    fn weibull_gaps_have_the_quantiles_and_moments_of_the_distribution() {
         let Gap::Weibull { scale, shape } = Gap::weibull(0.01, 0.7) else { panic!() };
         for (u, ms) in [(0.1, 0.3173), (0.5, 4.6799), (0.9, 26.0063), (0.99, 70.0036)] {
             assert!((weibull_quantile(scale, shape, u) * 1e3 / ms - 1.0).abs() < 2e-4, "{u}");

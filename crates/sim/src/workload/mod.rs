@@ -6,11 +6,9 @@
 pub(crate) mod arrivals;
 pub(crate) mod counts;
 pub(crate) mod ends;
-mod order;
 mod over;
 pub(crate) mod recorder;
 pub(crate) mod sizes;
-mod streams;
 
 use std::sync::Arc;
 
@@ -32,7 +30,6 @@ use counts::{ClassCounts, Finished};
 use ends::Ends;
 use recorder::Recorder;
 use sizes::Sizes;
-pub(crate) use streams::Streams;
 
 /// Flows of workloads that may exist at once, and in all.
 const MOST_ALIVE: usize = 100_000;
@@ -58,6 +55,22 @@ pub(crate) struct Workload {
     /// Rate of the link that the load is a share of, in bit/s.
     pub(crate) link_bps: Option<f64>,
     pub(crate) state: State,
+}
+
+/// The random streams of a workload: what one draws does not shift what another does.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) arrivals: Rng,
+    pub(crate) sizes: Rng,
+    pub(crate) ends: Rng,
+    pub(crate) app: Rng,
+}
+
+impl Streams {
+    pub(crate) fn new(seed: u64, name: &str) -> Streams {
+        let stream = |what| Rng::stream(seed, &format!("workload/{name}/{what}"));
+        Streams { arrivals: stream("arrivals"), sizes: stream("sizes"), ends: stream("ends"), app: stream("app") }
+    }
 }
 
 /// What a workload has done so far.

@@ -5,7 +5,7 @@ use tcp::units::Bytes;
 
 use crate::scenario::{CdfSize, ParetoSize, SizeDef, UniformSize};
 
-/// Sizes and cumulative probabilities of the web search cluster, as in the generator of its authors.
+/// Sizes and cumulative probabilities of the web search cluster, as in the generator that was published with it.
 pub(crate) const WEB_SEARCH: [(f64, f64); 12] = [
     (0.0, 0.0),
     (10e3, 0.15),

@@ -27,8 +27,8 @@ fn world(duration: &str, delay: &str, queue: &str, flows: usize, lost: &[u64]) -
             "access": {"rate": "100Mbps", "delay": "1ms"},
         },
         "tcp": {
-            "profile": "ns2", "cc": {"name": "cubic", "profile": "linux26"}, "recovery": "sack", "one_way_agent": true,
-            "timestamps": true, "headers": "plain", "handshake": false, "mss": "1010B", "initial_ssthresh": "20p",
+            "profile": "ns2", "cc": {"name": "cubic", "profile": "linux26"}, "recovery": "sack",
+            "agent": {"kind": "ns2_linux", "headers": "plain"}, "timestamps": true, "handshake": false, "mss": "1010B", "initial_ssthresh": "20p",
             "cwnd_clamp": "20p", "recv_buffer": "1MB", "rto_max": "120s",
         },
         "flow": (0..flows).map(flow).collect::<Vec<_>>(),

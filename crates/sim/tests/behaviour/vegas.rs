@@ -57,7 +57,7 @@ fn ewphcc_doubles_every_round_trip_before_its_first_loss() {
     for rounds in 1..8 {
         let bytes = 2 * ((1 << rounds) - 1) * 1000;
         let mut scenario =
-            one_flow("1Gbps", 50, "unlimited", "5s", lone_ewphcc("seed", json!({"initial_ssthresh": "2p"})));
+            one_flow("1Gbps", 50, "unlimited", "5s", lone_ewphcc("code", json!({"initial_ssthresh": "2p"})));
         scenario["flow"][0]["app"] = json!({"kind": "bulk", "bytes": format!("{bytes}B")});
         let measured = run(&scenario, 1).flows[0].completion_s.unwrap();
         // Handshake 1 RTT, `rounds - 1` full ones, one way for the last window of up to 256 packets of 8 us.
@@ -81,7 +81,7 @@ fn ewphcc_lives_through_losses() {
         ("1000p", 0.001, 1000, 8e3, 10e6),
         ("50p", 0.02, 1000, 8e3, 10e6),
     ] {
-        for profile in ["seed", "seed_fixed"] {
+        for profile in ["code", "code_fixed"] {
             let tcp = lone_ewphcc(profile, json!({"recv_buffer": format!("{window}000B")}));
             let mut scenario = one_flow("10Mbps", 20, queue, "60s", tcp);
             scenario["network"]["bottleneck"]["loss"] = json!({"kind": "packet", "p": loss});

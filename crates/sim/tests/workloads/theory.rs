@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::common::run;
 use super::merged;
 
-/// A link that every flow reaches at once, without slow start: the oracles of internet.md 4.2.
+/// A link that every flow reaches at once, without slow start: what queueing theory has closed forms for.
 fn oracle(queue: Value, load: f64, flows: u64, size: Value) -> Value {
     let arrivals = json!({"kind": "poisson", "load": load, "link": ["r0", "r1"], "load_of": "packets"});
     let access = json!({"rate": "100Gbps", "delay": "0s", "queue": "unlimited"});

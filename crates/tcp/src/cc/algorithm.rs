@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
+use crate::compat::Agent;
 use crate::settings::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Span, Time};
 
@@ -62,8 +63,8 @@ pub struct Setup {
     pub handshake_rtt: Option<Span>,
     /// There was no handshake: the first segment stands for the SYN.
     pub without_handshake: bool,
-    /// The sender is one of ns-2's one-way agents.
-    pub one_way_agent: bool,
+    /// The sender is an agent of another simulator.
+    pub agent: Option<Agent>,
     /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
     /// Seed of the algorithm's random numbers; each connection has its own.
@@ -80,7 +81,7 @@ impl Setup {
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
             without_handshake: false,
-            one_way_agent: false,
+            agent: None,
             paced: false,
             seed: 1,
         }

@@ -3,8 +3,8 @@
 //!
 //! The model of the path is the largest delivery rate of ten rounds and the minimum RTT of ten seconds. Pacing at a cycle
 //! of gains around 1 probes for more bandwidth and drains what that left in the queue; a dip to four segments measures
-//! the RTT anew. Loss moves the window only while it is repaired. Profile `linux` has the kernel's integers, profile
-//! `ns3` the values of that simulator in the same machine. Not modelled: 16-bit overflow of Linux's `extra_acked`.
+//! the RTT anew. Loss moves the window only while it is repaired. Profile `linux` has the kernel's integers, the
+//! other a simulator's values in the same machine. Not modelled: 16-bit overflow of Linux's `extra_acked`.
 
 mod aggregation;
 mod model;
@@ -23,7 +23,7 @@ use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 use aggregation::Aggregation;
-use policer::Policer;
+use policer::{Policer, Report};
 use rate::{GAIN, count};
 
 /// Version 1.
@@ -293,10 +293,11 @@ impl CongestionControl for Bbr {
         self.full_bw = 0;
         // A time-out ends a round.
         self.round_start = true;
-        self.look_for_policer(true, false, view);
+        let report = Report { new_loss: true, ..self.report(view) };
+        self.look_for_policer(&report, view);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         let mss = self.settings.mss;
         Window { cwnd: mss * self.cwnd, ssthresh: self.ssthresh.map_or(Bytes::MAX, |segments| mss * segments) }
     }

@@ -146,7 +146,7 @@ struct Probe {
 struct MinRtt {
     least: Option<Span>,
     at: Time,
-    /// The same of the last five seconds.
+    /// The least of the last five seconds.
     recent: Option<Span>,
     recent_at: Time,
     expired: bool,
@@ -304,7 +304,7 @@ impl CongestionControl for Bbr3 {
         self.handle_lost(lost, view);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         let ssthresh = self.ssthresh.map_or(Bytes::MAX, |bytes| Bytes(bytes.max(self.settings.mss) as u64));
         Window { cwnd: Bytes(self.cwnd as u64), ssthresh }
     }

@@ -25,12 +25,15 @@ pub(super) const BIC: Algorithm = Algorithm {
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[], recovery: None },
-        // NetSim shows the kernel's parameters for CUBIC; that its BIC is the kernel's too is an inference.
-        Profile { name: "netsim", set: &[], recovery: None },
+        Profile { name: "netsim", set: NETSIM, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
     build: &|values, setup| Box::new(Bic::new(values, setup)),
 };
+
+const NETSIM: &[(&str, Value)] = &[
+    // NetSim shows the kernel's parameters for CUBIC; that its BIC is the kernel's too is an inference.
+];
 
 const NS3: &[(&str, Value)] = &[
     ("beta", Value::Number(0.8)),
@@ -214,12 +217,8 @@ impl CongestionControl for Bic {
         self.base.reduce(kept, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

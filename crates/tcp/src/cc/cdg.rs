@@ -209,16 +209,12 @@ impl CongestionControl for Cdg {
         self.window.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_recovery_end(&mut self, _view: &View) {
         self.completed = true;
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

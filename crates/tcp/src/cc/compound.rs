@@ -2,7 +2,7 @@
 //!
 //! The sum W may be in the network. As long as fewer than gamma segments wait in the queue, the delay window grows by
 //! alpha W^k - 1 per round, more than Reno as W grows; beyond, it gives up what waits. A loss halves the sum. So a path
-//! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module that ns-2.35 carries,
+//! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module of Linux 2.6.22,
 //! with the minimum RTT of the round and an integer root. Not modelled: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
 
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -53,7 +53,7 @@ const PARAMS: &[Param] = &[
         .source("draft-sridharan-tcpm-ctcp"),
     Param::flag("integer", false)
         .doc(
-            "the module in ns-2.35: minimum RTT of the round, W that of a round ago, integer root; \
+            "the module of Linux 2.6.22: minimum RTT of the round, W that of a round ago, integer root; \
              a loss leaves the delay window",
         )
         .source("ns-2.35, TCP-Linux"),
@@ -226,7 +226,7 @@ impl CongestionControl for Compound {
         self.split(ssthresh);
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         Window { cwnd: self.whole(), ssthresh: self.loss.ssthresh }
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::signals::{Ack, Congestion, Lost, Sent, View};
 use super::window::Window;
+use crate::compat::AgentSignals;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// A congestion-control algorithm. It receives signals and decides a window and a rate; it never handles a segment.
@@ -15,14 +16,23 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Called once per congestion episode; the algorithm sets its own cwnd and ssthresh.
     fn on_congestion(&mut self, event: &Congestion, view: &View);
 
+    /// cwnd and ssthresh where the algorithm keeps them as such. One that does not has `window` and `on_undo` of its own.
+    fn window_mut(&mut self) -> &mut Window {
+        unreachable!("{self:?} has neither a `Window` nor `window` and `on_undo` of its own")
+    }
+
     /// Current cwnd and ssthresh.
-    fn window(&self) -> Window;
+    fn window(&mut self) -> Window {
+        *self.window_mut()
+    }
 
     /// Called when the recovery point is acknowledged. NewReno (RFC 6582 §3.2 step 3).
     fn on_recovery_end(&mut self, _view: &View) {}
 
     /// Called when the episode proves spurious; `before` is [`CongestionControl::window`] when it began.
-    fn on_undo(&mut self, before: Window, view: &View);
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window_mut().restore(before);
+    }
 
     /// Called for every segment sent. Rate-based algorithms.
     fn on_sent(&mut self, _sent: &Sent) {}
@@ -42,16 +52,10 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
-    /// Recovery `vegas` only: age at which a duplicate ACK retransmits the oldest segment.
-    fn head_timeout(&self) -> Option<Span> {
+    /// What only agents of other simulators ask and tell.
+    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
         None
     }
-
-    /// The same, of ns-2's agents: a duplicate ACK found the oldest segment `age` old, but a time-out has sent it again already.
-    fn on_expired_head(&mut self, _age: Span) {}
-
-    /// The same: the time of the ACK that follows and its RTT in seconds, as a clock of doubles has them.
-    fn on_seconds(&mut self, _now: f64, _rtt: Option<f64>) {}
 
     /// True if the algorithm itself detects congestion and requests a reduction as after an ECN echo; queried after each
     /// ACK. [`CongestionControl::on_congestion`] follows immediately unless an episode is in progress. CDG.
@@ -72,7 +76,7 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// The four answers in one call: the sender queries it after each call that may have changed one. Not to be
     /// overridden.
-    fn decision(&self) -> Decision {
+    fn decision(&mut self) -> Decision {
         Decision {
             window: self.window(),
             pacing_rate: self.pacing_rate(),

@@ -3,7 +3,7 @@
 //! With delay dq, a standing RTT and a weight delta the window aims at RTT / (delta dq): every flow then keeps about 1 / delta
 //! packets in the queue. It moves by v / delta segments per round trip towards it; v doubles while the direction stays the
 //! same. A queue that is never nearly empty must have others in it that fill it: delta then follows an AIMD rule of its own,
-//! in the competitive mode. The paper doubles v from the third round trip in one direction on, the code of its authors from
+//! in the competitive mode. The paper doubles v from the third round trip in one direction on, the published code from
 //! the first; both give v up at the check once per RTT. mvfst does so as soon as the target is passed (`turns_at_once`): the
 //! window then lacks the fast way back that undoes an overshoot, and swings by 300 of 208 segments of BDP without end.
 //!
@@ -188,7 +188,7 @@ impl Copa {
         let mut inverse = 1.0 / self.delta;
         if !self.competitive {
             inverse = self.least_delta_inverse;
-            // As in the code of the authors: the first step is due an RTT after the mode began.
+            // As in the published code: the first step is due an RTT after the mode began.
             self.delta_raised = now;
         } else if std::mem::take(&mut self.loss) && now.since(self.delta_cut) >= rtt {
             inverse /= 2.0;
@@ -296,8 +296,8 @@ impl CongestionControl for Copa {
 
     fn on_undo(&mut self, _before: Window, _view: &View) {}
 
-    fn window(&self) -> Window {
-        self.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     /// Copa: 2 cwnd / RTTstanding, so that pacing smooths without holding back.

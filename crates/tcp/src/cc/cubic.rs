@@ -3,10 +3,9 @@
 //! The curve is flat where the last loss happened, so the window stays there long and then probes ever faster; growth
 //! does not depend on the RTT. Below the window that Reno would reach by now, that window is used instead. This file has
 //! the parameters, the profiles and what they share: slow start and its end. `rfc.rs` is the RFC in real numbers,
-//! `linux.rs` the integer form of today's kernels, `linux26.rs` that of Linux 2.6.22, which ns-2 has.
+//! `linux.rs` the integer form of today's kernels; that of Linux 2.6.22 is in `compat/cc/linux26.rs`.
 
-pub(super) mod linux;
-mod linux26;
+pub(crate) mod linux;
 mod rfc;
 
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -15,10 +14,11 @@ use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::SLOW_START_LIMIT;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::Window;
+use crate::compat::cc::linux26::Linux26Cubic;
 use crate::units::{Bytes, Span};
 
 /// The cubic function of time.
-pub(super) const CUBIC: Algorithm = Algorithm {
+pub(crate) const CUBIC: Algorithm = Algorithm {
     name: "cubic",
     title: "CUBIC: a cubic function of the time since the last loss",
     reference: "RFC 9438",
@@ -28,14 +28,13 @@ pub(super) const CUBIC: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "linux26", set: LINUX26, recovery: None },
-        Profile { name: "seed", set: SEED, recovery: None },
         Profile { name: "hystart++", set: PLUS_PLUS, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
         Profile { name: "netsim", set: NETSIM, recovery: None },
     ],
     build: &|values, setup| {
         if values.flag("linux26") {
-            Box::new(linux26::Linux26Cubic::new(values, setup))
+            Box::new(Linux26Cubic::new(values, setup))
         } else if values.flag("integer") {
             Box::new(linux::LinuxCubic::new(values, setup))
         } else {
@@ -52,7 +51,7 @@ const LINUX: &[(&str, Value)] = &[
     ("hystart", Value::Flag(true)),
 ];
 
-/// Linux 2.6.22 as in ns-2.35's TCP-Linux.
+/// Linux 2.6.22.
 const LINUX26: &[(&str, Value)] = &[
     ("linux26", Value::Flag(true)),
     ("beta", Value::Number(819.0 / 1024.0)),
@@ -60,26 +59,13 @@ const LINUX26: &[(&str, Value)] = &[
     ("slow_start_at_threshold", Value::Flag(true)),
 ];
 
-/// The study that added HyStart to it.
-const SEED: &[(&str, Value)] = &[
-    ("linux26", Value::Flag(true)),
-    ("beta", Value::Number(819.0 / 1024.0)),
-    ("c", Value::Number(410.0 / 1024.0)),
-    ("slow_start_at_threshold", Value::Flag(true)),
-    ("hystart", Value::Flag(true)),
-    ("hystart_low_window", Value::Number(0.0)),
-    ("hystart_ack_delta", Value::Number(4.0)),
-    ("hystart_cushion", Value::Flag(false)),
-    ("hystart_skip_first", Value::Flag(true)),
-];
-
 /// RFC 9438 §4.10 recommends it.
 const PLUS_PLUS: &[(&str, Value)] =
     &[("hystart_plus_plus", Value::Flag(true)), ("slow_start_limit", Value::Number(8.0))];
 
-/// ns-3.37: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
-/// RTT must double to end slow start, in which a window doubles in each, however many segments an ACK is for.
 const NS3: &[(&str, Value)] = &[
+    // ns-3.37: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An RTT must double to end slow
+    // start, in which a window doubles in each, however many segments an ACK is for.
     ("integer", Value::Flag(true)),
     ("slow_start_limit", Value::Number(1e6)),
     ("c", Value::Number(410.0 / 1024.0)),
@@ -91,8 +77,8 @@ const NS3: &[(&str, Value)] = &[
     ("hystart_most_rise", Value::Number(1000.0)),
 ];
 
-/// NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds.
 const NETSIM: &[(&str, Value)] = &[
+    // NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds.
     ("integer", Value::Flag(true)),
     ("beta", Value::Number(717.0 / 1024.0)),
     ("c", Value::Number(410.0 / 1024.0)),
@@ -148,30 +134,27 @@ const PARAMS: &[Param] = &[
     hystart::CUSHION,
     hystart::CLOCK,
     hystart::FIRST_SAMPLES,
-    hystart::SKIP_FIRST,
-    hystart::CURR_RTT_BUG,
-    hystart::UNIT_MIX,
 ];
 
 /// RTT samples are not taken for this long after an epoch began (Linux tcp_cubic).
-const SETTLING: Span = Span::from_millis(1000);
+pub(crate) const SETTLING: Span = Span::from_millis(1000);
 
 /// What all forms share: the window, slow start and its end.
 #[derive(Debug)]
-struct CubicWindow {
-    window: Window,
-    hystart: HyStart,
+pub(crate) struct CubicWindow {
+    pub(crate) window: Window,
+    pub(crate) hystart: HyStart,
     /// Until the first loss, if wanted.
     plus_plus: Option<PlusPlus>,
-    initial_window: Bytes,
+    pub(crate) initial_window: Bytes,
     slow_start_limit: Bytes,
     at_threshold: bool,
-    fast_convergence: bool,
-    reno_friendly: bool,
+    pub(crate) fast_convergence: bool,
+    pub(crate) reno_friendly: bool,
 }
 
 impl CubicWindow {
-    fn new(values: &ParamValues, setup: &Setup) -> CubicWindow {
+    pub(crate) fn new(values: &ParamValues, setup: &Setup) -> CubicWindow {
         let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
         // RFC 9406 §4.3: L is infinite when paced.
         let unlimited = plus_plus.is_some() && setup.paced;
@@ -188,12 +171,12 @@ impl CubicWindow {
         }
     }
 
-    fn in_slow_start(&self) -> bool {
+    pub(crate) fn in_slow_start(&self) -> bool {
         self.window.in_slow_start() || (self.at_threshold && self.window.cwnd == self.window.ssthresh)
     }
 
     /// Takes the RTT sample and does slow start. Returns the acknowledged bytes that are left for congestion avoidance.
-    fn slow_start(&mut self, ack: &Ack, view: &View, epoch_age: Option<Span>) -> Bytes {
+    pub(crate) fn slow_start(&mut self, ack: &Ack, view: &View, epoch_age: Option<Span>) -> Bytes {
         if epoch_age.is_none_or(|age| age >= SETTLING) {
             let slow_start = self.in_slow_start();
             if self.hystart.on_ack(ack, view, self.window.cwnd, slow_start) {
@@ -223,7 +206,7 @@ impl CubicWindow {
     }
 
     /// The reduced window, or slow start from one segment after a time-out.
-    fn reduce(&mut self, event: &Congestion, ssthresh: Bytes, view: &View) {
+    pub(crate) fn reduce(&mut self, event: &Congestion, ssthresh: Bytes, view: &View) {
         // RFC 9406 §4.3: it serves the first slow start alone.
         self.plus_plus = None;
         if event.cause == Cause::Timeout {
@@ -234,7 +217,7 @@ impl CubicWindow {
         }
     }
 
-    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         if let Some(plus_plus) = &self.plus_plus {
             put("css", f64::from(u8::from(plus_plus.is_conservative())));
         }

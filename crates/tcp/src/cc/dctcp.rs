@@ -202,12 +202,8 @@ impl CongestionControl for Dctcp {
         self.reno.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -9,18 +9,18 @@ use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
-pub(super) const MSS: Bytes = Bytes(1000);
+pub(crate) const MSS: Bytes = Bytes(1000);
 
 /// An algorithm and the signals it receives; tests set the fields of `view` that matter to them.
 #[derive(Debug)]
-pub(super) struct Driver {
-    pub(super) cc: Box<dyn CongestionControl>,
-    pub(super) view: View,
+pub(crate) struct Driver {
+    pub(crate) cc: Box<dyn CongestionControl>,
+    pub(crate) view: View,
 }
 
 impl Driver {
     /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
-    pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
+    pub(crate) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
         let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let config = CcConfig::by_name(cc, Some(profile), &changed).expect("a registered profile and parameters");
         let now = Time::ZERO + Span::from_millis(1000);
@@ -47,22 +47,22 @@ impl Driver {
     }
 
     /// cwnd in segments.
-    pub(super) fn cwnd(&self) -> f64 {
+    pub(crate) fn cwnd(&mut self) -> f64 {
         self.cc.window().cwnd.as_f64() / MSS.as_f64()
     }
 
     /// ssthresh in segments.
-    pub(super) fn ssthresh(&self) -> f64 {
+    pub(crate) fn ssthresh(&mut self) -> f64 {
         self.cc.window().ssthresh.as_f64() / MSS.as_f64()
     }
 
     /// Time passes.
-    pub(super) fn pass(&mut self, time: Span) {
+    pub(crate) fn pass(&mut self, time: Span) {
         self.view.now = self.view.now + time;
     }
 
     /// An ACK of `segments`, with an RTT in milliseconds if there is a sample. The window is full again after it.
-    pub(super) fn ack(&mut self, segments: u32, rtt_ms: Option<f64>) {
+    pub(crate) fn ack(&mut self, segments: u32, rtt_ms: Option<f64>) {
         let rtt = rtt_ms.map(|ms| Span::from_secs_f64(ms / 1e3));
         self.view.min_rtt = self.view.min_rtt.into_iter().chain(rtt).min();
         self.view.srtt = rtt.or(self.view.srtt);
@@ -80,7 +80,7 @@ impl Driver {
 
     /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
     /// may begin a round as the algorithm counts them: what it reports left after everything that had arrived before.
-    pub(super) fn sample(&mut self, rtt_ms: u64, segments: u64, new_round: bool) -> Ack {
+    pub(crate) fn sample(&mut self, rtt_ms: u64, segments: u64, new_round: bool) -> Ack {
         let rtt = Span::from_millis(rtt_ms);
         let delivered = MSS * segments;
         Ack {
@@ -105,7 +105,7 @@ impl Driver {
     }
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
-    pub(super) fn ack_with(&mut self, ack: &Ack) {
+    pub(crate) fn ack_with(&mut self, ack: &Ack) {
         self.view.snd_una += ack.acked;
         self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked;
         self.view.delivered += ack.acked;
@@ -113,7 +113,7 @@ impl Driver {
     }
 
     /// An episode begins, with the whole window outstanding.
-    pub(super) fn congestion(&mut self, cause: Cause) {
+    pub(crate) fn congestion(&mut self, cause: Cause) {
         let flight = self.cc.window().cwnd;
         let event = Congestion {
             cause,
@@ -134,7 +134,7 @@ impl Driver {
     }
 
     /// The episode is over.
-    pub(super) fn recovered(&mut self) {
+    pub(crate) fn recovered(&mut self) {
         let was_reducing = self.view.state.in_cwnd_reduction();
         (self.view.state, self.view.may_grow) = (State::Open, true);
         if was_reducing {
@@ -143,7 +143,7 @@ impl Driver {
     }
 
     /// A named internal.
-    pub(super) fn internal(&self, name: &str) -> f64 {
+    pub(crate) fn internal(&self, name: &str) -> f64 {
         let mut found = None;
         self.cc.observe(&mut |n, value| found = if n == name { Some(value) } else { found });
         found.unwrap_or_else(|| panic!("{name:?} is not observed"))
@@ -151,6 +151,6 @@ impl Driver {
 }
 
 /// True if the two agree to a millionth, more than any rounding makes.
-pub(super) fn near(a: f64, b: f64) -> bool {
+pub(crate) fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
 }

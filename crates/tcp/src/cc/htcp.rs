@@ -3,7 +3,7 @@
 //! Up to a second after a loss it is Reno; then the increase alpha is a quadratic function of the time since. What a
 //! loss leaves, beta, is the ratio of minimum and maximum RTT, which empties the queue just so, unless the throughput has
 //! changed by more than a fifth since the last loss. Profile `linux` is the kernel's integer form in `linux.rs`, with
-//! alpha scaled by the RTT; `paper` the same in real numbers; `ns3` has that simulator's quirks.
+//! alpha scaled by the RTT; the other profiles are in real numbers.
 
 mod linux;
 
@@ -68,13 +68,13 @@ fn alpha_of(since_loss: Span) -> f64 {
     1.0 + 10.0 * late + late * late / 4.0
 }
 
-/// Profiles `paper` and `ns3`: windows in segments, times in seconds, both real.
+/// The other profiles: windows in segments, times in seconds, both real.
 #[derive(Debug)]
 struct Real {
     base: Aimd,
     rtt_scaling: bool,
     bandwidth_switch: bool,
-    ns3_quirks: bool,
+    quirks: bool,
     beta: f64,
     last_loss: Time,
     rtts: Option<RttRange>,
@@ -103,14 +103,14 @@ struct Saved {
 
 impl Real {
     fn new(values: &ParamValues, setup: &Setup) -> Real {
-        let ns3_quirks = values.flag("ns3_quirks");
+        let quirks = values.flag("ns3_quirks");
         Real {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),
             bandwidth_switch: values.flag("bandwidth_switch"),
-            ns3_quirks,
-            // ns-3 has none before the first loss, which doubles alpha.
-            beta: if ns3_quirks { 0.0 } else { 0.5 },
+            quirks,
+            // None before the first loss, which doubles alpha.
+            beta: if quirks { 0.0 } else { 0.5 },
             last_loss: setup.now,
             rtts: None,
             acked: Bytes::ZERO,
@@ -147,7 +147,7 @@ impl Real {
         let (Some(before), Some(range)) = (before, self.rtts) else { return 0.5 };
         let ratio = range.least.as_secs_f64().max(1e-9) / range.greatest.as_secs_f64().max(1e-9);
         let change = throughput / before - 1.0;
-        if self.ns3_quirks {
+        if self.quirks {
             // The quotient is one of whole numbers: anything below twice the throughput counts as no change.
             if change > 0.0 && change < 1.0 { ratio } else { 0.5 }
         } else if self.bandwidth_switch && change.abs() > 0.2 {
@@ -166,7 +166,7 @@ impl CongestionControl for Real {
             return;
         }
         let (w, alpha) = (self.base.exact(view.mss), self.alpha(view.now));
-        let growth = if self.ns3_quirks {
+        let growth = if self.quirks {
             let bytes = view.mss.as_f64() / w + alpha;
             bytes / view.mss.as_f64()
         } else {
@@ -186,14 +186,14 @@ impl CongestionControl for Real {
             self.beta = self.beta(achieved);
             self.throughput = Some(achieved);
             self.acked = Bytes::ZERO;
-            self.rtts = rtts.filter(|_| !self.ns3_quirks);
+            self.rtts = rtts.filter(|_| !self.quirks);
         }
         self.last_loss = view.now;
         self.base.reduce(w * self.beta, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {

@@ -2,8 +2,8 @@
 //!
 //! With rho = RTT / RTT0, at least 1, slow start adds 2^rho - 1 segments per ACK and congestion avoidance rho^2 / W, so
 //! that the rate, not the window, grows alike on all paths. A loss halves the window. RTT0 is 25 ms in the paper and in
-//! Linux, 50 ms in ns-3. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
-//! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux and ns-3.
+//! Linux. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
+//! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux.
 
 use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -182,12 +182,8 @@ impl CongestionControl for Hybla {
         self.base.reduce(w / 2.0, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -243,7 +239,7 @@ mod tests {
     fn the_initial_window_is_rho() {
         for (rtt_ms, segments) in [(10, 1), (40, 1), (100, 4), (600, 24)] {
             let mss = Bytes(1000);
-            let cc = CcConfig::by_name("hybla", Some("linux"), &[])
+            let mut cc = CcConfig::by_name("hybla", Some("linux"), &[])
                 .expect("a registered profile")
                 .build(&Setup { handshake_rtt: Some(Span::from_millis(rtt_ms)), ..Setup::plain(mss, mss * 10) });
             assert_eq!(cc.window().cwnd, mss * segments, "{rtt_ms} ms");

@@ -3,8 +3,7 @@
 //! Two signs end slow start: ACKs that keep coming closely spaced for longer than half the base delay, or a round whose
 //! minimum RTT has risen by an eighth of it. Both are looked for on each RTT sample once the window has 16 segments;
 //! rounds begin by sequence number, whatever the window. The clock is in microseconds. What other implementations do
-//! differently are parameters (`params.rs`), those of seed 002 included. `plus_plus.rs` has its
-//! successor.
+//! differently are parameters (`params.rs`). `plus_plus.rs` has its successor.
 
 mod params;
 mod plus_plus;
@@ -39,14 +38,11 @@ struct Form {
     /// Tick of the clock.
     tick: u64,
     first_samples: bool,
-    skip_first: bool,
-    curr_rtt_bug: bool,
-    unit_mix: bool,
 }
 
 /// The detector of one connection. Times and delays in µs.
 #[derive(Debug)]
-pub(super) struct HyStart {
+pub(crate) struct HyStart {
     form: Form,
     /// Packets leave at the pace of an RTT, so that a train as long as the whole delay is normal.
     paced: bool,
@@ -96,9 +92,6 @@ impl Form {
             cushion: values.flag("hystart_cushion"),
             tick: micros("hystart_clock").max(1),
             first_samples: values.flag("hystart_first_samples"),
-            skip_first: values.flag("hystart_skip_first"),
-            curr_rtt_bug: values.flag("curr_rtt_bug"),
-            unit_mix: values.flag("unit_mix"),
         }
     }
 
@@ -115,18 +108,18 @@ impl Form {
 }
 
 impl HyStart {
-    pub(super) fn new(values: &ParamValues, setup: &Setup) -> HyStart {
+    pub(crate) fn new(values: &ParamValues, setup: &Setup) -> HyStart {
         let form = Form::new(values);
         HyStart { form, paced: setup.paced, delay_min: 0, found: false, round: Round::default() }
     }
 
     /// Minimum RTT sample taken, in µs; 0 before the first.
-    pub(super) fn delay_min(&self) -> u64 {
+    pub(crate) fn delay_min(&self) -> u64 {
         self.delay_min
     }
 
     /// After a time-out everything starts again.
-    pub(super) fn reset(&mut self, view: &View) {
+    pub(crate) fn reset(&mut self, view: &View) {
         self.delay_min = 0;
         self.found = false;
         self.begin_round(view);
@@ -138,7 +131,7 @@ impl HyStart {
     }
 
     /// Takes the RTT sample of an ACK; true if `slow_start` is to end at this cwnd.
-    pub(super) fn on_ack(&mut self, ack: &Ack, view: &View, cwnd: Bytes, slow_start: bool) -> bool {
+    pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View, cwnd: Bytes, slow_start: bool) -> bool {
         let Some(sample) = ack.rtt else { return false };
         let rtt = self.form.delay(sample.latest.as_micros());
         self.delay_min = if self.delay_min == 0 { rtt } else { self.delay_min.min(rtt) };
@@ -147,9 +140,6 @@ impl HyStart {
         }
         if view.snd_una > self.round.end_seq {
             self.begin_round(view);
-            if self.form.skip_first {
-                return false;
-            }
         }
         if cwnd.segments(view.mss) < self.form.low_window {
             return false;
@@ -157,12 +147,6 @@ impl HyStart {
         let cushion = if self.form.cushion { ack_delay(view, cwnd) } else { 0 };
         self.found = self.train_is_long(self.form.now(view), cushion) || self.delay_has_risen(rtt);
         self.found
-    }
-
-    /// The base delay that thresholds are made of.
-    fn base(&self) -> u64 {
-        // Eighths of a millisecond, compared with microseconds.
-        if self.form.unit_mix { self.delay_min / 1_000 * 8 } else { self.delay_min }
     }
 
     /// A gap above `ack_delta` leaves `last_ack` where it is, which ends the train for this round.
@@ -173,7 +157,7 @@ impl HyStart {
         self.round.last_ack = now;
         // thr = delay_min + ack_delay, halved unless paced
         let whole = if self.paced { 2.0 } else { 1.0 };
-        let threshold = (self.base() + cushion) as f64 * self.form.train * whole;
+        let threshold = (self.delay_min + cushion) as f64 * self.form.train * whole;
         now.saturating_sub(self.round.start) > threshold as u64
     }
 
@@ -187,9 +171,9 @@ impl HyStart {
             return false;
         }
         // curr_rtt > delay_min + clamp(delay_min / 8, 4 ms, 16 ms)
-        let rise = (self.base() as f64 * self.form.rise) as u64;
-        let threshold = self.base() + rise.min(self.form.most_rise).max(self.form.least_rise);
-        self.form.curr_rtt_bug || self.round.least_rtt.is_some_and(|least| least > threshold)
+        let rise = (self.delay_min as f64 * self.form.rise) as u64;
+        let threshold = self.delay_min + rise.min(self.form.most_rise).max(self.form.least_rise);
+        self.round.least_rtt.is_some_and(|least| least > threshold)
     }
 }
 

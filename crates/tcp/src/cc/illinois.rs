@@ -279,12 +279,8 @@ impl CongestionControl for Illinois {
         }
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

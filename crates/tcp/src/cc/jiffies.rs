@@ -3,11 +3,11 @@
 use crate::units::Time;
 
 /// Jiffies per second.
-pub(super) const HZ: u64 = 1000;
+pub(crate) const HZ: u64 = 1000;
 /// Nanoseconds in a jiffy.
-pub(super) const NANOS_PER_JIFFY: u64 = 1_000_000_000 / HZ;
+pub(crate) const NANOS_PER_JIFFY: u64 = 1_000_000_000 / HZ;
 
 /// Whole jiffies since the start.
-pub(super) fn jiffies(time: Time) -> u64 {
+pub(crate) fn jiffies(time: Time) -> u64 {
     time.as_nanos() / NANOS_PER_JIFFY
 }

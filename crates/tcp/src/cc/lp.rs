@@ -2,7 +2,7 @@
 //!
 //! One-way delays come from timestamps. Once their mean exceeds the least seen by 15 % of the range seen, the window
 //! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves one segment. Else it is Reno.
-//! Profile `paper` keeps the extremes for life and takes no delay from duplicate ACKs, `ns3` and `linux` set them anew
+//! Profile `paper` keeps the extremes for life and takes no delay from duplicate ACKs, the others set them anew
 //! with each sign and take all. All want an ACK per segment: the wait of a delayed ACK counts as delay and keeps small
 //! windows small. Linux takes the difference of two clocks for the delay: with its random start of timestamps, 32 bits
 //! are spent on that start, no sign is seen, and Reno remains, as recorded. Not modelled: the kernel's guess of the other
@@ -114,7 +114,7 @@ struct Lp {
     inferring: bool,
 }
 
-/// One-way delays in milliseconds; 32 bits that overflow, as in Linux and ns-3, which matters with a clock offset.
+/// One-way delays in milliseconds; 32 bits that overflow, as in Linux, which matters with a clock offset.
 #[derive(Debug)]
 struct OneWayDelays {
     clock_offset: u32,
@@ -133,7 +133,7 @@ impl OneWayDelays {
     /// Takes a delay.
     fn note(&mut self, one_way: Span) {
         let delay = ((one_way.as_nanos() / 1_000_000) as u32).wrapping_add(self.clock_offset);
-        // Zero means "invalid" in Linux and ns-3.
+        // Zero means "invalid" in Linux.
         if delay == 0 {
             return;
         }
@@ -241,12 +241,8 @@ impl CongestionControl for Lp {
         self.reno.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

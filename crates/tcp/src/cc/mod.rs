@@ -5,45 +5,42 @@
 //! [`ALGORITHMS`]. This file only lists and exports; algorithms import from the files it exports.
 
 mod aimd;
-mod algorithm;
-mod asran;
+pub(crate) mod algorithm;
 mod bbr;
 mod bbr3;
 mod bic;
 mod cdg;
 mod compound;
-mod config;
-mod controller;
+pub(crate) mod config;
+pub(crate) mod controller;
 mod copa;
-mod cubic;
+pub(crate) mod cubic;
 mod dctcp;
 #[cfg(test)]
-mod driver;
-mod ewphcc;
+pub(crate) mod driver;
 mod filter;
-mod fr;
 mod highspeed;
 mod htcp;
 mod hybla;
-mod hystart;
+pub(crate) mod hystart;
 mod illinois;
-mod jiffies;
+pub(crate) mod jiffies;
 mod ledbat;
 mod lp;
 mod nv;
-mod parameters;
+pub(crate) mod parameters;
 mod prague;
 mod registry;
 mod reno;
-mod reno_window;
+pub(crate) mod reno_window;
 mod round_rtt;
 mod scalable;
-mod signals;
-mod vegas;
+pub(crate) mod signals;
+pub(crate) mod vegas;
 mod veno;
 mod vivace;
 mod westwood;
-mod window;
+pub(crate) mod window;
 mod yeah;
 
 pub use algorithm::{Algorithm, Build, Requirements, Setup};

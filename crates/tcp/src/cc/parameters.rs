@@ -121,22 +121,22 @@ impl Param {
         Param { name, kind: ParamKind::Flag, default: Value::Flag(default), unit: "", doc: "", source: "" }
     }
 
-    /// The same parameter with another default.
+    /// This parameter with another default.
     pub const fn default(self, default: Value) -> Param {
         Param { default, ..self }
     }
 
-    /// The same parameter with this unit.
+    /// This parameter with this unit.
     pub const fn unit(self, unit: &'static str) -> Param {
         Param { unit, ..self }
     }
 
-    /// The same parameter with this description.
+    /// This parameter with this description.
     pub const fn doc(self, doc: &'static str) -> Param {
         Param { doc, ..self }
     }
 
-    /// The same parameter with this source of its default.
+    /// This parameter with this source of its default.
     pub const fn source(self, source: &'static str) -> Param {
         Param { source, ..self }
     }

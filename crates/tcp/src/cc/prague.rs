@@ -218,8 +218,8 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn window(&self) -> Window {
-        self.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {

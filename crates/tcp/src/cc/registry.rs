@@ -5,9 +5,10 @@ use super::algorithm::Algorithm;
 use super::config::{CcConfig, CcConfigError};
 use super::parameters::Value;
 use super::{
-    asran, bbr, bbr3, bic, cdg, compound, copa, cubic, dctcp, ewphcc, fr, highspeed, htcp, hybla, illinois, ledbat, lp,
-    nv, prague, reno, scalable, vegas, veno, vivace, westwood, yeah,
+    bbr, bbr3, bic, cdg, compound, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv, prague, reno,
+    scalable, vegas, veno, vivace, westwood, yeah,
 };
+use crate::compat::cc as compat;
 
 /// All algorithms.
 pub const ALGORITHMS: &[&Algorithm] = &[
@@ -15,15 +16,16 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &reno::RENO,
     &reno::NEWRENO,
     &cubic::CUBIC,
-    &fr::FR,
-    &asran::ASRAN,
+    &compat::HYSTART_REPORT,
+    &compat::FR,
+    &compat::ASRAN,
     &bic::BIC,
     &highspeed::HIGHSPEED,
     &scalable::SCALABLE,
     &htcp::HTCP,
     &hybla::HYBLA,
     &vegas::VEGAS,
-    &ewphcc::EWPHCC,
+    &compat::EWPHCC,
     &bbr::BBR,
     &bbr3::BBR3,
     &westwood::WESTWOOD,

@@ -3,7 +3,7 @@
 //! The three differ in how losses are repaired, which is the recovery's business, and in the window after the third
 //! duplicate ACK: Tahoe starts again from one segment. Slow start adds at most `slow_start_limit` segments per ACK,
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
-//! `linux` half of cwnd. Profiles `ns2` and `ns3` are those of the simulators, which count ACKs instead of bytes; ns-3's Reno counts segments, as Linux does.
+//! `linux` half of cwnd. The other profiles are those of simulators, most of which count ACKs instead of bytes.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -142,7 +142,7 @@ impl CongestionControl for Reno {
         // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
         let mut ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
         if self.half_of_cwnd {
-            // Linux and ns-2 count whole segments.
+            // Whoever halves cwnd counts whole segments.
             ssthresh = view.mss * ssthresh.segments(view.mss);
         }
         if self.dup_ack_collapses {
@@ -153,8 +153,8 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
@@ -162,10 +162,6 @@ impl CongestionControl for Reno {
             // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
             self.reno.window.cwnd = self.reno.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
         }
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

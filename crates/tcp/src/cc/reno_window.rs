@@ -8,26 +8,26 @@ use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Segments that an ACK may add in slow start.
-pub(super) const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
+pub(crate) const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
     .unit("segments")
     .doc("maximum increase of cwnd per ACK in slow start")
     .source("RFC 5681 eq. 2; RFC 3465 calls it L");
 
 /// Kernels since 3.15 count every acknowledged segment in slow start.
-pub(super) const UNLIMITED: Value = Value::Number(1e6);
+pub(crate) const UNLIMITED: Value = Value::Number(1e6);
 
 /// A window with Reno's moves.
 #[derive(Debug)]
-pub(super) struct RenoWindow {
-    pub(super) window: Window,
-    pub(super) counter: Counter,
+pub(crate) struct RenoWindow {
+    pub(crate) window: Window,
+    pub(crate) counter: Counter,
     initial_window: Bytes,
     slow_start_limit: Bytes,
     idle_rule: IdleRule,
 }
 
 impl RenoWindow {
-    pub(super) fn new(values: &ParamValues, setup: &Setup, idle_rule: IdleRule) -> RenoWindow {
+    pub(crate) fn new(values: &ParamValues, setup: &Setup, idle_rule: IdleRule) -> RenoWindow {
         RenoWindow {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -38,7 +38,7 @@ impl RenoWindow {
     }
 
     /// Slow start. Returns the acknowledged bytes that are left for congestion avoidance.
-    pub(super) fn slow_start(&mut self, ack: &Ack, view: &View) -> Bytes {
+    pub(crate) fn slow_start(&mut self, ack: &Ack, view: &View) -> Bytes {
         if !view.may_grow {
             Bytes::ZERO
         } else if self.window.in_slow_start() {
@@ -49,7 +49,7 @@ impl RenoWindow {
     }
 
     /// Reno's growth (RFC 5681 §3.1): slow start, then one segment per cwnd of acknowledged bytes.
-    pub(super) fn grow(&mut self, ack: &Ack, view: &View) {
+    pub(crate) fn grow(&mut self, ack: &Ack, view: &View) {
         let acked = self.slow_start(ack, view);
         if acked > Bytes::ZERO && !self.window.in_slow_start() {
             let per_increment = self.window.cwnd;
@@ -58,13 +58,13 @@ impl RenoWindow {
     }
 
     /// Down to ssthresh, or after a time-out to the loss window.
-    pub(super) fn reduce(&mut self, ssthresh: Bytes, event: &Congestion) {
+    pub(crate) fn reduce(&mut self, ssthresh: Bytes, event: &Congestion) {
         self.counter.reset();
         self.window.reduce(ssthresh, event);
     }
 
     /// After an idle period.
-    pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
+    pub(crate) fn on_idle(&mut self, idle: Span, view: &View) {
         self.window.on_idle(idle, view, self.initial_window, self.idle_rule);
     }
 }

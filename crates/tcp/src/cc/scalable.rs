@@ -130,12 +130,8 @@ impl CongestionControl for Scalable {
         self.base.reduce(w - cut, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

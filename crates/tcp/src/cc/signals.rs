@@ -87,7 +87,7 @@ pub struct Ack {
     /// were in the network; data marked lost by a time-out that turns out to have arrived earlier is excluded, since it
     /// says nothing about the path now.
     pub acked: Bytes,
-    /// The same in segments.
+    /// `acked` in segments.
     pub acked_segments: u32,
     /// Segments acknowledged cumulatively, whether SACKed before or not.
     pub cumulative_segments: u32,

@@ -1,23 +1,20 @@
 //! Vegas: hold a few packets in the bottleneck's queue, judged by how the RTT rises above the least one.
 //!
 //! Brakmo and Peterson 1995: expected less actual rate, times the base RTT, is the backlog; below alpha the window grows by
-//! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own,
-//! `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3. The default is `linux`: it is what runs
-//! today, and what can be checked against recordings. Not modelled are `maxcwnd_` and ns-2's slots of a circular array, where what
-//! was never sent looks a second older than the connection. EWPHCC builds on the native form.
+//! one per round trip, above beta it shrinks by one. `vegas/rounds.rs` has the form of Linux 5 and 6, of Linux 2.6.22 and of a
+//! simulator; another's own, with a fine timer, is in `compat/cc/native_vegas.rs`. The default is `linux`: it is what runs today, and
+//! what can be checked against recordings.
 
-mod native;
 mod rounds;
 
 use super::algorithm::{Algorithm, Requirements};
 use super::parameters::{Param, Profile, Value};
 use super::reno_window::SLOW_START_LIMIT;
+use crate::compat::cc::native_vegas::{Bounds, Native};
 use crate::settings::RecoveryKind;
 
-pub(super) use native::{Bounds, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
-
 /// Vegas.
-pub(super) const VEGAS: Algorithm = Algorithm {
+pub(crate) const VEGAS: Algorithm = Algorithm {
     name: "vegas",
     title: "Vegas: a few packets in the queue",
     reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
@@ -85,11 +82,11 @@ const ALPHA: Param = Param::number("alpha", 0.0..=1e3, 2.0)
 const BETA: Param =
     Param::number("beta", 0.0..=1e3, 4.0).unit("segments").doc("above this backlog it shrinks by one").source(PACKETS);
 /// The backlog that ends slow start.
-pub(super) const GAMMA: Param =
+pub(crate) const GAMMA: Param =
     Param::number("gamma", 0.0..=1e3, 1.0).unit("segments").doc("above this backlog slow start ends").source(PACKETS);
 const NATIVE: Param = Param::flag("native", false)
     .doc(
-        "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a \
+        "a form of its own: a real-valued window, the mean RTT of a round, slow start every other round trip, a \
           quarter off after a loss",
     )
     .source("ns-2.35 tcp-vegas");

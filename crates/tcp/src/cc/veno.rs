@@ -2,8 +2,8 @@
 //!
 //! N, the segments that wait in the network, is what Vegas estimates: W less what base RTT and actual RTT leave of it. A
 //! loss with N below 3 is taken for chance and costs a fifth of the window; above, half. From N = 3 on the window grows
-//! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, profile `ns3` its
-//! port. Not modelled: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
+//! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, the other profile its
+//! port to a simulator. Not modelled: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -160,12 +160,8 @@ impl CongestionControl for Veno {
         self.reno.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

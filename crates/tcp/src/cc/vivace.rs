@@ -238,7 +238,7 @@ impl CongestionControl for Vivace {
     fn on_undo(&mut self, _before: Window, _view: &View) {}
 
     /// Twice what the rate needs, so that the rate decides.
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         let needed = 2.0 * self.rate() * 1e6 / 8.0 * self.rtt().as_secs_f64();
         let cwnd = Bytes(needed as u64).max(self.initial_window).max(self.mss * 4);
         Window { cwnd, ssthresh: Bytes::MAX }

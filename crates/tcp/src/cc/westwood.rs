@@ -2,8 +2,8 @@
 //!
 //! Acknowledged bytes over a round trip are samples of the rate; a low-pass filter smooths them. When recovery is over,
 //! cwnd and ssthresh become the estimated rate times the minimum RTT; growth is Reno's. Profile `linux` is the kernel's
-//! form in bytes per millisecond, which counts duplicate ACKs and learns the minimum RTT anew after a time-out; profile
-//! `ns3` samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
+//! form in bytes per millisecond, which counts duplicate ACKs and learns the minimum RTT anew after a time-out; the
+//! other profile samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -25,7 +25,7 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| {
         if values.flag("tustin") {
-            Box::new(Ns3Westwood::new(values, setup))
+            Box::new(TimedWestwood::new(values, setup))
         } else {
             Box::new(LinuxWestwood::new(values, setup))
         }
@@ -172,17 +172,13 @@ impl CongestionControl for LinuxWestwood {
         self.relearn |= event.first;
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         self.look_at_sample(view.now);
         self.reno.window.cut(self.estimate(view.mss));
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -196,9 +192,9 @@ impl CongestionControl for LinuxWestwood {
     }
 }
 
-/// Profile `ns3`. Rates in bytes per second.
+/// Westwood+ with samples by a timer. Rates in bytes per second.
 #[derive(Debug)]
-struct Ns3Westwood {
+struct TimedWestwood {
     reno: RenoWindow,
     pole: f64,
     estimate: f64,
@@ -209,9 +205,9 @@ struct Ns3Westwood {
     sampling: Option<(Time, Span)>,
 }
 
-impl Ns3Westwood {
-    fn new(values: &ParamValues, setup: &Setup) -> Ns3Westwood {
-        Ns3Westwood {
+impl TimedWestwood {
+    fn new(values: &ParamValues, setup: &Setup) -> TimedWestwood {
+        TimedWestwood {
             reno: RenoWindow::new(values, setup, IdleRule::Restart),
             pole: values.number("pole"),
             estimate: 0.0,
@@ -222,7 +218,7 @@ impl Ns3Westwood {
     }
 }
 
-impl CongestionControl for Ns3Westwood {
+impl CongestionControl for TimedWestwood {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.acked += ack.acked;
         // The first ACK after a sample starts the next one, which lasts a smoothed RTT.
@@ -239,12 +235,8 @@ impl CongestionControl for Ns3Westwood {
         self.reno.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.reno.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.reno.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

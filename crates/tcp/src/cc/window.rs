@@ -44,7 +44,7 @@ impl Window {
     }
 
     /// Growth by the ACK, not by what it acknowledges: a segment in slow start, whatever the threshold; beyond it
-    /// max(1, MSS^2 / cwnd) bytes. A second segment on the ACK that crosses the threshold counts for both, as in ns-3.
+    /// max(1, MSS^2 / cwnd) bytes. A second segment on the ACK that crosses the threshold counts for both.
     pub fn grow_per_ack(&mut self, segments: u32, mss: Bytes) {
         let mut left = segments;
         if self.in_slow_start() && left > 0 {

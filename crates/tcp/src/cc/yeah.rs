@@ -187,12 +187,8 @@ impl CongestionControl for Yeah {
         self.window.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::memory::Memory;
 use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
 use crate::segment::{Flags, Segment, Timestamps};
+use crate::sender::Sender;
 use crate::seq::SeqNo;
 use crate::settings::{EcnMode, RttAlgorithm};
 use crate::units::{Bytes, Span, Time};
@@ -20,6 +20,10 @@ pub(crate) struct Handshake {
     pub(crate) syn_due: bool,
     /// The application has corked the connection.
     pub(crate) cork: bool,
+    /// Nagle's rule, as the settings or the application have it.
+    pub(crate) nagle: bool,
+    /// The receive buffer, as the settings or the application have it; the window scale follows it until it has been offered.
+    recv_buffer: Bytes,
     /// When it was first sent.
     sent_at: Option<Time>,
     transmissions: u32,
@@ -43,6 +47,8 @@ impl Handshake {
         let flags = ecn::offer(config.ecn);
         Handshake {
             seed: config.seed,
+            nagle: config.nagle,
+            recv_buffer: config.recv_buffer,
             memory: Memory::default(),
             config,
             syn_due: active,
@@ -79,30 +85,31 @@ impl Handshake {
     /// The peer has the same settings, and nobody has to say so. Returns its window.
     pub(crate) fn assume_peer(&mut self) -> Bytes {
         let timestamps = self.config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
-        self.peer_syn = Some(Segment { syn: Some(offer(&self.config, None)), timestamps, ..Segment::default() });
+        self.peer_syn =
+            Some(Segment { syn: Some(offer(&self.config, self.recv_buffer, None)), timestamps, ..Segment::default() });
         self.ecn = self.config.ecn;
-        self.config.recv_buffer.min(self.config.initial_recv_window)
+        self.recv_buffer.min(self.config.initial_recv_window)
     }
 
-    /// The application sets the receive buffer; the window scale follows it until it has been offered.
+    /// The application sets the receive buffer.
     pub(crate) fn set_recv_buffer(&mut self, buffer: Bytes) {
         if self.sent_at.is_none() {
-            Arc::make_mut(&mut self.config).recv_buffer = buffer;
+            self.recv_buffer = buffer;
         }
     }
 
     /// The options that both ends support.
     pub(crate) fn agreed(&self) -> Agreed {
-        Agreed::new(&self.config, &self.peer_syn.unwrap_or_default(), self.ecn)
+        Agreed::new(&self.config, self.recv_buffer, &self.peer_syn.unwrap_or_default(), self.ecn)
     }
 
-    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn). ns-3 takes the age of the timestamp that `answer`
-    /// echoes, of whichever transmission that is.
+    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn). An estimator by timestamps takes the age of
+    /// the one that `answer` echoes, of whichever transmission that is.
     pub(crate) fn rtt(&self, now: Time, answer: &Segment) -> Option<Span> {
         let sent_once = self.sent_at.filter(|_| !self.retransmitted);
         match (self.config.rtt_estimator, answer.timestamps) {
-            (RttAlgorithm::Ns3, Some(stamps)) => Some(Clock::age(stamps.echo, now)),
-            (RttAlgorithm::Ns3, None) => sent_once.map(|at| Clock::age(Clock::at(at), now)),
+            (RttAlgorithm::Timestamps, Some(stamps)) => Some(Clock::age(stamps.echo, now)),
+            (RttAlgorithm::Timestamps, None) => sent_once.map(|at| Clock::age(Clock::at(at), now)),
             (RttAlgorithm::Rfc | RttAlgorithm::Linux, _) => sent_once.map(|at| now.since(at)),
         }
     }
@@ -136,8 +143,29 @@ impl Handshake {
             flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
             window: window.min(MAX_UNSCALED),
             timestamps: if self.config.timestamps { clock.stamp_syn(now, peer_syn) } else { None },
-            syn: Some(offer(&self.config, peer_syn)),
+            syn: Some(offer(&self.config, self.recv_buffer, peer_syn)),
             ..Segment::default()
+        }
+    }
+}
+
+/// The memory of a connection that is over, for the next one in its place: most flows are short, and making room for their senders
+/// again and again is a good part of what they cost.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub(super) sender: Option<Box<Sender>>,
+}
+
+impl Memory {
+    /// A sender in this memory.
+    pub(super) fn hold(self, mut sender: Sender) -> Box<Sender> {
+        match self.sender {
+            Some(mut before) => {
+                sender.take_memory(&mut before);
+                *before = sender;
+                before
+            }
+            None => Box::new(sender),
         }
     }
 }

@@ -51,10 +51,11 @@ impl Connection {
         let (seq, len, ecn, flags, ecn_bytes) = match next {
             Some(Outgoing { chunk, ecn, cwr, push }) => {
                 let fin = if chunk.fin { Flags::FIN } else { Flags::default() };
+                let cwr = if cwr { Flags::CWR } else { Flags::default() };
                 let push = if push { Flags::PSH } else { Flags::default() };
                 (chunk.seq, chunk.len, ecn, self.echo.flags(cwr).with(fin).with(push), None)
             }
-            None => (self.snd_nxt(), 0, Ecn::NotEct, self.echo.flags(false), self.echo.option()),
+            None => (self.snd_nxt(), 0, Ecn::NotEct, self.echo.flags(Flags::default()), self.echo.option()),
         };
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);

@@ -1,8 +1,6 @@
 //! Socket options that an application changes while a connection lasts: TCP_NODELAY, TCP_CORK, SO_SNDBUF, SO_RCVBUF,
 //! TCP_USER_TIMEOUT, and MSG_MORE of a write.
 
-use std::sync::Arc;
-
 use super::Connection;
 use crate::sender::{Sender, Unanswered};
 use crate::timers::Timer;
@@ -29,7 +27,7 @@ impl Connection {
     /// Nagle's rule (TCP_NODELAY is its absence). Switching it off sends what waits, corked or not, as in Linux.
     pub fn set_nagle(&mut self, nagle: bool) {
         if let Some(handshake) = &mut self.handshake {
-            Arc::make_mut(&mut handshake.config).nagle = nagle;
+            handshake.nagle = nagle;
         }
         if let Some(sender) = &mut self.sender {
             sender.set_nagle(nagle);

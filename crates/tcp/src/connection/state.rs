@@ -1,5 +1,7 @@
-//! The states of a connection and the transitions between them: opening, closing, reset (RFC 9293 §3.3.2, §3.5, §3.6).
+//! The states of a connection and the transitions between them: opening, reading, closing (RFC 9293 §3.3.2, §3.5, §3.6), and a new
+//! connection in the place of one that is over.
 
+use super::handshake::Memory;
 use super::{Connection, NO_ACK};
 use crate::ecn::Echo;
 use crate::segment::{Flags, Segment};
@@ -94,7 +96,7 @@ impl Connection {
         match self.state {
             ConnectionState::SynSent | ConnectionState::SynReceived if acks_our_syn => {
                 handshake.on_syn_ack(&mut self.clock, segment);
-                self.ack_alone = handshake.config.opening == OpeningKind::Ns3;
+                self.ack_alone = handshake.config.opening == OpeningKind::BareAck;
                 self.enter_established(now, segment.window, Some(segment));
                 self.ack_pending = true;
             }
@@ -127,12 +129,16 @@ impl Connection {
         let rtt = answer.and_then(|answer| handshake.rtt(now, answer));
         let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
-        self.clock.agree(agreed.timestamps, handshake.config.one_way_agent);
+        self.clock.agree(agreed.timestamps);
+        if handshake.config.agent.is_some() {
+            self.clock.echo_duplicates();
+        }
         self.echo = Echo::new(agreed.ecn);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);
         let mut sender = std::mem::take(&mut handshake.memory).hold(sender);
         sender.write(self.written_early);
+        sender.set_nagle(handshake.nagle);
         sender.set_cork(handshake.cork);
         if self.close_requested {
             sender.close();
@@ -193,4 +199,52 @@ impl Connection {
         self.early_ack = NO_ACK;
         self.pending.closed = true;
     }
+
+    /// Bytes received in order and not yet read by [`Connection::read`].
+    pub fn readable(&self) -> Bytes {
+        self.receiver.unread()
+    }
+
+    /// Reads up to `bytes`; returns how many were available. Drain `poll_segment` afterwards: a window update may be due, or the ACK of a
+    /// segment with PSH.
+    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
+        let read = self.receiver.read(now, bytes);
+        self.ack_pending |= read > 0 && self.sender.is_some() && self.receiver.ack_due_at_read();
+        read
+    }
+
+    /// Data has arrived, or the time to look again: the application that reads at intervals does so now or later.
+    #[cold]
+    pub(super) fn read_at_intervals(&mut self, now: Time) {
+        let reader = self.exceptional.as_mut().and_then(|exceptional| exceptional.reader.as_mut());
+        let Some(reader) = reader.filter(|_| self.receiver.unread() > Bytes::ZERO) else { return };
+        if now < reader.next {
+            return self.timers.arm(Timer::Read, reader.next);
+        }
+        reader.next = now + reader.interval;
+        self.read(now, u64::MAX);
+    }
+
+    /// Takes the memory out of a connection that is over.
+    pub fn take_memory(&mut self) -> Memory {
+        Memory { sender: self.sender.take() }
+    }
+
+    /// Uses the memory of another, which is over, from the end of the handshake on.
+    pub fn use_memory(&mut self, memory: Memory) {
+        if let Some(handshake) = &mut self.handshake {
+            handshake.memory = memory;
+        }
+    }
+
+    /// Seeds the algorithm's random numbers with this instead of the settings' seed, until the handshake is complete: so
+    /// connections may share their settings.
+    pub fn set_seed(&mut self, seed: u64) {
+        if let Some(handshake) = &mut self.handshake {
+            handshake.seed = seed;
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

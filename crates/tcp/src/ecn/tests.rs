@@ -53,31 +53,32 @@ fn a_syn_ack_tells_how_an_accurate_syn_arrived() {
 fn classic_echo_stands_until_cwr() {
     let mut echo = Echo::new(EcnMode::Classic);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(false)), (false, false, false));
+    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::First);
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::None);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(true)), (false, true, true));
+    assert_eq!(bits(echo.flags(Flags::CWR)), (false, true, true));
     let reduced = Segment { flags: Flags::ACK.with(Flags::CWR), ..data(Ecn::Ect0) };
     assert_eq!(echo.on_segment(&reduced, true), EchoAck::Immediate);
-    assert_eq!(bits(echo.flags(false)), (false, false, false));
+    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
     // RFC 3168 §6.1.3: a packet that says so and is marked itself begins anew; §6.1.5: not one outside the window.
     assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::First);
     // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
     assert_eq!(echo.on_segment(&data(Ecn::NotEct), true), EchoAck::Retransmission);
     assert_eq!(echo.on_segment(&data(Ecn::NotEct), false), EchoAck::None);
     assert_eq!(Echo::new(EcnMode::Classic).on_segment(&data(Ecn::NotEct), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(false)), (false, false, true));
+    assert_eq!(bits(echo.flags(Flags::default())), (false, false, true));
     echo.on_segment(&reduced, true);
     echo.on_segment(&data(Ecn::Ce), false);
-    assert_eq!(bits(echo.flags(false)), (false, false, false));
+    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
 }
 
 #[test]
 fn dctcp_echo_follows_the_marks_and_tells_every_change() {
     let mut echo = Echo::new(EcnMode::Dctcp);
     let marks = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0];
-    let wishes = marks.map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags(false), echo.previous_flags()));
+    let wishes =
+        marks.map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags(Flags::default()), echo.previous_flags()));
     let (none, ece) = (Flags::default(), Flags::ECE);
     assert_eq!(wishes[0], (EchoAck::None, none, ece));
     assert_eq!(wishes[1], (EchoAck::Split, ece, none));
@@ -92,15 +93,15 @@ fn dctcp_echo_follows_the_marks_and_tells_every_change() {
 #[test]
 fn accurate_counters_count_packets_of_every_kind_and_payload_bytes() {
     let mut echo = Echo::new(EcnMode::Accecn);
-    assert_eq!(bits(echo.flags(true)), (true, false, true));
+    assert_eq!(bits(echo.flags(Flags::CWR)), (true, false, true));
     echo.on_segment(&data(Ecn::Ect0), true);
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::Immediate);
-    assert_eq!(bits(echo.flags(false)), (true, true, false));
+    assert_eq!(bits(echo.flags(Flags::default())), (true, true, false));
     let ack = Segment { len: 0, ..data(Ecn::Ce) };
     assert_eq!(echo.on_segment(&ack, false), EchoAck::None);
     echo.on_segment(&data(Ecn::Ce), true);
     // 5 + 3 = 8, of which the field holds three bits.
-    assert_eq!(bits(echo.flags(false)), (false, false, false));
+    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
     assert_eq!(echo.option(), Some(EcnBytes { ect0: 1000, ce: 2000, ect1: 0 }));
     assert_eq!(Echo::new(EcnMode::Classic).option(), None);
 }
@@ -181,7 +182,7 @@ fn field_and_counter_stay_together_over_a_long_run() {
         echo.on_segment(&data(ecn), true);
         if i % 2 == 1 {
             let ecn_bytes = echo.option().filter(|_| i % 5 != 0);
-            let ack = Segment { flags: Flags::ACK.with(echo.flags(false)), ecn_bytes, ..Segment::default() };
+            let ack = Segment { flags: Flags::ACK.with(echo.flags(Flags::default())), ecn_bytes, ..Segment::default() };
             told += feedback.on_ack(&ack, Bytes(2000), MSS).ce.0;
         }
     }

@@ -14,7 +14,7 @@ fn config(profile: ProfileName) -> TcpConfig {
 /// The SYN of an endpoint with these settings.
 fn syn(config: &TcpConfig) -> Segment {
     let timestamps = config.timestamps.then_some(Timestamps { value: 7, echo: 0 });
-    Segment { flags: Flags::SYN, syn: Some(offer(config, None)), timestamps, ..Segment::default() }
+    Segment { flags: Flags::SYN, syn: Some(offer(config, config.recv_buffer, None)), timestamps, ..Segment::default() }
 }
 
 #[test]
@@ -22,25 +22,25 @@ fn the_option_counts_the_room_of_the_timestamps() {
     let linux = config(ProfileName::Linux);
     let rfc = config(ProfileName::Rfc);
     assert_eq!((syn(&linux).syn, syn(&rfc).syn).0.map(|syn| syn.mss), Some(1460));
-    assert_eq!(Agreed::new(&linux, &syn(&linux), EcnMode::Off).mss, Bytes(1448));
-    assert_eq!(Agreed::new(&rfc, &syn(&linux), EcnMode::Off).mss, Bytes(1460));
+    assert_eq!(Agreed::new(&linux, linux.recv_buffer, &syn(&linux), EcnMode::Off).mss, Bytes(1448));
+    assert_eq!(Agreed::new(&rfc, rfc.recv_buffer, &syn(&linux), EcnMode::Off).mss, Bytes(1460));
     let small = TcpConfig { mss: Bytes(536), timestamps: false, ..rfc.clone() };
-    assert_eq!(Agreed::new(&linux, &syn(&small), EcnMode::Off).mss, Bytes(536));
+    assert_eq!(Agreed::new(&linux, linux.recv_buffer, &syn(&small), EcnMode::Off).mss, Bytes(536));
     let stamped = TcpConfig { mss: Bytes(524), timestamps: true, ..rfc };
-    assert_eq!(Agreed::new(&linux, &syn(&stamped), EcnMode::Off).mss, Bytes(524));
+    assert_eq!(Agreed::new(&linux, linux.recv_buffer, &syn(&stamped), EcnMode::Off).mss, Bytes(524));
 }
 
 #[test]
 fn what_one_side_does_not_offer_is_not_agreed() {
     let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(ProfileName::Linux) };
     let bare = TcpConfig { sack: false, timestamps: false, window_scale: false, ..full.clone() };
-    let agreed = Agreed::new(&full, &syn(&full), EcnMode::Off);
+    let agreed = Agreed::new(&full, full.recv_buffer, &syn(&full), EcnMode::Off);
     assert!(agreed.sack && agreed.timestamps && agreed.scale == Scale::Shift(9));
     for (ours, theirs) in [(&full, &bare), (&bare, &full)] {
-        let agreed = Agreed::new(ours, &syn(theirs), EcnMode::Off);
+        let agreed = Agreed::new(ours, ours.recv_buffer, &syn(theirs), EcnMode::Off);
         assert!(!agreed.sack && !agreed.timestamps && agreed.scale == Scale::Unscaled);
     }
-    let answer = offer(&full, Some(&syn(&bare)));
+    let answer = offer(&full, full.recv_buffer, Some(&syn(&bare)));
     assert_eq!(answer, SynOptions { mss: 1460, window_scale: None, sack_permitted: false });
     assert_eq!(Clock::default().stamp_syn(Time::ZERO, Some(&syn(&bare))), None);
 }
@@ -48,7 +48,8 @@ fn what_one_side_does_not_offer_is_not_agreed() {
 #[test]
 fn a_peer_without_options_takes_windows_of_any_size() {
     let config = config(ProfileName::Linux);
-    let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
+    let agreed =
+        Agreed::new(&config, config.recv_buffer, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
     assert_eq!((agreed.mss, agreed.scale.max_window(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
     assert!(!agreed.sack && !agreed.timestamps);
 }
@@ -71,7 +72,7 @@ fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
         ..Segment::default()
     };
     clock.on_syn(&segment(0, 10));
-    clock.agree(true, false);
+    clock.agree(true);
     assert_eq!(clock.stamp(ms(5), SeqNo(1)), Some(Timestamps { value: 5, echo: 10 }));
     clock.on_segment(&segment(1, 20));
     clock.on_segment(&segment(101, 30));
@@ -89,7 +90,7 @@ fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
 fn without_a_syn_the_first_segment_is_echoed() {
     let mut clock = Clock::default();
     clock.expect_no_syn();
-    clock.agree(true, false);
+    clock.agree(true);
     let stamps = Some(Timestamps { value: 215, echo: 0 });
     clock.on_segment(&Segment { seq: SeqNo(1), len: 100, timestamps: stamps, ..Segment::default() });
     let echo = clock.stamp(Time::ZERO, SeqNo(101)).map(|stamps| stamps.echo);
@@ -102,7 +103,8 @@ fn a_duplicate_is_echoed_in_ns2_alone() {
     for (echoes_duplicates, expected) in [(false, 20), (true, 30)] {
         let mut clock = Clock::default();
         clock.expect_no_syn();
-        clock.agree(true, echoes_duplicates);
+        clock.agree(true);
+        clock.echoes_duplicates = echoes_duplicates;
         for (seq, value) in [(1, 10), (101, 20), (1, 30)] {
             let stamps = Some(Timestamps { value, echo: 0 });
             clock.on_segment(&Segment { seq: SeqNo(seq), len: 100, timestamps: stamps, ..Segment::default() });

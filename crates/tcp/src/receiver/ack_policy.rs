@@ -1,5 +1,5 @@
 //! When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2), with what Linux adds: quick ACKs and SACK
-//! compression. Linux's behaviour was measured from recordings (docs/validation.md).
+//! compression. Linux's behaviour was measured from recordings (docs/generated/validation.md).
 
 use crate::options::Agreed;
 use crate::settings::DelayedAck;

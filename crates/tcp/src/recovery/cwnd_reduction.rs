@@ -58,7 +58,7 @@ impl CwndReduction {
         CwndReduction { kind, mss, recover_fs: from.max(mss), prr_delivered, prr_out, window, ssthresh, forces_first }
     }
 
-    /// The same reduction once something is to be sent again.
+    /// This reduction once something is to be sent again.
     pub(crate) fn with_retransmission(&self) -> CwndReduction {
         CwndReduction { forces_first: true, ..*self }
     }
@@ -120,7 +120,7 @@ impl CwndReduction {
     }
 
     /// The window falls by half of what is delivered, and to a segment more than is in flight, until it has reached ssthresh.
-    /// It is never below: what is missing there would leave in one burst at the end (ns-2's TCP-Linux, by its packets).
+    /// It is never below: what is missing there would leave in one burst at the end.
     fn halving(&self, ack: &PrrInput) -> Bytes {
         let down = Bytes(self.prr_delivered.0 / (2 * self.mss.0) * self.mss.0);
         self.recover_fs.saturating_sub(down).min(ack.in_flight + self.mss).max(ack.ssthresh)

@@ -3,13 +3,10 @@
 
 mod cwnd_reduction;
 mod dupack;
-mod one_way;
 mod rack;
-mod tick_timer;
 mod undo;
 
 pub(crate) use cwnd_reduction::{CwndReduction, PrrInput, ReductionStart};
-pub(crate) use dupack::{DupAckRecovery, Duplicate, Progress};
+pub(crate) use dupack::{DupAckRecovery, Progress};
 pub(crate) use rack::{Rack, ReoWndInput};
-pub(crate) use tick_timer::TickTimer;
 pub(crate) use undo::Undo;

@@ -1,4 +1,4 @@
-//! Forward acknowledgment: how far below the highest report a segment lies decides (ns-2.35's TCP-Linux).
+//! Forward acknowledgment: how far below the highest report a segment lies decides. The agent of Linux has it.
 
 use super::Scoreboard;
 use crate::seq::SeqNo;

@@ -3,7 +3,6 @@
 use super::Sender;
 use super::ack_context::{AckContext, AckReport, Prior};
 use super::core::SenderCore;
-use super::loss_recovery::LossRecovery;
 use crate::cc::RttSample;
 use crate::options::Clock;
 use crate::scoreboard::{AckSummary, PriorAckState};
@@ -30,11 +29,7 @@ impl Sender {
         }
         let prior = core.prior();
         let mut report = AckReport::default();
-        match &mut self.recovery {
-            LossRecovery::DupAck(_) => core.read_cumulative(now, segment.ack, &mut report),
-            LossRecovery::Sack(recovery) => recovery.read_report(core, now, segment, &mut report),
-            LossRecovery::Linux(recovery) => recovery.read_report(core, now, segment, &mut report),
-        }
+        self.recovery.read_report(core, now, segment, &mut report);
         let context = core.acknowledge(now, segment, window_changed, prior, &report);
         self.recovery.on_ack(core, &context, timers);
         core.arm_algorithm_timer(timers);
@@ -50,11 +45,7 @@ impl Sender {
         if segment.ack + core.max_rwnd < core.snd_una {
             return;
         }
-        if let LossRecovery::Sack(recovery) = &mut self.recovery {
-            recovery.on_old_ack(core, now, segment, timers);
-            core.report_losses(now);
-            core.arm_algorithm_timer(timers);
-        }
+        self.recovery.on_old_ack(core, now, segment, timers);
     }
 }
 
@@ -81,7 +72,7 @@ impl SenderCore {
     }
 
     /// The blocks of an ACK that say something, and how many they are.
-    pub(super) fn blocks_of(&self, segment: &Segment) -> ([SeqRange; 4], usize) {
+    pub(crate) fn blocks_of(&self, segment: &Segment) -> ([SeqRange; 4], usize) {
         let mut blocks = [SeqRange::default(); 4];
         let mut count = 0;
         for block in segment.sack.blocks() {
@@ -96,7 +87,7 @@ impl SenderCore {
 
     /// Reads the number of an ACK, which is all that it reports without SACK.
     #[inline(never)]
-    pub(super) fn read_cumulative(&mut self, now: Time, ack: SeqNo, report: &mut AckReport) {
+    pub(crate) fn read_cumulative(&mut self, now: Time, ack: SeqNo, report: &mut AckReport) {
         let SenderCore { board, sampler, .. } = self;
         let AckReport { summary, newest, .. } = report;
         board.advance(ack, PriorAckState::default(), summary, |delivered| sampler.on_delivered(now, delivered, newest));
@@ -115,8 +106,8 @@ impl SenderCore {
         let advances = segment.ack > prior.snd_una;
         self.snd_una = segment.ack;
         let bare = !segment.flags.intersects(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
-        let counts = !self.board.is_empty() || self.counts_idle_duplicates;
-        let duplicate = !advances && bare && !window_changed && counts && !report.dsack;
+        let repeats = !advances && bare && !window_changed && !report.dsack;
+        let duplicate = repeats && !self.board.is_empty();
         let marks = self.feedback.on_ack(segment, report.summary.delivered, self.mss);
         self.delivered_ce += marks.ce;
         let mut round_start = false;
@@ -126,11 +117,11 @@ impl SenderCore {
         }
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
         let rtt = match self.rtt.kind() {
-            RttAlgorithm::Ns3 => self.smoothed_rtt(now, &report.summary, tsecr),
+            RttAlgorithm::Timestamps => self.smoothed_rtt(now, &report.summary, tsecr),
             RttAlgorithm::Rfc | RttAlgorithm::Linux => self.measure_rtt(now, &report.summary, tsecr),
         };
         let one_way = one_way(segment);
-        AckContext { now, prior, report, marks, advances, duplicate, round_start, tsecr, rtt, one_way }
+        AckContext { now, prior, report, marks, advances, repeats, duplicate, round_start, tsecr, rtt, one_way }
     }
 
     #[inline]
@@ -143,7 +134,7 @@ impl SenderCore {
         rtt
     }
 
-    /// ns-3: the age of the echoed timestamp is the sample, SRTT what algorithms get, its minimum the minimum RTT.
+    /// The age of the echoed timestamp is the sample, SRTT what algorithms get, its minimum the minimum RTT.
     #[inline(never)]
     fn smoothed_rtt(&mut self, now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<RttSample> {
         if summary.acked_segments == 0 {

@@ -1,15 +1,22 @@
-//! What both ways of loss recovery need of a sender: its variables, what it knows of the path, and its algorithm.
+//! What every loss recovery needs of a sender: its variables, what it knows of the path, and its algorithm.
+//!
+//! `impl SenderCore` lies in:
+//!
+//! - this file: what the algorithm is shown and told
+//! - `ack.rs`: what an ACK reports and measures
+//! - `segments.rs`: new data and retransmissions
+//! - `rto.rs`: the deadlines of every sender
+
+use std::collections::VecDeque;
 
 use super::ack_context::{AckContext, AckVerdict, Prior};
-use super::controller::Controller;
+use super::cc_state::CcState;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
-use std::collections::VecDeque;
-
 use crate::cc::{Ack, Cause, Congestion, Head, Lost, Setup, State, View};
 use crate::config::TcpConfig;
-use crate::ecn::Feedback;
+use crate::ecn::{self, Feedback};
 use crate::options::Agreed;
 use crate::rate::{NewestAcked, RateSampler};
 use crate::round::Round;
@@ -17,7 +24,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
-use crate::settings::{EcnMode, OpeningKind};
+use crate::settings::OpeningKind;
 use crate::timers::Timers;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -49,105 +56,103 @@ pub(crate) struct HandshakeTiming {
 
 /// A sign of congestion, as a recovery sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CongestionSign {
-    pub(super) cause: Cause,
+pub(crate) struct CongestionSign {
+    pub(crate) cause: Cause,
     /// The first reduction of this episode.
-    pub(super) first: bool,
+    pub(crate) first: bool,
     /// What limited transmit sent, which does not count as FlightSize (RFC 5681 §3.2 step 2).
-    pub(super) limited_transmit: Bytes,
+    pub(crate) limited_transmit: Bytes,
     /// The window that a time-out restarts from.
-    pub(super) loss_window: Bytes,
+    pub(crate) loss_window: Bytes,
     /// What the recovery knows better of the oldest segment than the scoreboard.
-    pub(super) head: Option<Head>,
+    pub(crate) head: Option<Head>,
 }
 
 /// The sender but for its loss recovery.
 // Hot fields first; see connection.rs.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct SenderCore {
-    pub(super) snd_una: SeqNo,
-    pub(super) snd_nxt: SeqNo,
+pub(crate) struct SenderCore {
+    pub(crate) snd_una: SeqNo,
+    pub(crate) snd_nxt: SeqNo,
     /// The number after the last byte written.
-    pub(super) end: SeqNo,
-    pub(super) rwnd: Bytes,
+    pub(crate) end: SeqNo,
+    pub(crate) rwnd: Bytes,
     /// SND.WL1 (RFC 9293 §3.3.1): sequence number of the segment that last updated `rwnd`.
-    pub(super) snd_wl1: SeqNo,
+    pub(crate) snd_wl1: SeqNo,
     /// Probes of a closed window in a row.
-    pub(super) window_probes: u32,
+    pub(crate) window_probes: u32,
     /// Time-outs since `snd_una` last moved.
-    pub(super) timeouts_in_a_row: u32,
+    pub(crate) timeouts_in_a_row: u32,
     /// The send loop has had nothing to send at least once.
-    pub(super) ran_dry: bool,
-    /// So it has, and nothing has ever been written: this side of the connection only receives.
-    pub(super) pure_receiver: bool,
-    pub(super) window_probe_due: bool,
+    pub(crate) ran_dry: bool,
+    /// This side of the connection only receives: its send loop has run dry, and nothing has ever been written.
+    pub(crate) pure_receiver: bool,
+    pub(crate) window_probe_due: bool,
     /// The next segment is sent however little the receiver has room for (the override timeout of RFC 9293 §3.8.6.2.1).
-    pub(super) override_due: bool,
+    pub(crate) override_due: bool,
     /// A FIN follows the last byte.
-    pub(super) fin: bool,
-    pub(super) state: State,
+    pub(crate) fin: bool,
+    pub(crate) state: State,
     /// Something was sent since the send loop last ran dry.
-    pub(super) sent_in_burst: bool,
-    pub(super) tso_psh: bool,
-    pub(super) tso_defer: bool,
-    pub(super) tso_fill: bool,
-    pub(super) nagle: bool,
+    pub(crate) sent_in_burst: bool,
+    pub(crate) tso_psh: bool,
+    pub(crate) tso_defer: bool,
+    pub(crate) tso_fill: bool,
+    pub(crate) nagle: bool,
     /// Only full segments are sent (TCP_CORK).
-    pub(super) cork: bool,
+    pub(crate) cork: bool,
     /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
-    pub(super) more: bool,
-    pub(super) ecn: Ecn,
+    pub(crate) more: bool,
+    pub(crate) ecn: Ecn,
     /// ECN field of what is sent again. RFC 3168 §6.1.5 forbids it to be ECN-capable; RFC 8311 §4.3 lifts that for
     /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
     /// carries ECT(1).
-    pub(super) ecn_of_retransmissions: Ecn,
+    pub(crate) ecn_of_retransmissions: Ecn,
     /// cwnd applies in recovery too.
-    pub(super) owns_window: bool,
-    pub(super) cwnd_validation: bool,
-    pub(super) slow_start_after_idle: bool,
+    pub(crate) owns_window: bool,
+    pub(crate) cwnd_validation: bool,
+    pub(crate) slow_start_after_idle: bool,
     /// The next new segment carries CWR (RFC 3168 §6.1.2).
-    pub(super) cwr_due: bool,
-    /// An ACK that repeats the last counts as a duplicate although nothing is outstanding (ns-2's Vegas).
-    pub(super) counts_idle_duplicates: bool,
+    pub(crate) cwr_due: bool,
     /// Delivered in all when the window was last reduced.
     reduced_at: Bytes,
-    pub(super) feedback: Feedback,
-    pub(super) mss: Bytes,
+    pub(crate) feedback: Feedback,
+    pub(crate) mss: Bytes,
     /// The end of the last segment that was not full.
-    pub(super) small_end: SeqNo,
+    pub(crate) small_end: SeqNo,
     /// What was written below this number waits neither for Nagle's rule nor for the cork.
-    pub(super) pushed: SeqNo,
+    pub(crate) pushed: SeqNo,
     /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
-    pub(super) written_end: SeqNo,
-    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
+    pub(crate) written_end: SeqNo,
+    /// The ends of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
     #[expect(clippy::box_collection, reason = "8 bytes in every connection instead of 32")]
-    pub(super) earlier_ends: Option<Box<VecDeque<SeqNo>>>,
+    pub(crate) earlier_ends: Option<Box<VecDeque<SeqNo>>>,
     /// cwnd grows no more once it has reached this.
     cwnd_clamp: Bytes,
     /// Far in the future before the first segment, so that no idle period is measured.
-    pub(super) last_sent_at: Time,
+    pub(crate) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
-    pub(super) max_rwnd: Bytes,
-    pub(super) usage: CwndUsage,
-    pub(super) pacer: Pacer,
-    pub(super) cc: Controller,
-    pub(super) board: Scoreboard,
-    pub(super) sampler: RateSampler,
-    pub(super) round: Round,
+    pub(crate) max_rwnd: Bytes,
+    pub(crate) usage: CwndUsage,
+    pub(crate) pacer: Pacer,
+    pub(crate) cc: CcState,
+    pub(crate) board: Scoreboard,
+    pub(crate) sampler: RateSampler,
+    pub(crate) round: Round,
     /// Delivered and marked.
-    pub(super) delivered_ce: Bytes,
-    pub(super) rtt: RttEstimator,
-    pub(super) totals: Totals,
+    pub(crate) delivered_ce: Bytes,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) totals: Totals,
     /// FlightSize when the episode under way began.
-    pub(super) episode_flight: Bytes,
-    pub(super) tso_packet: TsoPacket,
+    pub(crate) episode_flight: Bytes,
+    pub(crate) tso_packet: TsoPacket,
 }
 
 impl SenderCore {
     /// A sender of data from number 1 on.
     #[inline]
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &TcpConfig,
         seed: u64,
         agreed: Agreed,
@@ -155,18 +160,7 @@ impl SenderCore {
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> SenderCore {
-        let setup = Setup {
-            now,
-            mss: agreed.mss,
-            initial_window: initial_window(config, agreed, handshake.timeouts),
-            initial_ssthresh: config.initial_ssthresh,
-            handshake_rtt: handshake.rtt,
-            without_handshake: !config.handshake,
-            one_way_agent: config.one_way_agent,
-            paced: config.pacing,
-            seed,
-        };
-        let (ecn, proportionate) = (ecn_field(agreed.ecn), agreed.ecn.is_proportionate());
+        let (ecn, proportionate) = (ecn::of_data(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
             mss: agreed.mss,
             cwnd_validation: config.cwnd_validation,
@@ -186,7 +180,7 @@ impl SenderCore {
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
             reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
-            cc: Controller::new(config.cc.build(&setup)),
+            cc: CcState::new(config.cc.build(&setup(config, seed, agreed, now, handshake))),
             state: State::Open,
             board: Scoreboard::default(),
             rtt: RttEstimator::after_handshake(config.rto, config.rtt_estimator, handshake.rtt),
@@ -211,7 +205,6 @@ impl SenderCore {
             override_due: false,
             episode_flight: Bytes::ZERO,
             cwr_due: false,
-            counts_idle_duplicates: false,
             sent_in_burst: false,
             ran_dry: false,
             pure_receiver: false,
@@ -220,13 +213,13 @@ impl SenderCore {
     }
 
     #[inline]
-    pub(super) fn fin_sent(&self) -> bool {
+    pub(crate) fn fin_sent(&self) -> bool {
         self.fin && self.snd_nxt > self.end
     }
 
     /// The sender before an ACK.
     #[inline]
-    pub(super) fn prior(&self) -> Prior {
+    pub(crate) fn prior(&self) -> Prior {
         Prior {
             snd_una: self.snd_una,
             flight: self.board.flight(),
@@ -236,7 +229,7 @@ impl SenderCore {
     }
 
     /// What an algorithm is shown of the sender.
-    pub(super) fn view(&self, now: Time, round_start: bool) -> View {
+    pub(crate) fn view(&self, now: Time) -> View {
         let cwnd_limited = self.usage.is_limited(self.cc.window());
         View {
             now,
@@ -257,7 +250,7 @@ impl SenderCore {
             delivered: self.sampler.delivered(),
             delivered_ce: self.delivered_ce,
             round: self.round.count,
-            round_start,
+            round_start: false,
             cwnd_limited,
             app_limited: self.sampler.app_limited(),
             paced_until: self.pacer.until(),
@@ -271,7 +264,7 @@ impl SenderCore {
     /// Reports to the algorithm that an episode begins, or that a time-out continues one.
     #[cold]
     #[inline(never)]
-    pub(super) fn report_congestion(&mut self, now: Time, sign: &CongestionSign) {
+    pub(crate) fn report_congestion(&mut self, now: Time, sign: &CongestionSign) {
         let mut flight = self.board.flight().saturating_sub(sign.limited_transmit);
         if matches!(self.state, State::Open | State::Disorder) {
             self.episode_flight = flight;
@@ -284,7 +277,7 @@ impl SenderCore {
         let CongestionSign { cause, first, loss_window, head, .. } = *sign;
         let head = head.or_else(|| self.board.head());
         let event = Congestion { cause, state_before: self.state, flight, first, loss_window, head };
-        let view = self.view(now, false);
+        let view = self.view(now);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
         self.reduced_at = self.sampler.delivered();
@@ -294,7 +287,7 @@ impl SenderCore {
     /// was sent since the last has been reported. Without it a sender whose recovery goes on would be deaf to a queue
     /// that marks all it sends. A classic echo means no more than a loss does, which has been answered (RFC 3168 §6.1.2).
     #[inline]
-    pub(super) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
+    pub(crate) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
         let since_the_last = |newest: &NewestAcked| newest.prior_delivered() >= self.reduced_at;
         self.ecn_of_retransmissions != Ecn::NotEct
             && ack.marks.echo
@@ -302,14 +295,8 @@ impl SenderCore {
             && ack.report.newest.as_ref().is_some_and(since_the_last)
     }
 
-    /// Reports to the algorithm that an episode of fast recovery or CWR has ended.
-    pub(super) fn report_recovery_end(&mut self, now: Time, round_start: bool) {
-        let view = self.view(now, round_start);
-        self.cc.on_recovery_end(&view);
-    }
-
     /// Reports an ACK to the algorithm. True if the algorithm sees congestion of its own and asks for a reduction.
-    pub(super) fn report_ack(&mut self, context: &AckContext, verdict: &AckVerdict) -> bool {
+    pub(crate) fn report_ack(&mut self, context: &AckContext, verdict: &AckVerdict) -> bool {
         let AckContext { now, prior, report, marks, .. } = *context;
         let lost_total = self.board.lost_total();
         let ack = Ack {
@@ -328,7 +315,7 @@ impl SenderCore {
             rate: self.sampler.sample(report.newest.as_ref(), self.rtt.min(), lost_total),
         };
         self.report_losses(now);
-        let mut view = self.view(now, context.round_start);
+        let mut view = View { round_start: context.round_start, ..self.view(now) };
         view.may_grow &= verdict.may_grow;
         self.cc.on_ack(&ack, &view);
         self.state < State::Cwr && self.cc.wants_reduction()
@@ -336,7 +323,7 @@ impl SenderCore {
 
     /// Reports to the algorithm what was newly marked lost.
     #[inline]
-    pub(super) fn report_losses(&mut self, now: Time) {
+    pub(crate) fn report_losses(&mut self, now: Time) {
         if self.board.has_newly_lost() {
             self.report_newly_lost(now);
         }
@@ -345,7 +332,7 @@ impl SenderCore {
     #[cold]
     #[inline(never)]
     fn report_newly_lost(&mut self, now: Time) {
-        let view = self.view(now, false);
+        let view = self.view(now);
         for segment in self.board.take_newly_lost() {
             let lost = Lost {
                 seq: segment.seq,
@@ -361,7 +348,7 @@ impl SenderCore {
 
     /// The rate to send at, if the connection or its algorithm paces.
     #[inline]
-    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
         if let Some(rate) = self.cc.pacing_rate() {
             return Some(rate);
         }
@@ -369,7 +356,7 @@ impl SenderCore {
     }
 
     /// The pacing rate for an algorithm that asks for none (Linux): 2 cwnd/srtt below half of ssthresh, 1.2 above.
-    pub(super) fn default_pacing_rate(&self) -> Option<Rate> {
+    pub(crate) fn default_pacing_rate(&self) -> Option<Rate> {
         let window = self.cc.window();
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
         let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);
@@ -377,12 +364,18 @@ impl SenderCore {
     }
 }
 
-/// ECN field of data.
-fn ecn_field(mode: EcnMode) -> Ecn {
-    match mode {
-        EcnMode::Off => Ecn::NotEct,
-        EcnMode::L4s => Ecn::Ect1,
-        EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
+/// What an algorithm is built from.
+fn setup(config: &TcpConfig, seed: u64, agreed: Agreed, now: Time, handshake: HandshakeTiming) -> Setup {
+    Setup {
+        now,
+        mss: agreed.mss,
+        initial_window: initial_window(config, agreed, handshake.timeouts),
+        initial_ssthresh: config.initial_ssthresh,
+        handshake_rtt: handshake.rtt,
+        without_handshake: !config.handshake,
+        agent: config.agent,
+        paced: config.pacing,
+        seed,
     }
 }
 

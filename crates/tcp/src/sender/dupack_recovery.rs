@@ -1,71 +1,58 @@
-//! Recovery by duplicate ACKs at work: Tahoe, Reno, NewReno and ns-2's Vegas.
+//! Recovery by duplicate ACKs at work: Tahoe, Reno and NewReno.
 
 use super::ack_context::{AckContext, AckVerdict};
 use super::core::{CongestionSign, SenderCore};
-use crate::cc::{Cause, State};
-use crate::recovery::{DupAckRecovery, Duplicate, Progress};
+use crate::cc::{Cause, Head, State, View};
+use crate::recovery::{DupAckRecovery, Progress};
 use crate::timers::{Timer, Timers};
 use crate::units::Time;
 
 impl DupAckRecovery {
     #[inline(never)]
-    pub(super) fn on_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
+    pub(crate) fn on_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
         let before = core.state;
         let mut verdict = AckVerdict::default();
-        let sample = self.on_agent_ack(core, ack);
-        let ack = sample.as_ref().unwrap_or(ack);
         if ack.advances {
-            self.on_new_ack(core, ack, &mut verdict, timers);
+            let progress = self.on_new_ack(core, ack, &mut verdict);
+            self.restart_rto(core, ack.now, progress, timers);
         } else if ack.duplicate {
-            self.on_duplicate_ack(core, ack, timers);
+            self.on_duplicate_ack(core, ack.now);
             verdict.duplicate = self.duplicates();
         }
+        self.finish_ack(core, ack, before, verdict, None);
+    }
+
+    /// What follows once it is known what an ACK means: congestion marks, growth, the algorithm's own wishes. `before` was the
+    /// state when the ACK arrived; `head` is the oldest segment if it is known better than the scoreboard has it.
+    pub(crate) fn finish_ack(
+        &mut self,
+        core: &mut SenderCore,
+        ack: &AckContext,
+        before: State,
+        mut verdict: AckVerdict,
+        head: Option<Head>,
+    ) {
         if core.marks_reduce_in_recovery(ack) {
             // In force when fast recovery, which has a window of its own, is over.
             core.totals.ecn_reductions += 1;
-            self.report_congestion(core, ack.now, Cause::Ecn, false);
+            core.report_congestion(ack.now, &CongestionSign { first: false, head, ..self.sign(core, Cause::Ecn) });
         }
         if ack.marks.echo && matches!(core.state, State::Open | State::Disorder) {
             // RFC 3168 §6.1.2: once per window of data.
             core.totals.ecn_reductions += 1;
-            self.enter_cwr(core, ack.now, Cause::Ecn);
+            self.enter_cwr(core, ack.now, &CongestionSign { head, ..self.sign(core, Cause::Ecn) });
         }
         if ack.advances || ack.duplicate {
             // RFC 5681 §3.2 step 6: the ACK that ends fast recovery deflates the window to ssthresh; it adds nothing.
             verdict.may_grow = !before.in_cwnd_reduction();
             if core.report_ack(ack, &verdict) {
-                self.enter_cwr(core, ack.now, Cause::Algorithm);
+                self.enter_cwr(core, ack.now, &CongestionSign { head, ..self.sign(core, Cause::Algorithm) });
             }
-        }
-        if ack.advances && self.takes_vegas_check() {
-            self.check_head_again(core, ack.now);
-        }
-    }
-
-    /// True if the oldest segment is older than the algorithm lets it become; only Vegas asks.
-    fn head_expired(&self, core: &SenderCore, now: Time) -> bool {
-        let (head, limit) = (self.head(core.snd_una, &core.board), core.cc.head_timeout());
-        self.is_vegas() && head.zip(limit).is_some_and(|(head, limit)| now.since(head.sent_at) >= limit)
-    }
-
-    /// As in ns-2's Vegas: after a retransmission more may be missing. The window has been reduced for that already.
-    fn check_head_again(&mut self, core: &mut SenderCore, now: Time) {
-        let Some(head) = self.head(core.snd_una, &core.board).filter(|_| self.head_expired(core, now)) else {
-            self.end_vegas_checks();
-            return;
-        };
-        self.report_congestion(core, now, Cause::HeadTimeout, false);
-        if self.agent.is_some() {
-            return self.retransmit_agent_head(core);
-        }
-        self.retransmit_head(head.transmissions, &mut core.board);
-        if core.state != State::Loss {
-            core.state = State::Recovery;
         }
     }
 
     /// `snd_una` has moved.
-    fn on_new_ack(&mut self, core: &mut SenderCore, ack: &AckContext, verdict: &mut AckVerdict, timers: &mut Timers) {
+    pub(crate) fn on_new_ack(&mut self, core: &mut SenderCore, ack: &AckContext, verdict: &mut AckVerdict) -> Progress {
         let before = core.state;
         let summary = &ack.report.summary;
         verdict.acked = summary.acked_in_flight;
@@ -76,60 +63,55 @@ impl DupAckRecovery {
             core.state = State::Open;
         }
         if progress == Progress::Done && before.in_cwnd_reduction() {
-            core.report_recovery_end(ack.now, ack.round_start);
+            let view = View { round_start: ack.round_start, ..core.view(ack.now) };
+            core.cc.on_recovery_end(&view);
         }
-        // RFC 6298 §5.2, §5.3; RFC 6582 §3.2: of several partial ACKs only the first restarts the timer.
-        if core.board.is_empty() && self.agent.is_none() {
+        progress
+    }
+
+    /// RFC 6298 §5.2, §5.3; RFC 6582 §3.2: of several partial ACKs only the first restarts the timer.
+    pub(crate) fn restart_rto(&self, core: &SenderCore, now: Time, progress: Progress, timers: &mut Timers) {
+        if core.board.is_empty() {
             timers.stop(Timer::Rto);
         } else if progress != (Progress::Partial { restart_timer: false }) {
-            timers.arm(Timer::Rto, ack.now + core.rtt.rto());
+            timers.arm(Timer::Rto, now + core.rtt.rto());
         }
     }
 
-    fn on_duplicate_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
-        let head_expired = self.head_expired(core, ack.now);
-        let (state, snd_una, pipe) = (core.state, core.snd_una, core.board.pipe());
-        let means_loss = self.on_duplicate(&Duplicate { state, snd_una, pipe, head_expired });
+    /// True if it means a loss.
+    pub(crate) fn on_duplicate_ack(&mut self, core: &mut SenderCore, now: Time) -> bool {
+        let state = core.state;
+        let means_loss = self.on_duplicate(state, core.snd_una);
         if means_loss {
             core.totals.recoveries += u32::from(state != State::Recovery);
             if state != State::Cwr {
-                let cause = if head_expired { Cause::HeadTimeout } else { Cause::DupAck };
-                self.report_congestion(core, ack.now, cause, true);
+                core.report_congestion(now, &self.sign(core, Cause::DupAck));
             }
-            self.on_agent_loss(core);
-            if self.is_vegas() || self.agent.is_some() {
-                // ns-2's Vegas: the retransmission restarts the timer.
-                timers.arm(Timer::Rto, ack.now + core.rtt.rto());
-            }
-            core.state = self.begin(core.snd_una, core.snd_nxt, core.cc.window().cwnd, &mut core.board);
-            return;
-        }
-        if head_expired && self.agent.is_some() {
-            self.report_expired_head(core, ack.now);
-        }
-        if core.state == State::Open {
+            core.state = self.begin(core.snd_nxt, core.cc.window().cwnd, &mut core.board);
+        } else if state == State::Open {
             core.state = State::Disorder;
         }
+        means_loss
     }
 
-    pub(super) fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause, first: bool) {
-        let (limited_transmit, loss_window) = (self.limited_transmit_sent(), core.mss);
-        let head = self.agent.as_ref().and_then(|agent| agent.head(core.snd_una));
-        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window, head });
+    /// The first reduction of an episode.
+    pub(crate) fn sign(&self, core: &SenderCore, cause: Cause) -> CongestionSign {
+        let limited_transmit = self.limited_transmit_sent();
+        CongestionSign { cause, first: true, limited_transmit, loss_window: core.mss, head: None }
     }
 
     /// The window is reduced although nothing was lost.
-    fn enter_cwr(&mut self, core: &mut SenderCore, now: Time, cause: Cause) {
-        self.report_congestion(core, now, cause, true);
+    fn enter_cwr(&mut self, core: &mut SenderCore, now: Time, sign: &CongestionSign) {
+        core.report_congestion(now, sign);
         self.begin_cwr(core.snd_nxt);
         core.state = State::Cwr;
     }
 
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
-    pub(super) fn on_rto(&mut self, core: &mut SenderCore, now: Time) {
+    pub(crate) fn on_rto(&mut self, core: &mut SenderCore, now: Time) {
         // RFC 5681 §3.1: ssthresh is left alone when the same segment times out again.
         if core.timeouts_in_a_row == 0 {
-            self.report_congestion(core, now, Cause::Timeout, true);
+            core.report_congestion(now, &self.sign(core, Cause::Timeout));
         }
         self.on_timeout(core.snd_nxt, &mut core.board);
         core.state = State::Loss;

@@ -1,17 +1,18 @@
-//! The ways to recover from loss. Here alone it is asked which one a connection has.
+//! The ways to recover from loss. Here alone it is asked which one a sender has.
 
-use super::ack_context::AckContext;
-use super::core::SenderCore;
-use super::linux_agent::LinuxAgent;
-use super::sack_recovery::SackRecovery;
-use super::segments::Outgoing;
+use super::ack_context::{AckContext, AckReport};
+use super::core::{HandshakeTiming, SenderCore};
+use super::sack_recovery::{SackRecovery, TimeOut};
+use super::segments::{NewData, Outgoing};
+use crate::compat::{Recovery, SecondsClock};
 use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::recovery::DupAckRecovery;
 use crate::scoreboard::Chunk;
+use crate::segment::Segment;
 use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
-use crate::timers::Timers;
+use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
 /// How losses are detected and repaired.
@@ -21,22 +22,52 @@ pub(super) enum LossRecovery {
     DupAck(DupAckRecovery),
     /// By SACK (RFC 6675) or time (RFC 8985).
     Sack(SackRecovery),
-    /// As ns-2.35's TCP-Linux.
-    Linux(Box<LinuxAgent>),
+    /// As an agent of another simulator.
+    Compat(Box<Recovery>),
 }
 
 impl LossRecovery {
     pub(super) fn new(config: &TcpConfig, agreed: Agreed) -> LossRecovery {
+        if let Some(recovery) = Recovery::of(config, agreed) {
+            return LossRecovery::Compat(Box::new(recovery));
+        }
         match config.recovery {
             // RFC 6675 builds on SACK; without it NewReno remains.
             RecoveryKind::Sack if !agreed.sack => {
                 LossRecovery::DupAck(DupAckRecovery::new(config, RecoveryKind::NewReno, agreed.mss))
             }
-            RecoveryKind::Sack if config.one_way_agent && agreed.timestamps => {
-                LossRecovery::Linux(Box::new(LinuxAgent::new(config, agreed.mss)))
-            }
             RecoveryKind::Sack | RecoveryKind::Rack => LossRecovery::Sack(SackRecovery::new(config, agreed)),
             by_duplicates => LossRecovery::DupAck(DupAckRecovery::new(config, by_duplicates, agreed.mss)),
+        }
+    }
+
+    /// The handshake is over.
+    pub(super) fn start(&mut self, core: &mut SenderCore, handshake: HandshakeTiming, now: Time) {
+        if let LossRecovery::Compat(recovery) = self {
+            recovery.start(core, handshake, now);
+        }
+    }
+
+    /// The clock of an agent of another simulator.
+    pub(super) fn compat_mut(&mut self) -> Option<&mut SecondsClock> {
+        match self {
+            LossRecovery::Compat(recovery) => recovery.clock_mut(),
+            LossRecovery::DupAck(_) | LossRecovery::Sack(_) => None,
+        }
+    }
+
+    /// True if segments sent together may count as one packet for the network card.
+    pub(super) fn forms_tso_packets(&self) -> bool {
+        matches!(self, LossRecovery::Sack(_))
+    }
+
+    /// Reads what an ACK reports.
+    #[inline]
+    pub(super) fn read_report(&mut self, core: &mut SenderCore, now: Time, segment: &Segment, report: &mut AckReport) {
+        match self {
+            LossRecovery::DupAck(_) => core.read_cumulative(now, segment.ack, report),
+            LossRecovery::Sack(recovery) => recovery.read_report(core, now, segment, report),
+            LossRecovery::Compat(recovery) => recovery.read_report(core, now, segment, report),
         }
     }
 
@@ -46,7 +77,28 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.on_ack(core, ack, timers),
             LossRecovery::Sack(recovery) => recovery.on_ack(core, ack, timers),
-            LossRecovery::Linux(recovery) => recovery.on_ack(core, ack, timers),
+            LossRecovery::Compat(recovery) => recovery.on_ack(core, ack, timers),
+        }
+    }
+
+    /// An ACK below `snd_una` may still report selectively what has arrived.
+    pub(super) fn on_old_ack(&mut self, core: &mut SenderCore, now: Time, segment: &Segment, timers: &mut Timers) {
+        if let LossRecovery::Sack(recovery) = self {
+            recovery.on_old_ack(core, now, segment, timers);
+            core.report_losses(now);
+            core.arm_algorithm_timer(timers);
+        }
+    }
+
+    /// The timers that RACK and TLP alone set.
+    #[inline]
+    pub(super) fn on_own_timers(&mut self, core: &mut SenderCore, now: Time, timers: &mut Timers) {
+        let LossRecovery::Sack(recovery) = self else { return };
+        if timers.expire(Timer::Reorder, now) {
+            recovery.on_reorder_timer(core, now, timers);
+        }
+        if timers.expire(Timer::Tlp, now) {
+            recovery.on_probe_timer(core, now, timers);
         }
     }
 
@@ -55,7 +107,21 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.on_rto(core, now),
             LossRecovery::Sack(recovery) => recovery.on_rto(core, now),
-            LossRecovery::Linux(recovery) => recovery.on_rto(core, now),
+            LossRecovery::Compat(recovery) => recovery.on_rto(core, now),
+        }
+    }
+
+    /// The retransmission timer expired with nothing outstanding, which means nothing but to an agent.
+    pub(super) fn on_idle_rto(&mut self, core: &mut SenderCore, now: Time, timers: &mut Timers) {
+        if let LossRecovery::Compat(recovery) = self {
+            recovery.on_idle_rto(core, now, timers);
+        }
+    }
+
+    /// The time-out has been backed off; an agent keeps it by a clock of its own.
+    pub(super) fn after_rto(&mut self, core: &mut SenderCore) {
+        if let LossRecovery::Compat(recovery) = self {
+            recovery.after_rto(core);
         }
     }
 
@@ -67,38 +133,70 @@ impl LossRecovery {
             _ if core.owns_window => cwnd,
             LossRecovery::DupAck(recovery) => recovery.window(core.state, cwnd),
             LossRecovery::Sack(recovery) => recovery.window(cwnd),
-            LossRecovery::Linux(recovery) => recovery.window(cwnd),
+            LossRecovery::Compat(recovery) => recovery.window(core.state, cwnd),
         }
     }
 
-    /// New data is about to be sent.
+    /// True if the window may be too small for a segment although nothing is outstanding.
     #[inline]
-    pub(super) fn on_new_data(&mut self, core: &SenderCore, now: Time, chunk: Chunk) {
+    pub(super) fn window_may_close(&self) -> bool {
+        matches!(self, LossRecovery::Compat(recovery) if recovery.window_may_close())
+    }
+
+    /// What goes before all else: a tail loss probe (RFC 8985 §7.3).
+    #[inline]
+    pub(super) fn poll_first(&mut self, core: &mut SenderCore, now: Time, timers: &mut Timers) -> Option<Outgoing> {
+        let LossRecovery::Sack(recovery) = self else { return None };
+        if recovery.take_probe_due() { recovery.poll_tail_probe(core, now, timers) } else { None }
+    }
+
+    /// New data that an agent sends whatever its window says.
+    #[inline]
+    pub(super) fn take_ahead(&mut self, core: &SenderCore) -> Option<NewData> {
+        match self {
+            LossRecovery::Compat(recovery) => recovery.take_ahead(core),
+            LossRecovery::DupAck(_) | LossRecovery::Sack(_) => None,
+        }
+    }
+
+    /// Sends new data.
+    #[inline]
+    pub(super) fn send_new(
+        &mut self,
+        core: &mut SenderCore,
+        now: Time,
+        new: &NewData,
+        timers: &mut Timers,
+    ) -> Outgoing {
         match self {
             LossRecovery::DupAck(recovery) => {
-                let bytes = Bytes(u64::from(chunk.len));
+                let bytes = Bytes(u64::from(new.chunk.len));
                 recovery.on_new_data(core.state, bytes, core.board.pipe() + bytes, core.cc.window().cwnd);
-                recovery.on_agent_new_data(chunk.seq, chunk.seq + bytes, now);
             }
-            LossRecovery::Sack(recovery) => recovery.on_new_data(core.state, chunk),
-            LossRecovery::Linux(recovery) => recovery.on_new_data(core, now),
+            LossRecovery::Sack(recovery) => recovery.on_new_data(core.state, new.chunk),
+            LossRecovery::Compat(recovery) => return recovery.send_new(core, now, new, timers),
         }
+        core.send_new(now, new, timers)
     }
 
     /// A segment has been retransmitted.
     #[inline]
-    pub(super) fn on_retransmission(&mut self, core: &SenderCore, now: Time, chunk: Chunk) {
+    pub(super) fn on_retransmission(&mut self, core: &mut SenderCore, now: Time, chunk: Chunk) {
         match self {
-            LossRecovery::DupAck(recovery) => recovery.on_retransmission(chunk.seq, now),
+            LossRecovery::DupAck(recovery) => recovery.on_retransmission(),
             LossRecovery::Sack(recovery) => recovery.on_retransmission(now, chunk),
-            LossRecovery::Linux(recovery) => recovery.on_retransmission(core, now, chunk),
+            LossRecovery::Compat(recovery) => recovery.on_retransmission(core, now, chunk),
         }
     }
 
     /// True if the next retransmission is sent whatever the window says.
     #[inline]
     pub(super) fn forces_retransmit(&self) -> bool {
-        matches!(self, LossRecovery::DupAck(recovery) if recovery.force_retransmit())
+        match self {
+            LossRecovery::DupAck(recovery) => recovery.force_retransmit(),
+            LossRecovery::Sack(_) => false,
+            LossRecovery::Compat(recovery) => recovery.forces_retransmit(),
+        }
     }
 
     /// RFC 8985 lets the retransmission of the oldest segment restart the timer, as Linux does; RFC 6298 §5.1 does not.
@@ -116,7 +214,7 @@ impl LossRecovery {
     /// No new data could be sent for F-RTO: true if F-RTO goes on all the same.
     pub(super) fn continue_frto(&mut self, snd_nxt: SeqNo) -> bool {
         match self {
-            LossRecovery::DupAck(_) | LossRecovery::Linux(_) => false,
+            LossRecovery::DupAck(_) | LossRecovery::Compat(_) => false,
             LossRecovery::Sack(recovery) => recovery.continue_frto(snd_nxt),
         }
     }
@@ -125,7 +223,7 @@ impl LossRecovery {
     pub(super) fn poll_hole(&mut self, core: &mut SenderCore, now: Time) -> Option<Outgoing> {
         let window = self.send_window(core);
         match self {
-            LossRecovery::DupAck(_) | LossRecovery::Linux(_) => None,
+            LossRecovery::DupAck(_) | LossRecovery::Compat(_) => None,
             LossRecovery::Sack(recovery) => recovery.poll_hole(core, now, window),
         }
     }
@@ -135,23 +233,23 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.threshold().into(),
             LossRecovery::Sack(recovery) => recovery.reordering(),
-            LossRecovery::Linux(_) => 3,
+            LossRecovery::Compat(recovery) => recovery.reordering(),
         }
     }
 
     /// The send loop ran dry, or the application has written.
     #[inline]
     pub(super) fn on_burst_end(&mut self) {
-        if let LossRecovery::DupAck(recovery) = self {
+        if let LossRecovery::Compat(recovery) = self {
             recovery.on_burst_end();
         }
     }
 
-    /// The recovery of one of ns-2's one-way agents.
-    pub(super) fn one_way_agent(&mut self) -> Option<&mut DupAckRecovery> {
-        match self {
-            LossRecovery::DupAck(recovery) if recovery.agent.is_some() => Some(recovery),
-            _ => None,
+    /// Something was sent before the send loop ran dry: a tail loss probe is scheduled (RFC 8985 §7.2).
+    #[inline]
+    pub(super) fn after_burst(&self, core: &SenderCore, now: Time, timers: &mut Timers) {
+        if let LossRecovery::Sack(recovery) = self {
+            recovery.schedule_tail_probe(core, now, TimeOut::FromHead, timers);
         }
     }
 
@@ -160,7 +258,7 @@ impl LossRecovery {
         match self {
             LossRecovery::DupAck(recovery) => recovery.recover(),
             LossRecovery::Sack(recovery) => recovery.recover(),
-            LossRecovery::Linux(recovery) => recovery.recover(),
+            LossRecovery::Compat(recovery) => recovery.recover(),
         }
     }
 }

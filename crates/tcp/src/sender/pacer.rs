@@ -9,7 +9,7 @@ const UNPACED_SEGMENTS: u32 = 10;
 // Hot fields first; see connection.rs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Pacer {
+pub(crate) struct Pacer {
     next_at: Time,
     /// The burst under way.
     burst: Option<Burst>,
@@ -28,32 +28,32 @@ struct Burst {
 }
 
 impl Pacer {
-    pub(super) fn new(always: bool) -> Pacer {
+    pub(crate) fn new(always: bool) -> Pacer {
         Pacer { always, next_at: Time::ZERO, unpaced: UNPACED_SEGMENTS, burst: None }
     }
 
     /// True if the connection paces whatever its algorithm asks for.
     #[inline]
-    pub(super) fn always(&self) -> bool {
+    pub(crate) fn always(&self) -> bool {
         self.always
     }
 
     /// Nothing is sent before.
     #[inline]
-    pub(super) fn until(&self) -> Time {
+    pub(crate) fn until(&self) -> Time {
         self.next_at
     }
 
     /// True while nothing may be sent.
     #[inline]
-    pub(super) fn blocks(&self, now: Time) -> bool {
+    pub(crate) fn blocks(&self, now: Time) -> bool {
         self.burst.is_none() && now < self.next_at
     }
 
     /// A segment is sent. The burst is complete when one more would make it larger than `quantum`; without a quantum each
     /// segment is a burst, and lateness changes nothing.
     #[inline]
-    pub(super) fn on_sent(&mut self, now: Time, bytes: Bytes, quantum: Option<Bytes>, rate: Rate) {
+    pub(crate) fn on_sent(&mut self, now: Time, bytes: Bytes, quantum: Option<Bytes>, rate: Rate) {
         if self.unpaced > 0 {
             self.unpaced -= 1;
             self.next_at = if quantum.is_some() { now } else { self.next_at };
@@ -69,7 +69,7 @@ impl Pacer {
 
     /// The pause after a burst. As in Linux, a late burst shortens it by its lateness, by half at most.
     #[inline]
-    pub(super) fn complete(&mut self, now: Time, rate: Rate) {
+    pub(crate) fn complete(&mut self, now: Time, rate: Rate) {
         if let Some(Burst { bytes, late }) = self.burst.take() {
             let length = rate.transmission_time(bytes);
             self.next_at = self.next_at.max(now) + length.saturating_sub(late.min(length / 2));

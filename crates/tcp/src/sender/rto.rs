@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 impl SenderCore {
     /// The algorithm may have changed when it wants to be called.
     #[inline]
-    pub(super) fn arm_algorithm_timer(&self, timers: &mut Timers) {
+    pub(crate) fn arm_algorithm_timer(&self, timers: &mut Timers) {
         match self.cc.next_timer() {
             Some(at) => timers.arm(Timer::Algorithm, at),
             None => timers.stop(Timer::Algorithm),
@@ -16,7 +16,7 @@ impl SenderCore {
     }
 
     /// RFC 9293 §3.8.6.1: the first probe after a time-out, then at doubling intervals.
-    pub(super) fn persist_interval(&self) -> Span {
+    pub(crate) fn persist_interval(&self) -> Span {
         let max = Span::from_millis(120_000);
         self.rtt.rto().saturating_mul(1 << self.window_probes.min(16)).min(max)
     }
@@ -24,7 +24,7 @@ impl SenderCore {
     /// The persist timer expired with nothing outstanding. Into a window that was merely too small for a segment goes what
     /// it has room for: the override timeout of RFC 9293 §3.8.6.2.1, for which Linux uses this timer too.
     #[cold]
-    pub(super) fn on_persist_timer(&mut self, now: Time, timers: &mut Timers) {
+    pub(crate) fn on_persist_timer(&mut self, now: Time, timers: &mut Timers) {
         let has_room = self.snd_una + self.rwnd > self.snd_nxt;
         if has_room && self.end > self.snd_nxt {
             self.override_due = true;
@@ -38,12 +38,12 @@ impl SenderCore {
 
     /// When the oldest segment times out, counted from its last transmission.
     #[inline]
-    pub(super) fn rto_from_head(&self) -> Option<Time> {
+    pub(crate) fn rto_from_head(&self) -> Option<Time> {
         self.board.head().map(|head| head.sent_at).map(|sent| sent + self.rtt.rto())
     }
 
     #[inline]
-    pub(super) fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {
+    pub(crate) fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {
         match at {
             None => Timers::OF_LOSS.iter().for_each(|timer| timers.stop(*timer)),
             Some(at) => timers.arm_alone(Timer::Rto, at.max(now + Span::from_micros(1))),
@@ -52,7 +52,7 @@ impl SenderCore {
 
     /// Restarts the retransmission timer: from now, or from the oldest segment where another timer stood in for it.
     #[inline]
-    pub(super) fn restart_rto(&self, now: Time, timers: &mut Timers) {
+    pub(crate) fn restart_rto(&self, now: Time, timers: &mut Timers) {
         let stood_in = timers.armed(Timer::Tlp) || timers.armed(Timer::Reorder);
         let from_head = self.rto_from_head();
         let at = if stood_in { from_head } else { from_head.map(|_| now + self.rtt.rto()) };

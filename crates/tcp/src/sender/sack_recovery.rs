@@ -2,9 +2,14 @@
 //! of the window (RFC 9937). The order of work and the corner cases are Linux's, also without SACK, where a duplicate ACK
 //! stands for one segment that has left the network.
 //!
-//! Here: what an ACK reports and the order of work on it. `episode.rs` has the data of an episode, `transitions.rs` the
-//! states and their ends, `detection.rs` what is lost, `timeout.rs` the time-out and F-RTO, `undo.rs` spurious episodes,
-//! `tail_probe.rs` TLP.
+//! `impl SackRecovery` lies in:
+//!
+//! - this file: what an ACK reports, and the order of work on it
+//! - `transitions.rs`: the states and their ends, over the data of an episode (`episode.rs`)
+//! - `detection.rs`: what is lost
+//! - `timeout.rs`: the time-out and F-RTO
+//! - `undo.rs`: spurious episodes
+//! - `tail_probe.rs`: TLP
 
 mod detection;
 mod episode;
@@ -39,6 +44,23 @@ struct TailProbe {
     is_retransmission: bool,
     /// A DSACK has reported it.
     dsacked: bool,
+}
+
+/// What the time-out that a probe stands in for is counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TimeOut {
+    /// An ACK has restarted it.
+    FromNow,
+    /// The last transmission of the oldest segment.
+    FromHead,
+}
+
+/// An ACK as PRR has it (RFC 9937 §6.2): SafeACK, or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AckKind {
+    /// It moves `snd_una` and shows no further loss.
+    Safe,
+    Other,
 }
 
 /// Recovery by SACK or time.
@@ -221,7 +243,7 @@ impl SackRecovery {
         self.judge_state(core, &context, &mut verdict, timers);
         // RFC 9937 §6.2 counts what any ACK delivers.
         if core.state.in_cwnd_reduction() && self.reduction_kind != CwndReductionKind::LinuxPrr {
-            self.reduce(core, verdict.acked, false);
+            self.reduce(core, verdict.acked, AckKind::Other);
         }
     }
 
@@ -318,7 +340,8 @@ impl SackRecovery {
             self.reduce_as_asked(core, ack.now);
         }
         if reducing {
-            self.reduce(core, verdict.acked, ack.advances && !newly_lost);
+            let kind = if ack.advances && !newly_lost { AckKind::Safe } else { AckKind::Other };
+            self.reduce(core, verdict.acked, kind);
         }
     }
 }

@@ -24,23 +24,37 @@ pub(crate) struct Outgoing {
 
 impl Outgoing {
     /// Neither new data nor ECN-capable (RFC 3168 §6.1.4, §6.1.5).
-    pub(super) fn plain(chunk: Chunk) -> Outgoing {
+    pub(crate) fn plain(chunk: Chunk) -> Outgoing {
         Outgoing { chunk, ecn: Ecn::NotEct, cwr: false, push: false }
     }
 }
 
 /// New data that may be sent as far as the receiver and Nagle's rule are concerned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NewData {
-    pub(super) chunk: Chunk,
+pub(crate) struct NewData {
+    pub(crate) chunk: Chunk,
     /// It is not a full segment.
-    pub(super) small: bool,
+    pub(crate) small: bool,
     /// Nothing is outstanding.
-    pub(super) idle: bool,
+    pub(crate) idle: bool,
     /// Room in the receiver's window.
-    pub(super) room: Bytes,
+    pub(crate) room: Bytes,
     /// It has waited long enough for its window or its rest.
-    pub(super) forced: bool,
+    pub(crate) forced: bool,
+}
+
+/// Whether Nagle's rule holds back a segment that is not full: it does not for a tail loss probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Nagle {
+    Applies,
+    Ignored,
+}
+
+/// How often a segment is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Transmission {
+    First,
+    Again,
 }
 
 /// The number after the last byte of a segment, a FIN left out.
@@ -49,9 +63,9 @@ fn chunk_end(chunk: Chunk) -> SeqNo {
 }
 
 impl SenderCore {
-    /// The next new data; a tail loss probe is not subject to Nagle's rule.
+    /// The next new data.
     #[inline]
-    pub(super) fn next_new_data(&mut self, now: Time, probe: bool, timers: &mut Timers) -> Option<NewData> {
+    pub(crate) fn next_new_data(&mut self, now: Time, nagle: Nagle, timers: &mut Timers) -> Option<NewData> {
         let unsent = self.end.since(self.snd_nxt);
         let fin_waits = self.fin && !self.fin_sent();
         if unsent == Bytes::ZERO && !fin_waits {
@@ -75,7 +89,7 @@ impl SenderCore {
             return None;
         }
         let small = len < self.mss && !fin;
-        if small && !probe && !forced && self.holds_back(self.snd_nxt + len) {
+        if small && nagle == Nagle::Applies && !forced && self.holds_back(self.snd_nxt + len) {
             if idle && !timers.armed(Timer::Persist) {
                 timers.arm(Timer::Persist, now + self.persist_interval());
             }
@@ -92,7 +106,7 @@ impl SenderCore {
     /// §3.8.6.2.1): a segment larger than the window waits, unless nothing is outstanding and half the largest window
     /// that the receiver has offered is free.
     #[inline]
-    pub(super) fn sendable(&self, window_end: SeqNo) -> Bytes {
+    pub(crate) fn sendable(&self, window_end: SeqNo) -> Bytes {
         let wanted = self.end.since(self.snd_nxt).min(self.tso_packet.most(self.snd_nxt, self.mss));
         let room = window_end.since(self.snd_nxt);
         if room >= wanted {
@@ -114,16 +128,16 @@ impl SenderCore {
     #[cold]
     #[inline(never)]
     fn report_idle(&mut self, now: Time, last: Time) {
-        let view = self.view(now, false);
+        let view = self.view(now);
         self.cc.on_idle(now.since(last), &view);
     }
 
     #[inline]
-    pub(super) fn send_new(&mut self, now: Time, new: &NewData, timers: &mut Timers) -> Outgoing {
+    pub(crate) fn send_new(&mut self, now: Time, new: &NewData, timers: &mut Timers) -> Outgoing {
         let chunk = new.chunk;
         let tx = self.tx_state(now, Bytes(u64::from(chunk.len)));
         self.board.push(now, chunk, tx);
-        self.report_sent(now, chunk, false);
+        self.report_sent(now, chunk, Transmission::First);
         self.snd_nxt += chunk.sequence_len();
         if new.small {
             self.small_end = self.snd_nxt;
@@ -144,9 +158,9 @@ impl SenderCore {
 
     /// A segment that the scoreboard has noted as retransmitted.
     #[inline]
-    pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
+    pub(crate) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
-        self.report_sent(now, chunk, true);
+        self.report_sent(now, chunk, Transmission::Again);
         let push =
             self.ends_write(chunk) || self.earlier_ends.as_ref().is_some_and(|ends| ends.contains(&chunk_end(chunk)));
         Outgoing { ecn: self.ecn_of_retransmissions, push, ..Outgoing::plain(chunk) }
@@ -155,7 +169,7 @@ impl SenderCore {
     /// Data is appended: the write before ends where it did only if all of it has been sent (Linux takes PSH from data that
     /// waits when more is appended to it).
     #[inline]
-    pub(super) fn begin_write(&mut self) {
+    pub(crate) fn begin_write(&mut self) {
         let outstanding = self.snd_una < self.written_end && self.written_end <= self.snd_nxt;
         if outstanding && self.tso_psh {
             let ends = self.earlier_ends.get_or_insert_default();
@@ -174,22 +188,22 @@ impl SenderCore {
 
     /// What is remembered of the transmission of `bytes` now.
     #[inline]
-    pub(super) fn tx_state(&mut self, now: Time, bytes: Bytes) -> TxState {
+    pub(crate) fn tx_state(&mut self, now: Time, bytes: Bytes) -> TxState {
         let in_flight = self.board.pipe() + bytes;
         self.sampler.on_sent(now, self.board.is_empty(), in_flight, self.board.lost_total())
     }
 
     /// Reports a segment to the algorithm once the scoreboard has noted it.
     #[inline]
-    fn report_sent(&mut self, now: Time, chunk: Chunk, retransmission: bool) {
-        let bytes = Bytes(u64::from(chunk.len));
+    fn report_sent(&mut self, now: Time, chunk: Chunk, transmission: Transmission) {
+        let (bytes, retransmission) = (Bytes(u64::from(chunk.len)), transmission == Transmission::Again);
         self.cc.on_sent(&Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission });
     }
 
     /// A segment is about to be sent: true if it ends a packet of several segments for the network card, nothing if it
     /// waits so that the packet becomes larger.
     #[inline(never)]
-    pub(super) fn join_tso_packet(&mut self, now: Time, new: &NewData, send_window: Bytes) -> Option<bool> {
+    pub(crate) fn join_tso_packet(&mut self, now: Time, new: &NewData, send_window: Bytes) -> Option<bool> {
         if new.small {
             return Some(self.ends_cut_packet(now));
         }

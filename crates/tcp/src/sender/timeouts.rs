@@ -1,7 +1,6 @@
 //! Deadlines that have been reached.
 
 use super::Sender;
-use super::loss_recovery::LossRecovery;
 use crate::timers::{Timer, Timers};
 use crate::units::Time;
 
@@ -15,21 +14,13 @@ impl Sender {
         if timers.expire(Timer::Persist, now) && core.board.is_empty() {
             core.on_persist_timer(now, timers);
         }
-        // RACK and TLP alone set these two.
-        if let LossRecovery::Sack(recovery) = &mut self.recovery {
-            if timers.expire(Timer::Reorder, now) {
-                recovery.on_reorder_timer(core, now, timers);
-            }
-            if timers.expire(Timer::Tlp, now) {
-                recovery.on_probe_timer(core, now, timers);
-            }
-        }
+        self.recovery.on_own_timers(core, now, timers);
         if timers.expire(Timer::Rto, now) {
             self.on_rto(now, timers);
         }
         let core = &mut self.core;
         if timers.expire(Timer::Algorithm, now) {
-            let view = core.view(now, false);
+            let view = core.view(now);
             core.cc.on_timer(&view);
         }
         core.report_losses(now);
@@ -39,16 +30,14 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
     fn on_rto(&mut self, now: Time, timers: &mut Timers) {
         let core = &mut self.core;
-        if let Some(recovery) = self.recovery.one_way_agent() {
-            return recovery.on_agent_rto(core, now, timers);
-        }
         if core.board.is_empty() {
-            return;
+            return self.recovery.on_idle_rto(core, now, timers);
         }
         core.totals.timeouts += 1;
         self.recovery.on_rto(core, now);
         core.timeouts_in_a_row += 1;
         core.rtt.back_off();
+        self.recovery.after_rto(core);
         timers.arm_alone(Timer::Rto, now + core.rtt.rto());
     }
 }

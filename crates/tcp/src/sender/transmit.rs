@@ -1,8 +1,7 @@
 //! What may be sent now: the window's room, pacing, and what goes first.
 
 use super::Sender;
-use super::loss_recovery::LossRecovery;
-use super::segments::Outgoing;
+use super::segments::{Nagle, Outgoing};
 use crate::cc::State;
 use crate::scoreboard::Chunk;
 use crate::seq::SeqNo;
@@ -25,10 +24,7 @@ impl Sender {
             self.on_burst_end(now, timers);
             return None;
         }
-        if let LossRecovery::Sack(recovery) = &mut self.recovery
-            && recovery.take_probe_due()
-            && let Some(probe) = recovery.poll_tail_probe(core, now, timers)
-        {
+        if let Some(probe) = self.recovery.poll_first(core, now, timers) {
             // A probe is no burst: it does not schedule the next one.
             core.last_sent_at = now;
             return Some(probe);
@@ -74,7 +70,7 @@ impl Sender {
     #[inline(never)]
     fn poll_lost(&mut self, now: Time, lost: Chunk, timers: &mut Timers) -> Option<Outgoing> {
         let bytes = Bytes(u64::from(lost.len));
-        // Only Vegas of ns-2 sends what was not written, and its window does not send it again before it is.
+        // An agent may have sent what was not written; the window does not send it again before it is.
         let written = lost.seq + bytes <= self.core.end;
         let fits = written && self.core.board.pipe() + bytes <= self.send_window();
         if !fits && !self.recovery.forces_retransmit() {
@@ -88,35 +84,25 @@ impl Sender {
             timers.arm_alone(Timer::Rto, now + core.rtt.rto());
         }
         self.recovery.on_retransmission(core, now, lost);
-        if let Some(recovery) = self.recovery.one_way_agent() {
-            recovery.send_twice(core);
-        }
         Some(core.retransmit(now, lost))
     }
 
     /// New data, if the windows have room.
     fn poll_new(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
-        let agent = self.recovery.one_way_agent();
-        // Something is sent when nothing is outstanding, whatever the window; that of ns-2's Vegas may close.
-        let may_close = agent.as_ref().is_some_and(|agent| agent.is_vegas());
-        let ahead = agent.and_then(|agent| agent.take_ahead(&self.core));
+        let ahead = self.recovery.take_ahead(&self.core);
         let new = match ahead {
             Some(new) => new,
-            None => self.core.next_new_data(now, false, timers)?,
+            None => self.core.next_new_data(now, Nagle::Applies, timers)?,
         };
         let window = self.send_window();
         let core = &mut self.core;
-        let goes = ahead.is_some() || (new.idle && !may_close);
+        // Something is sent when nothing is outstanding, whatever the window.
+        let goes = ahead.is_some() || (new.idle && !self.recovery.window_may_close());
         if !goes && core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window {
             return None;
         }
         let push = if core.tso_psh { core.join_tso_packet(now, &new, window)? } else { false };
-        self.recovery.on_new_data(core, now, new.chunk);
-        let rto_at = timers.deadline(Timer::Rto);
-        let out = core.send_new(now, &new, timers);
-        if let Some(recovery) = self.recovery.one_way_agent() {
-            recovery.after_new_data(core, rto_at, timers);
-        }
+        let out = self.recovery.send_new(core, now, &new, timers);
         Some(Outgoing { push: push || out.push, ..out })
     }
 
@@ -143,9 +129,7 @@ impl Sender {
             if core.tso_psh {
                 core.tso_packet.on_burst_end(core.snd_nxt, core.end <= core.snd_nxt);
             }
-            if let LossRecovery::Sack(recovery) = &self.recovery {
-                recovery.schedule_tail_probe(core, now, false, timers);
-            }
+            self.recovery.after_burst(core, now, timers);
             core.arm_algorithm_timer(timers);
         }
     }

@@ -19,7 +19,7 @@ const LARGE_PART: u64 = 3;
 
 /// The packet for the network card under way.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TsoPacket {
+pub(crate) struct TsoPacket {
     /// Segments of it that are still to be sent, all at this time; at most 64 KiB.
     left: u32,
     at: Time,
@@ -31,42 +31,42 @@ pub(super) struct TsoPacket {
     /// Up to here segments are out of step with the buffers, after a cut: the last one in the buffer is short.
     short_until: SeqNo,
     /// A packet waits although the congestion window has room.
-    pub(super) held: bool,
+    pub(crate) held: bool,
 }
 
 /// What limits a packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TsoLimits {
-    pub(super) mss: Bytes,
-    pub(super) cwnd: Bytes,
+pub(crate) struct TsoLimits {
+    pub(crate) mss: Bytes,
+    pub(crate) cwnd: Bytes,
     /// Room in the sender's window.
-    pub(super) cwnd_room: Bytes,
+    pub(crate) cwnd_room: Bytes,
     /// Room in the receiver's window.
-    pub(super) rwnd_room: Bytes,
+    pub(crate) rwnd_room: Bytes,
     /// Written and not yet sent.
-    pub(super) unsent: Bytes,
+    pub(crate) unsent: Bytes,
     /// Of this in the first buffer.
-    pub(super) buffered: Bytes,
+    pub(crate) buffered: Bytes,
     /// Segments of a full packet.
-    pub(super) full: u64,
+    pub(crate) full: u64,
 }
 
 /// What decides whether a packet waits for more room.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) rwnd: Bytes,
+pub(crate) struct Waiting {
+    pub(crate) rwnd: Bytes,
     /// Since the last transmission.
-    pub(super) since_last: Span,
+    pub(crate) since_last: Span,
     /// Since the oldest outstanding segment was sent.
-    pub(super) head_age: Option<Span>,
-    pub(super) srtt: Span,
+    pub(crate) head_age: Option<Span>,
+    pub(crate) srtt: Span,
     /// A FIN follows what is unsent.
-    pub(super) fin: bool,
+    pub(crate) fin: bool,
 }
 
 impl TsoPacket {
     /// A full segment is sent as part of the packet under way, if there is one: true if it is the last.
-    pub(super) fn continue_packet(&mut self, now: Time) -> Option<bool> {
+    pub(crate) fn continue_packet(&mut self, now: Time) -> Option<bool> {
         if self.left == 0 || self.at != now {
             return None;
         }
@@ -75,37 +75,37 @@ impl TsoPacket {
     }
 
     /// A full segment is sent as the first of a packet.
-    pub(super) fn begin(&mut self, now: Time, limits: &TsoLimits) {
+    pub(crate) fn begin(&mut self, now: Time, limits: &TsoLimits) {
         *self = TsoPacket { left: (limits.segments() - 1) as u32, at: now, cut: limits.is_cut(), held: false, ..*self };
     }
 
     /// The packet under way has been sent.
     #[inline]
-    pub(super) fn is_complete(&self, now: Time) -> bool {
+    pub(crate) fn is_complete(&self, now: Time) -> bool {
         self.left == 0 && self.at == now
     }
 
     /// True if the packet under way ends with a part of a segment.
-    pub(super) fn is_cut(&self, now: Time) -> bool {
+    pub(crate) fn is_cut(&self, now: Time) -> bool {
         self.cut && self.left == 0 && self.at == now
     }
 
     /// That part is sent from `snd_nxt` on: where the buffer ends that it was cut from.
-    pub(super) fn end_cut(&mut self, snd_nxt: SeqNo, mss: Bytes) -> SeqNo {
+    pub(crate) fn end_cut(&mut self, snd_nxt: SeqNo, mss: Bytes) -> SeqNo {
         self.cut = false;
         self.short_until = snd_nxt + self.left_in_buffer(snd_nxt, mss);
         self.short_until
     }
 
     /// A burst ends at `snd_nxt`; `all_sent`: nothing is left.
-    pub(super) fn on_burst_end(&mut self, snd_nxt: SeqNo, all_sent: bool) {
+    pub(crate) fn on_burst_end(&mut self, snd_nxt: SeqNo, all_sent: bool) {
         if all_sent || self.buffers_from < SeqNo::FIRST_DATA {
             self.buffers_from = snd_nxt;
         }
     }
 
     /// From `snd_nxt` to the end of its buffer.
-    pub(super) fn left_in_buffer(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
+    pub(crate) fn left_in_buffer(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
         let size = buffer_size(mss);
         let from = if self.buffers_from < SeqNo::FIRST_DATA { snd_nxt } else { self.buffers_from };
         Bytes(size.0 - snd_nxt.since(from).0 % size.0)
@@ -113,7 +113,7 @@ impl TsoPacket {
 
     /// The most that a segment from `snd_nxt` on carries.
     #[inline]
-    pub(super) fn most(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
+    pub(crate) fn most(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
         if snd_nxt < self.short_until { mss.min(self.short_until.since(snd_nxt)) } else { mss }
     }
 }
@@ -125,7 +125,7 @@ fn buffer_size(mss: Bytes) -> Bytes {
 
 /// Segments of a full packet: what the rate sends in 1/1024 s, more over short paths (a halving for each 512 us of
 /// RTT), at least two (tcp_tso_autosize).
-pub(super) fn full_packet(rate: Option<Rate>, min_rtt: Option<Span>, mss: Bytes) -> u64 {
+pub(crate) fn full_packet(rate: Option<Rate>, min_rtt: Option<Span>, mss: Bytes) -> u64 {
     let by_rate = rate.map_or(0, |rate| rate.as_bps() / 8 / 1024);
     let halvings = min_rtt.map_or(64, |rtt| rtt.as_micros() / 512);
     let by_rtt = if halvings < 32 { MAX_PACKET >> halvings } else { 0 };
@@ -153,14 +153,14 @@ impl TsoLimits {
     }
 
     /// What the packet lacks is taken from the next buffer (tcp_grow_skb).
-    pub(super) fn fill(&mut self) {
+    pub(crate) fn fill(&mut self) {
         let next = self.unsent.min(self.buffered + buffer_size(self.mss));
         self.buffered = self.buffered.max(next.min(self.mss * self.quota()));
     }
 
     /// True if the packet waits for the next ACK, which may make it larger (tcp_tso_should_defer): something was sent just
     /// now, the packet is neither full nor a good part of the window nor the rest of a buffer, and the ACK is near.
-    pub(super) fn waits(&self, waiting: &Waiting) -> bool {
+    pub(crate) fn waits(&self, waiting: &Waiting) -> bool {
         let buffered = self.buffered;
         if waiting.since_last >= MAX_WAIT || buffered <= self.mss {
             return false;

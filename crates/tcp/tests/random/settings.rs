@@ -4,6 +4,7 @@ use std::fmt;
 
 use tcp::TcpConfig;
 use tcp::cc::{ALGORITHMS, CcConfig};
+use tcp::compat::{Agent, AgentKind};
 use tcp::rng::Rng;
 use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
@@ -189,14 +190,16 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
     vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
     vary(rng, &mut config.rto.max, |rng| ms(pick(rng, &[3_000, 10_000, 120_000])));
     vary(rng, &mut config.rto.granularity, |rng| ms(pick(rng, &[1, 10, 100])));
-    vary(rng, &mut config.rtt_estimator, |rng| pick(rng, &[RttAlgorithm::Rfc, RttAlgorithm::Linux, RttAlgorithm::Ns3]));
+    vary(rng, &mut config.rtt_estimator, |rng| {
+        pick(rng, &[RttAlgorithm::Rfc, RttAlgorithm::Linux, RttAlgorithm::Timestamps])
+    });
 }
 
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
     vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Vegas, Sack, Rack]));
-    // As ns-2's TCP-Linux.
-    config.one_way_agent = config.recovery == Sack && coin(rng);
+    let agent = config.recovery == Sack && coin(rng);
+    config.agent = agent.then_some(Agent::of(AgentKind::Ns2Linux));
     let few = config.mss * 6;
     vary(rng, &mut config.cwnd_clamp, |rng| pick(rng, &[few, Bytes::MAX]));
     vary(rng, &mut config.cwnd_reduction, |rng| {

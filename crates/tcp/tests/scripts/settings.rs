@@ -2,6 +2,7 @@
 
 use tcp::TcpConfig;
 use tcp::cc::{CcConfig, Value, find};
+use tcp::compat::Agent;
 use tcp::settings::{ProfileName, initial_window};
 use tcp::units::{Bytes, Span};
 
@@ -64,6 +65,7 @@ impl Settings {
             "ecn" => config.ecn = named(word)?,
             "cwnd_reduction" => config.cwnd_reduction = named(word)?,
             "rtt_estimator" => config.rtt_estimator = named(word)?,
+            "agent" => config.agent = Some(Agent::of(named(word)?)),
             _ => return Err(format!("unknown setting {key:?}")),
         }
         Ok(())
@@ -78,7 +80,6 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "sack" => &mut config.sack,
         "timestamps" => &mut config.timestamps,
         "handshake" => &mut config.handshake,
-        "one_way_agent" => &mut config.one_way_agent,
         "window_scale" => &mut config.window_scale,
         "limited_transmit" => &mut config.limited_transmit,
         "impatient" => &mut config.impatient,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 pub const CAUSE_TIMEOUT: f64 = 12.0;
 
 pub struct Kind;
@@ -105,7 +105,6 @@ pub struct Answers {
     pub cwnd_bytes: f64,
     pub ssthresh_bytes: f64,
     pub next_timer_s: f64,
-    pub head_timeout_s: f64,
     pub pacing_rate_bps: f64,
 }
 

@@ -95,7 +95,7 @@ function Linux({ cc }) {
     go(false);
   };
   if (!cases.length) return html`<h2>Against Linux</h2><p class="meta">No recording of Linux has this algorithm alone.</p><p class="mistake" role="alert">${error}</p>`;
-  const goals = ({ goals: text, missed }) => html`${text}${missed.map((one) => html`<small key=${one.name}>${one.name}: ${one.ours}, Linux ${one.kernel}; allowed ${one.goal}</small>`)}`;
+  const goals = ({ goals: text, missed }) => html`${text}${missed.map((one) => html`<small key=${one.name}>${one.name}: ${one.ours}, Linux ${one.theirs}; allowed ${one.goal}</small>`)}`;
   return html`<h2>Against Linux</h2><p class="meta">${cases.length} recordings of Linux with this algorithm, each run again here: measures and goals of <code>tonopah validate linux</code>; of every ratio, ours over the kernel's.</p>
     <div class="tools"><button type="button" class="switch" id="against-linux" disabled=${going} onClick=${compare}>${going ? `${rows.length} of ${cases.length} cases` : "compare"}</button>${rows.length > 0 && html`<span class="meta" role="status">${rows.filter((row) => row.met).length} of ${rows.length} meet all their goals</span>`}</div>
     <p class="mistake" role="alert">${error}</p>

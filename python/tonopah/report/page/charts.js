@@ -33,6 +33,7 @@ function hint(figure, row) {
   const interval = known(row.low) && known(row.high) ? ` [${show(row.low)}, ${show(row.high)}]` : "";
   lines.push(`${show(row.y)}${interval}${unit}`);
   if (row.n !== undefined && row.n !== null) lines.push(`n = ${row.n}`);
+  if (row.note) lines.push(wrapped(row.note, 46));
   return lines.join("\n");
 }
 
@@ -224,7 +225,8 @@ function drawScatter(figure, shown, width, options) {
   const places = apart(rows.map((row) => 8 + share(row.y) * (inner - 16)), 13, inner);
   const stroke = (row) => colour(row.style);
   const interval = (low, high) => (known(low) && known(high) ? ` [${show(low)}, ${show(high)}]` : "");
-  const text = (row) => `${row.label}\n${show(row.y)}${interval(row.low, row.high)} ${figure.y.unit}\n${show(row.x)}${interval(row.xLow, row.xHigh)} ${figure.x.unit}\nn = ${row.n}`;
+  const text = (row) => `${row.label}\n${show(row.y)}${interval(row.low, row.high)} ${figure.y.unit}\n${show(row.x)}${interval(row.xLow, row.xHigh)} ${figure.x.unit}${known(row.n) ? `\nn = ${row.n}` : ""}`;
+  const equal = figure.diagonal ? [Math.max(Math.min(...xs), ys[0]), Math.min(Math.max(...xs), ys[1])] : [];
   const names = rows.map((row, i) =>
     Plot.text([row], { text: "label", frameAnchor: "top-right", dx: 10, dy: places[i], lineAnchor: "middle", textAnchor: "start", fill: "currentColor" }),
   );
@@ -234,6 +236,7 @@ function drawScatter(figure, shown, width, options) {
     x: { type: figure.x.log ? "log" : "linear", domain: xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1], label: withUnit(figure.x), labelAnchor: "center", labelArrow: "none", inset: 8, ticks: 5, tickFormat: (v) => show(v, 6), grid: true },
     y: { type: figure.y.log ? "log" : "linear", domain: ys, inset: 8, grid: true, label: null, ticks: 5, tickFormat: (v) => show(v, 6) },
     marks: [
+      Plot.line(equal, { x: (v) => v, y: (v) => v, stroke: "var(--line)" }),
       Plot.ruleX(rows.filter((row) => known(row.low)), { x: "x", y1: "low", y2: "high", stroke }),
       Plot.ruleY(rows.filter((row) => known(row.xLow)), { y: "y", x1: "xLow", x2: "xHigh", stroke }),
       (_, scales) => leaders(rows, places, scales, width - right, top),
@@ -259,36 +262,46 @@ function leaders(rows, places, scales, right, top) {
   return group;
 }
 
-// A panel for each algorithm, all with one scale of colours. A difference has two colours that meet at zero.
+// A panel for each algorithm, all with one scale of colours. Two colours meet at zero of a difference, or at the middle of the scale.
 function drawHeatmap(figure, shown, width, options) {
   const all = figure.series.flatMap((one) => one.y).filter(known);
   const values = (options.common ? all : shown.flatMap((one) => one.y)).filter(known);
-  const ends = options.common && known(figure.y.min) && known(figure.y.max) ? [figure.y.min, figure.y.max] : [Math.min(...values), Math.max(...values)];
-  const most = Math.max(...ends.map(Math.abs)) || 1;
-  const diverging = figure.baseline !== "";
+  const [halves, common] = [known(figure.y.middle), options.common && known(figure.y.min) && known(figure.y.max)];
+  const ends = common || halves ? [figure.y.min, figure.y.max] : [Math.min(...values), Math.max(...values)];
+  const middle = halves ? figure.y.middle : 0;
+  const most = Math.max(...ends.map((end) => Math.abs(end - middle))) || 1;
+  const diverging = halves || figure.baseline !== "";
   const colours = diverging
-    ? { type: "diverging", scheme: "PuOr", pivot: 0, domain: [-most, most] }
+    ? { type: "diverging", scheme: halves ? "RdBu" : "PuOr", pivot: middle, domain: [middle - most, middle + most] }
     : { type: "linear", scheme: "cividis", domain: ends };
   const [columns, rows] = [figure.x, figure.rows];
   const name = (axis) => (v) => axis.ticks[axis.values.indexOf(v)] ?? show(v);
-  const each = Math.max(260, Math.min(430, width / Math.max(1, Math.min(shown.length, Math.floor(width / 300))) - 12));
+  const letters = (axis) => Math.max(1, ...axis.ticks.map((tick) => String(tick).length));
+  const room = Math.max(260, Math.min(430, width / Math.max(1, Math.min(shown.length, Math.floor(width / 300))) - 12));
+  const left = Math.max(62, 20 + 6 * letters(rows));
+  const each = Math.min(width, Math.max(room, left + 24 * columns.values.length));
+  const turned = 6.2 * letters(columns) > (each - left) / columns.values.length;
+  const bottom = turned ? 30 + 5.2 * letters(columns) : 38;
   const host = document.createElement("div");
   host.className = "tiles";
   for (const one of shown) {
-    const cells = one.x.map((x, i) => ({ label: one.label, x, row: one.row[i], y: one.y[i], low: at(one.low, i), high: at(one.high, i), n: at(one.n, i) }));
+    const cells = one.x.map((x, i) => ({
+      label: one.label, x, row: one.row[i], y: one.y[i], low: at(one.low, i), high: at(one.high, i), n: at(one.n, i), note: at(one.notes, i), marked: at(one.marked, i),
+    }));
     const text = (cell) => hint(figure, { ...cell, tick: `${name(columns)(cell.x)}, ${rows.label}: ${name(rows)(cell.row)}` });
-    const light = (cell) => (diverging ? Math.abs(cell.y) < 0.55 * most : cell.y > (ends[0] + ends[1]) / 2);
+    const light = (cell) => (diverging ? Math.abs(cell.y - middle) < 0.55 * most : cell.y > (ends[0] + ends[1]) / 2);
     host.append(
       Plot.plot({
-        width: each, height: 78 + 34 * rows.values.length, marginLeft: 62, marginRight: 6, marginTop: 26, marginBottom: 38,
+        width: each, height: 40 + bottom + (rows.values.length > 12 ? 22 : 34) * rows.values.length, marginLeft: left, marginRight: 6, marginTop: 26, marginBottom: bottom,
         style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: `${figure.title}, ${one.label}`,
         color: colours,
-        x: { type: "band", domain: columns.values, label: withUnit(columns), labelAnchor: "center", labelArrow: "none", tickFormat: name(columns), padding: 0.03 },
+        x: { type: "band", domain: columns.values, label: withUnit(columns), labelAnchor: "center", labelArrow: "none", tickFormat: name(columns), tickRotate: turned ? -60 : 0, padding: 0.03 },
         y: { type: "band", domain: [...rows.values].reverse(), label: withUnit(rows), labelArrow: "none", tickFormat: name(rows), padding: 0.03 },
         marks: [
           Plot.text([one.label], { frameAnchor: "top", dy: -18, fontWeight: 600, fill: "currentColor" }),
           Plot.cell(cells.filter((cell) => known(cell.y)), { x: "x", y: "row", fill: "y" }),
           Plot.text(cells, { x: "x", y: "row", text: (cell) => show(cell.y, 3), fill: (cell) => (light(cell) ? "black" : "white"), fontSize: 10.5 }),
+          Plot.dot(cells.filter((cell) => cell.marked), { x: "x", y: "row", dy: 9, r: 2.2, fill: "white", stroke: "black", strokeWidth: 0.6 }),
           Plot.tip(cells.filter((cell) => known(cell.y)), Plot.pointer({ x: "x", y: "row", title: text, fontSize: 11.5 })),
         ],
       }),

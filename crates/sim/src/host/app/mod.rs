@@ -113,7 +113,7 @@ impl Period {
 }
 
 impl App {
-    /// The same application where every write is filled up to a multiple of `unit`; its times stay.
+    /// This application where every write is filled up to a multiple of `unit`; its times stay.
     pub(crate) fn with_writes_of(mut self, unit: Bytes) -> App {
         let size = match &mut self {
             App::Bulk { bytes } => bytes.as_mut(),
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(now.as_nanos(), 10_000_000_000);
     }
 
-    /// ns-2: a write of 4 B or of 200 B is a segment; the rate of writes stays.
+    /// A write of 4 B or of 200 B is a segment; the rate of writes stays.
     #[test]
     fn writes_are_filled_up_to_whole_segments() {
         for (written, sent) in [(4, 1000), (200, 1000), (1000, 1000), (1001, 2000)] {

@@ -28,7 +28,7 @@ fn signals(queue: &str, ecn: Ecn) -> Vec<u64> {
 }
 
 #[test]
-fn drop_times_of_networks_4_7() {
+fn drops_follow_the_control_law_of_rfc_8289_3_3() {
     // The wait is above target from 5 ms on. T = 105 ms; then T + 100, 170.711, 228.446, 278.446, 323.167, 363.992 ms,
     // each at the next departure.
     let expected = [105, 205, 276, 334, 384, 429, 469, 507];

@@ -21,7 +21,7 @@ fn fill(bench: &mut Bench, arrivals: &[(u32, usize, u64)]) {
 }
 
 #[test]
-fn the_vector_of_internet_1_4() {
+fn a_round_serves_each_flow_by_its_deficit() {
     for kind in ["drr", "sfq"] {
         let mut bench = Bench::new(&format!(r#"{{"kind": "{kind}", "quantum": "1000B"}}"#));
         fill(&mut bench, &[(0, 4, 600), (1, 2, 1000), (2, 8, 200)]);

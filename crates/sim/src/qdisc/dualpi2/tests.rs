@@ -31,7 +31,7 @@ fn control(profile: DualPi2Profile) -> Control {
 }
 
 #[test]
-fn the_controller_follows_the_ages_of_internet_1_1_a() {
+fn the_controller_follows_the_ages_of_heads_by_rfc_9332_a_1() {
     let ages_ms = [0, 8, 24, 40, 30, 20, 15, 15, 5, 0];
     let linux = [
         0.0, 0.02447266, 0.07710156, 0.13229297, 0.10270313, 0.07151172, 0.05551563, 0.05551563, 0.02192188, 0.00352344,
@@ -90,7 +90,7 @@ fn held_at(p: f64, more: &str, held: usize) -> Bench {
 }
 
 #[test]
-fn probabilities_of_both_queues_are_those_of_internet_1_1_b() {
+fn the_classic_probability_is_the_square_and_that_of_l_the_double() {
     for (p, low) in [(0.1, 0.2), (0.25, 0.5), (0.5, 1.0), (0.6, 1.0)] {
         let mut bench = held_at(p, "", 1);
         let sample = inside(&mut bench).sample(Time::ZERO);
@@ -115,7 +115,7 @@ fn linux_spares_what_leaves_fewer_than_two_packets_and_the_rfc_spares_nothing() 
 }
 
 #[test]
-fn the_ramp_is_that_of_internet_1_1_c() {
+fn the_ramp_of_l_is_that_of_rfc_9332_a_1() {
     let mut bench = bench(r#", "profile": "rfc""#);
     let queue = inside(&mut bench);
     for (waited_us, p) in [(0, 0.0), (800, 0.0), (900, 0.25), (1000, 0.5), (1199, 0.9975), (1200, 1.0), (9000, 1.0)] {
@@ -125,7 +125,7 @@ fn the_ramp_is_that_of_internet_1_1_c() {
 }
 
 #[test]
-fn weighted_round_robin_serves_as_internet_1_1_d_says() {
+fn weighted_round_robin_serves_by_its_weights() {
     let mut bench = held_at(0.0, "", 40);
     let (mut order, mut credits) = (String::new(), Vec::new());
     for _ in 0..30 {
@@ -174,14 +174,14 @@ fn time_shifted_serves_l_as_if_it_had_come_earlier() {
 }
 
 #[test]
-fn recur_chooses_packets_at_the_distances_of_internet_1_1_e() {
+fn recur_chooses_each_fourth_packet_at_a_quarter_by_rfc_9332_a_1() {
     let mut chance = Chance::new(Draws::Recur, Rng::stream(1, "unused"));
     let chosen: Vec<u32> = (1..=14).filter(|_| chance.once(Class::Low, 0.25)).collect();
     assert_eq!(chosen, [5, 9, 13]);
 }
 
 #[test]
-fn shares_of_drops_and_marks_are_those_of_internet_1_1_g() {
+fn shares_of_drops_and_marks_are_those_of_coupled_probabilities() {
     // p' at 0.25: of 10^6 packets each C drops 62,500 ± 1,200 and L marks 500,000 ± 2,500, five standard deviations.
     let mut bench = held_at(0.25, r#", "l_aqm": {"kind": "step", "threshold": "900s"}"#, 3);
     let (mut low, mut marks, mut left) = (0, 0, 0);

@@ -11,7 +11,7 @@ fn starts(bench: &mut Bench) -> Vec<u64> {
 }
 
 #[test]
-fn the_vectors_of_internet_1_3() {
+fn a_paced_flow_spends_its_credit_and_then_leaves_in_quanta() {
     let mut bench = Bench::new(r#"{"kind": "fq", "flow_rate": "12Mbps"}"#);
     (0..16).for_each(|_| bench.enqueue_of(0, 1514, NotEct).unwrap());
     let mut expected = vec![0; 10];

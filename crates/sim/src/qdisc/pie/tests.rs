@@ -14,7 +14,7 @@ fn updated(p: f64, delay_ms: f64, before_ms: f64) -> f64 {
 }
 
 #[test]
-fn updates_of_networks_4_7() {
+fn the_drop_probability_is_updated_by_rfc_8033_4_2() {
     for (p, delay, before, expected) in [
         (0.0, 30.0, 20.0, 7.0190e-6),
         (0.05, 30.0, 30.0, 0.0509375),

@@ -17,7 +17,7 @@ fn near(x: f64, expected: f64) {
 }
 
 #[test]
-fn automatic_parameters_of_networks_4_7() {
+fn automatic_parameters_follow_from_rate_and_delay() {
     for (def, rate, weight, min) in [
         (r#"{"mean_packet": "500B"}"#, "10Mbps", 0.00039992, 6.25),
         (r#"{"profile": "ns2"}"#, "1.5Mbps", 0.00266311, 5.0),
@@ -35,7 +35,7 @@ fn automatic_parameters_of_networks_4_7() {
 }
 
 #[test]
-fn base_probability_of_networks_4_7() {
+fn the_base_probability_is_linear_between_the_thresholds() {
     let probability = |average, gentle| {
         let mut red = red(r#"{"min_threshold": 5, "max_threshold": 15}"#, "10Mbps");
         red.settings.gentle = gentle;

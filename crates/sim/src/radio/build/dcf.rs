@@ -10,13 +10,9 @@ use crate::radio::energy::EnergyModel;
 use crate::radio::errors::{Code, Mode, PhyHeader, RateMode};
 use crate::radio::medium::Medium;
 use crate::radio::phy::{Coding, Phy, is_ht};
-use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
-use crate::radio::queue::QueueOrder;
-use crate::radio::receiver::Reception;
-use crate::scenario::{
-    ArpDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile,
-    RateControlDef, ScenarioError, Standard, TwoRayDef, join,
-};
+use crate::radio::profiles::{BasicRates, ControlRate, DCF, DataRate, linear};
+use crate::radio::propagation::{Propagation, RadioRange};
+use crate::scenario::{Frequency, Preamble, RadioDef, RateControlDef, ScenarioError, Standard, join};
 
 /// Parameters of an 802.11 channel.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,19 +38,6 @@ impl DcfRadio {
         Medium::new(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
-
-/// Thresholds of ns-2, watts, and its capture ratio.
-const NS2_RECEIVE: f64 = 3.652e-10;
-const NS2_CARRIER_SENSE: f64 = 1.559e-11;
-const NS2_CAPTURE: f64 = 10.0;
-/// Noise of 20 MHz with a noise figure of 7 dB.
-const NOISE_DBM: f64 = -93.966;
-/// Thresholds of ns-3, also used by `std`.
-const SENSITIVITY_DBM: f64 = -82.0;
-const ENERGY_DETECT_DBM: f64 = -62.0;
-
-/// SINR from which ns-3 detects a preamble.
-const PREAMBLE_DETECTION_DB: f64 = 4.0;
 
 /// A rate in kb/s, the SINR in dB at which half of all frames of 1536 B survive, and the modulation.
 type Row = (u64, f64, Mode);
@@ -117,86 +100,66 @@ fn kbps(rate: u64) -> Rate {
     Rate::from_bps(rate * 1000).expect("the rates of the tables are above zero")
 }
 
-fn default_propagation(profile: RadioProfile) -> PropagationDef {
-    match profile {
-        RadioProfile::Ns2 => PropagationDef::TwoRay(TwoRayDef::default()),
-        RadioProfile::Std => PropagationDef::LogDistance(LogDistanceDef::default()),
-        RadioProfile::Ns3 => {
-            PropagationDef::LogDistance(LogDistanceDef { loss_at_1m_db: Some(46.6777), ..LogDistanceDef::default() })
-        }
-    }
-}
-
 /// The definition of an 802.11 radio with the defaults of its profile; errors start at `path`.
 pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
-    let ns2 = def.profile == RadioProfile::Ns2;
-    let standard = def.standard.unwrap_or(match def.profile {
-        RadioProfile::Std => Standard::B,
-        RadioProfile::Ns2 => Standard::Dsss,
-        RadioProfile::Ns3 => Standard::A,
-    });
-    let lowest = kbps(table(standard)[0].0);
-    let highest = kbps(table(standard)[table(standard).len() - 1].0);
-    let adapts = matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf));
-    let data_rate = def.data_rate.unwrap_or(if adapts || def.profile == RadioProfile::Std { highest } else { lowest });
-    let basic_rate = def.basic_rate.unwrap_or(kbps(control_table(standard)[0].0));
-    let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
-    let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(basic_rate);
-    check_rate(table(standard), data_rate, &join(path, "data_rate"))?;
-    for (field, rate) in [("basic_rate", basic_rate), ("control_rate", control_rate)] {
-        check_rate(control_table(standard), rate, &join(path, field))?;
-    }
-    check_ht(def, standard, path)?;
-    let five_gigahertz = matches!(standard, Standard::A | Standard::N);
-    let frequency = def.frequency.unwrap_or(match (ns2, five_gigahertz) {
-        (true, _) => Frequency(914e6),
-        (false, true) => Frequency(5150e6),
-        (false, false) => Frequency(2412e6),
-    });
-    let power = def.power.unwrap_or_else(|| match def.profile {
-        RadioProfile::Std => Power::from_dbm(20.0),
-        RadioProfile::Ns2 => Power(0.281_838_15),
-        RadioProfile::Ns3 => Power::from_dbm(16.0206),
-    });
-    let ns3 = def.profile == RadioProfile::Ns3;
-    let with_defaults = RadioDef {
-        profile: def.profile,
+    let profile = def.profile;
+    let standard = def.standard.unwrap_or(DCF.standard[profile]);
+    let filled = RadioDef {
+        profile,
         standard: Some(standard),
-        data_rate: Some(data_rate),
-        control_rate: Some(control_rate),
-        basic_rate: Some(basic_rate),
         rate_control: def.rate_control.or(Some(RateControlDef::Fixed)),
         preamble: def.preamble.or(Some(Preamble::Long)),
-        rts_threshold: def.rts_threshold.or(Some(if ns2 { Bytes(0) } else { Bytes(65_535) })),
+        rts_threshold: def.rts_threshold.or(Some(DCF.rts_threshold[profile])),
         short_retries: def.short_retries.or(Some(7)),
         long_retries: def.long_retries.or(Some(4)),
-        queue_limit: def.queue_limit.or(Some(if ns3 { 500 } else { 50 })),
-        queue_lifetime: def.queue_lifetime.or(lifetime(def.profile, standard)),
-        propagation: def.propagation.or(Some(default_propagation(def.profile))),
+        queue_limit: def.queue_limit.or(Some(DCF.queue_limit[profile])),
+        queue_lifetime: def.queue_lifetime.or(DCF.queue_lifetime[profile]).or(msdu_lifetime(standard)),
+        propagation: def.propagation.or(Some(DCF.propagation[profile])),
         max_range: def.max_range,
-        power: Some(power),
-        frequency: Some(frequency),
+        power: def.power.or(Some(DCF.power[profile].power())),
+        frequency: def.frequency.or(DCF.frequency[profile]).or(Some(band(standard))),
         frame_error: def.frame_error,
         aggregation: def.aggregation.or((standard == Standard::N).then_some(true)),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
-        energy: def.energy.map(|energy| {
-            parts::energy_with_defaults(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })
-        }),
-        arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
+        energy: def.energy.map(|energy| parts::energy_with_defaults(&energy, DCF.energy[profile])),
+        arp: def.arp.or(Some(DCF.arp[profile])),
         lrwpan: None,
+        ..with_rates(def, standard)
     };
-    parts::check(&with_defaults, path)?;
-    Ok(with_defaults)
+    check_rates(&filled, standard, path)?;
+    check_ht(def, standard, path)?;
+    parts::check(&filled, path)?;
+    Ok(filled)
 }
 
-/// How long the MAC tries to deliver an MSDU: MaxDelay of ns-3's queue; dot11EDCATableMSDULifetime, 500 time units of 1024 us, of
-/// stations with QoS.
-fn lifetime(profile: RadioProfile, standard: Standard) -> Option<Span> {
-    match (profile, standard) {
-        (RadioProfile::Ns3, _) => Some(Span::from_millis(500)),
-        (_, Standard::N) => Some(Span::from_millis(512)),
-        _ => None,
+/// The definition with its three rates.
+fn with_rates(def: &RadioDef, standard: Standard) -> RadioDef {
+    let rates = table(standard);
+    let adapts = matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf));
+    let highest = adapts || DCF.data_rate[def.profile] == DataRate::Highest;
+    let data_rate = def.data_rate.unwrap_or(kbps(rates[if highest { rates.len() - 1 } else { 0 }].0));
+    let basic_rate = def.basic_rate.unwrap_or(kbps(control_table(standard)[0].0));
+    let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
+    let control_rate = match DCF.control_rate[def.profile] {
+        ControlRate::UpToData => up_to_data.max().unwrap_or(basic_rate),
+        ControlRate::Basic => basic_rate,
+    };
+    RadioDef {
+        data_rate: Some(data_rate),
+        control_rate: def.control_rate.or(Some(control_rate)),
+        basic_rate: Some(basic_rate),
+        ..def.clone()
     }
+}
+
+/// How long the MAC tries to deliver an MSDU: dot11EDCATableMSDULifetime, 500 time units of 1024 us, of stations with QoS.
+fn msdu_lifetime(standard: Standard) -> Option<Span> {
+    (standard == Standard::N).then_some(Span::from_millis(512))
+}
+
+/// The carrier frequency of a standard.
+fn band(standard: Standard) -> Frequency {
+    if matches!(standard, Standard::A | Standard::N) { Frequency(5150e6) } else { Frequency(2412e6) }
 }
 
 /// What 802.11n does not go together with.
@@ -208,8 +171,8 @@ fn check_ht(def: &RadioDef, standard: Standard, path: &str) -> Result<(), Scenar
             None => Ok(()),
         };
     }
-    if def.profile == RadioProfile::Ns2 {
-        return fail("standard", "ns-2 has no 802.11n; profile \"std\" or \"ns3\"");
+    if let Some(message) = DCF.ht_refusal[def.profile] {
+        return fail("standard", message);
     }
     if matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf)) {
         return fail("rate_control", "with standard \"n\" the rate is \"fixed\"");
@@ -218,6 +181,19 @@ fn check_ht(def: &RadioDef, standard: Standard, path: &str) -> Result<(), Scenar
         return fail("frequency", "802.11n is modelled at 5 GHz; from 4900 MHz on");
     }
     Ok(())
+}
+
+/// The three rates are of the standard.
+fn check_rates(def: &RadioDef, standard: Standard, path: &str) -> Result<(), ScenarioError> {
+    let rates = [
+        ("data_rate", table(standard), def.data_rate),
+        ("basic_rate", control_table(standard), def.basic_rate),
+        ("control_rate", control_table(standard), def.control_rate),
+    ];
+    let known = |(field, table, rate): (&str, &[Row], Option<Rate>)| {
+        rate.map_or(Ok(()), |rate| check_rate(table, rate, &join(path, field)))
+    };
+    rates.into_iter().try_for_each(known)
 }
 
 fn check_rate(rates: &[Row], rate: Rate, path: &str) -> Result<(), ScenarioError> {
@@ -230,81 +206,64 @@ fn check_rate(rates: &[Row], rate: Rate, path: &str) -> Result<(), ScenarioError
 
 /// The parameters that a definition with defaults describes.
 pub(crate) fn build(def: &RadioDef) -> DcfRadio {
-    let standard = def.standard.expect("a filled-in radio has a standard");
-    let ns2 = def.profile == RadioProfile::Ns2;
-    let data_rate = def.data_rate.expect("a filled-in radio has rates");
-    let basic_rate = def.basic_rate.expect("a filled-in radio has rates");
-    let phy = Phy {
-        data_rate,
-        control_rate: def.control_rate.expect("a filled-in radio has rates"),
-        basic_rate,
-        ..phy_timing(standard, def.preamble == Some(Preamble::Short), !ns2)
-    };
-    let reception = if ns2 {
-        Reception::Capture { carrier_sense: NS2_CARRIER_SENSE, receive: NS2_RECEIVE, ratio: NS2_CAPTURE }
-    } else {
-        let watts = |level| Power::from_dbm(level).0;
-        let (sensitivity, energy_detect) = (watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM));
-        let noise = watts(NOISE_DBM);
-        match def.profile {
-            RadioProfile::Ns3 => Reception::Errors {
-                sensitivity,
-                energy_detect,
-                noise,
-                preamble_detection: parts::linear(PREAMBLE_DETECTION_DB),
-            },
-            RadioProfile::Std | RadioProfile::Ns2 => Reception::Sinr { sensitivity, energy_detect, noise },
-        }
-    };
-    let rate_mode = |(rate, needed, mode): &Row| {
-        let rate = kbps(*rate);
-        RateMode { rate, ratio: parts::linear(*needed), mode: *mode, header: header(&phy, rate) }
-    };
-    // Those of 802.11n are followed by the rates of its control frames.
-    let control_modes = control_table(standard).iter().filter(|_| standard == Standard::N);
+    let (standard, profile) = (def.standard.expect("a filled-in radio has a standard"), def.profile);
+    let (phy, reception) = (phy(def, standard), DCF.reception[profile]());
     let rules = DcfRules {
+        rate_modes: rate_modes(&phy, standard),
+        basic_rates: match DCF.basic_rates[profile] {
+            BasicRates::OfStandard => basic_rates(standard).iter().map(|rate| kbps(*rate)).collect(),
+            BasicRates::One => vec![phy.basic_rate],
+        },
         phy,
         reception,
         frame_error: def.frame_error.unwrap_or(0.0),
-        rate_modes: table(standard).iter().chain(control_modes).map(rate_mode).collect(),
-        basic_rates: if ns2 {
-            vec![basic_rate]
-        } else {
-            basic_rates(standard).iter().map(|rate| kbps(*rate)).collect()
-        },
-        rate_control: match def.rate_control {
-            Some(RateControlDef::Arf) => RateControl::Arf,
-            Some(RateControlDef::Aarf) => RateControl::Aarf,
-            Some(RateControlDef::Fixed) | None => RateControl::Fixed,
-        },
-        mac_overhead: match (ns2, standard) {
-            (true, _) => Bytes(34),
-            // The QoS control field.
-            (false, Standard::N) => Bytes(38),
-            (false, _) => Bytes(36),
-        },
+        rate_control: rate_control(def),
+        mac_overhead: DCF.mac_overhead[profile] + qos_control(standard),
         rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
         short_retries: def.short_retries.unwrap_or(7),
         long_retries: def.long_retries.unwrap_or(4),
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
-        queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },
+        queue_order: DCF.queue_order[profile],
         queue_lifetime: def.queue_lifetime,
-        draws_below_window: ns2,
-        always_backs_off: ns2,
-        responds_if_idle: ns2,
-        whole_micros: ns2,
-        rts_nav_reset: !ns2,
+        draws_below_window: DCF.draws_below_window[profile],
+        backs_off_when_idle: DCF.backs_off_when_idle[profile],
+        expects_control_rate: DCF.expects_control_rate[profile],
+        eifs_after_timeout: DCF.eifs_after_timeout[profile],
+        responds_if_idle: DCF.responds_if_idle[profile],
+        whole_micros: DCF.whole_micros[profile],
+        rts_nav_reset: DCF.rts_nav_reset[profile],
         promiscuous: false,
         block_acks: standard == Standard::N,
-        counts_single_mpdus: def.profile == RadioProfile::Ns3 || def.aggregation != Some(true),
+        counts_single_mpdus: DCF.counts_single_mpdus[profile] || def.aggregation != Some(true),
         aggregates: def.aggregation == Some(true),
     };
-    let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
+    let (speed_of_light, floor) = (DCF.speed_of_light[profile], DCF.floor[profile].power().0);
     let propagation = parts::propagation(def, speed_of_light);
-    // A signal below a tenth of the noise changes no SINR by more than half a decibel.
-    let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     DcfRadio { rules, propagation, floor, speed_of_light, energy }
+}
+
+fn rate_control(def: &RadioDef) -> RateControl {
+    match def.rate_control {
+        Some(RateControlDef::Arf) => RateControl::Arf,
+        Some(RateControlDef::Aarf) => RateControl::Aarf,
+        Some(RateControlDef::Fixed) | None => RateControl::Fixed,
+    }
+}
+
+/// The QoS control field of a data frame.
+fn qos_control(standard: Standard) -> Bytes {
+    if standard == Standard::N { Bytes(2) } else { Bytes::ZERO }
+}
+
+/// What frames at each rate need; the rates of 802.11n are followed by those of its control frames.
+fn rate_modes(phy: &Phy, standard: Standard) -> Vec<RateMode> {
+    let rate_mode = |(rate, needed, mode): &Row| {
+        let rate = kbps(*rate);
+        RateMode { rate, ratio: linear(*needed), mode: *mode, header: header(phy, rate) }
+    };
+    let control_modes = control_table(standard).iter().filter(|_| standard == Standard::N);
+    table(standard).iter().chain(control_modes).map(rate_mode).collect()
 }
 
 /// What precedes the PSDU: a PLCP header of 48 bits after the DSSS preamble, a symbol after the OFDM preamble, L-SIG,
@@ -332,10 +291,11 @@ pub(in crate::radio) fn header(phy: &Phy, rate: Rate) -> PhyHeader {
     }
 }
 
-/// Timing and contention windows of a standard; the rates are placeholders.
-fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
+/// Timing, contention windows and rates.
+fn phy(def: &RadioDef, standard: Standard) -> Phy {
     let micros = Span::from_micros;
-    let preamble = micros(if short { 96 } else { 192 });
+    let preamble = micros(if def.preamble == Some(Preamble::Short) { 96 } else { 192 });
+    let whole_micros = DCF.whole_airtimes[def.profile];
     let (coding, slot, sifs, cw_min) = match standard {
         Standard::Dsss | Standard::B => (Coding::Dsss { preamble, whole_micros }, 20, 10, 31),
         Standard::N => (Coding::Ht, 9, 16, 15),
@@ -343,7 +303,6 @@ fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
         Standard::G => (Coding::Ofdm { extension: micros(6) }, 9, 10, 15),
         Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     };
-    let rate = kbps(1000);
     Phy {
         coding,
         slot: micros(slot),
@@ -351,8 +310,8 @@ fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
         ifs_slots: if standard == Standard::N { 3 } else { 2 },
         cw_min,
         cw_max: 1023,
-        data_rate: rate,
-        control_rate: rate,
-        basic_rate: rate,
+        data_rate: def.data_rate.expect("a filled-in radio has rates"),
+        control_rate: def.control_rate.expect("a filled-in radio has rates"),
+        basic_rate: def.basic_rate.expect("a filled-in radio has rates"),
     }
 }

@@ -1,19 +1,15 @@
 //! What radios of both standards have in common: propagation, energy, and the checks of their options.
 
 use crate::radio::energy::{EnergyModel, RxCriterion};
+use crate::radio::profiles::consumption;
 use crate::radio::propagation::Propagation;
 use crate::radio::receiver::Reception;
 use crate::scenario::{Consumption, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
 
-/// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the
-/// CC2420 data sheet, in watts.
+/// The energy model with the defaults of its profile, or of `own` if it names none.
 pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     let profile = def.profile.unwrap_or(own);
-    let [tx, rx, idle] = match profile {
-        EnergyProfile::Ns2 => [0.660, 0.395, 0.0],
-        EnergyProfile::Ns3 => [1.14, 0.939, 0.819],
-        EnergyProfile::Cc2420 => [52.2e-3, 56.4e-3, 1.278e-3],
-    };
+    let [tx, rx, idle] = consumption(profile).watts;
     EnergyDef {
         profile: Some(profile),
         tx: def.tx.or(Some(Consumption(tx))),
@@ -26,14 +22,14 @@ pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> Energ
 /// The energy model that a definition with defaults describes.
 pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
-    // Signals count from the carrier-sense threshold on in ns-2, elsewhere from the sensitivity on.
+    // Signals count from the carrier-sense threshold on, where there is one, elsewhere from the sensitivity on.
     let min_power = match reception {
         Reception::Capture { carrier_sense, .. } | Reception::Addressed { carrier_sense, .. } => carrier_sense,
         Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
     };
-    let ns2 = def.profile == Some(EnergyProfile::Ns2);
+    let counts_signals = def.profile.is_some_and(|profile| consumption(profile).counts_signals);
     EnergyModel {
-        rx_criterion: if ns2 { RxCriterion::Signals { min_power } } else { RxCriterion::Frames },
+        rx_criterion: if counts_signals { RxCriterion::Signals { min_power } } else { RxCriterion::Frames },
         tx: watts(def.tx),
         rx: watts(def.rx),
         idle: watts(def.idle),
@@ -81,9 +77,4 @@ pub(super) fn propagation(def: &RadioDef, speed_of_light: f64) -> Propagation {
     let model = def.propagation.expect("a filled-in radio has a propagation");
     let multiplier = def.range_multiplier.unwrap_or(1.0);
     Propagation::new(&model, power, frequency, speed_of_light).scaled(multiplier, def.max_range)
-}
-
-/// Decibels as a ratio.
-pub(super) fn linear(db: f64) -> f64 {
-    libm::pow(10.0, db / 10.0)
 }

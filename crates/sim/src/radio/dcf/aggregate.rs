@@ -58,7 +58,7 @@ impl DcfMac {
     /// Fills the window from the queue up to the limits of an aggregate; returns the bytes of the PSDU.
     fn fill_window(&mut self, ctx: &mut Context, at: StationId, to: StationId) -> Bytes {
         let Station { block_acks, queue, current, .. } = &mut self.stations[at.index()];
-        queue.drop_expired(ctx.now, &mut self.messages, &mut self.indications);
+        queue.drop_expired(ctx.now, &mut self.air.messages, &mut self.air.indications);
         let originator = block_acks.originator(to);
         let (overhead, rate) = (self.rules.mac_overhead, self.rules.phy.data_rate);
         let sizes = |window: &VecDeque<Mpdu>| window.iter().map(|mpdu| mpdu.request.size).collect::<Vec<Bytes>>();
@@ -141,7 +141,7 @@ impl DcfMac {
         let recipient = self.stations[at.index()].block_acks.recipient(from);
         if recipient.receive(sequence, content, &mut released) {
             // The buffer's reference becomes that of the indication.
-            self.messages.retain(content);
+            self.air.messages.retain(content);
             let window = &mut self.stations[from.index()].block_acks.originator(at).window;
             window.iter_mut().filter(|mpdu| mpdu.sequence == sequence).for_each(|mpdu| mpdu.delivered = true);
         }
@@ -149,7 +149,7 @@ impl DcfMac {
     }
 
     fn pass_up(&mut self, at: StationId, from: StationId, released: Vec<Content>) {
-        self.indications.extend(released.into_iter().map(|content| match content {
+        self.air.indications.extend(released.into_iter().map(|content| match content {
             Content::Packet(packet) => MacIndication::Packet { at, from, packet },
             Content::Message(message) => MacIndication::Message { at, from, message },
         }));
@@ -179,7 +179,7 @@ impl DcfMac {
     pub(super) fn acknowledge(&mut self, ctx: &mut Context, at: StationId, to: StationId, ack: BlockAck) {
         let originator = self.stations[at.index()].block_acks.originator(to);
         for mpdu in originator.on_block_ack(ack) {
-            self.messages.release(mpdu.request.content);
+            self.air.messages.release(mpdu.request.content);
         }
         self.give_up_old(at, to, ctx.now);
         self.finish_block_ack(ctx, at, to, ctx.now);
@@ -197,8 +197,8 @@ impl DcfMac {
         let Station { block_acks, counters, .. } = &mut self.stations[at.index()];
         for Mpdu { request, delivered, .. } in block_acks.originator(to).give_up(over) {
             counters.given_up += 1;
-            self.messages.release(request.content);
-            self.indications.push_back(MacIndication::GivenUp { at, request, lost: !delivered });
+            self.air.messages.release(request.content);
+            self.air.indications.push_back(MacIndication::GivenUp { at, request, lost: !delivered });
         }
     }
 

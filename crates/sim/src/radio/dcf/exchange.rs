@@ -28,8 +28,8 @@ impl DcfMac {
     }
 
     /// Handles the end of a frame at a station that receives it.
-    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
-        let (frame, last) = self.frames.read(id);
+    pub(super) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
+        let (frame, last) = self.air.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
         if station.receiver.take_result(frame.number) {
@@ -38,8 +38,8 @@ impl DcfMac {
                 Kind::Cts => self.on_cts(ctx, at, &frame),
                 Kind::Ack => self.on_ack(ctx, at, &frame),
                 Kind::Data(content) if frame.to.is_some_and(|to| to != at) => {
-                    self.messages.retain(content);
-                    self.indications.push_back(MacIndication::Overheard { at, from: frame.from, content });
+                    self.air.messages.retain(content);
+                    self.air.indications.push_back(MacIndication::Overheard { at, from: frame.from, content });
                 }
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
                 Kind::Aggregate => self.on_aggregate(ctx, at, &frame),
@@ -48,7 +48,7 @@ impl DcfMac {
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
-            self.messages.release(content);
+            self.air.messages.release(content);
         }
     }
 
@@ -103,11 +103,11 @@ impl DcfMac {
                 if let Some(current) = sender.current.as_mut().filter(|current| current.sequence == frame.sequence) {
                     current.delivered = true;
                 }
-                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
+                self.air.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
-                self.messages.retain(content);
-                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
+                self.air.messages.retain(content);
+                self.air.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
             }
         }
     }
@@ -134,7 +134,7 @@ impl DcfMac {
     }
 
     /// Transmits the response that is due SIFS after a frame.
-    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, response)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
         station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
@@ -156,12 +156,12 @@ impl DcfMac {
                 self.transmit(ctx, at, Kind::BlockAck { start, received }, Some(to), rate, Span::ZERO);
             }
             Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
-            // ns-2 counts a medium that is busy after the CTS as a failure.
+            // A medium that is busy after the CTS counts as a failure.
             Response::Data => self.retry(ctx, at),
         }
     }
 
-    /// ns-2: a station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
+    /// A station that has sent a CTS waits for the data frame until then; its backoff stands still meanwhile.
     fn reserve(&mut self, at: StationId, until: Time) {
         let station = &mut self.stations[at.index()];
         station.reserved_until = until;
@@ -169,7 +169,7 @@ impl DcfMac {
     }
 
     /// Handles a CTS or ACK timeout, and the end of a broadcast.
-    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(ctx.now) {
             return;
@@ -198,7 +198,7 @@ impl DcfMac {
         if given_up {
             let (request, lost) = (current.request, !current.delivered);
             station.counters.given_up += 1;
-            self.indications.push_back(MacIndication::GivenUp { at, request, lost });
+            self.air.indications.push_back(MacIndication::GivenUp { at, request, lost });
             return self.finish(ctx, at, ctx.now + self.rules.timeout_ifs());
         }
         self.retry(ctx, at);
@@ -223,7 +223,7 @@ impl DcfMac {
         backoff.draw(since, self.rules.draws_below_window);
         *exchange_ends = None;
         if let Some(current) = current.take().filter(|current| !current.block_ack) {
-            self.messages.release(current.request.content);
+            self.air.messages.release(current.request.content);
         }
         self.next_frame(ctx, at);
     }

@@ -14,7 +14,7 @@ impl DcfMac {
         let mut best: Vec<(f64, StationId)> = vec![(0.0, access_points[0]); self.stations.len()];
         let mut listeners = Vec::new();
         for access_point in access_points {
-            self.medium.listeners_of(*access_point, Time::ZERO, &mut listeners);
+            self.air.medium.listeners_of(*access_point, Time::ZERO, &mut listeners);
             for listener in &listeners {
                 let best = &mut best[listener.station.index()];
                 if listener.power > best.0 {
@@ -37,7 +37,7 @@ impl DcfMac {
         let mut best: Option<(f64, StationId)> = None;
         let mut listeners = Vec::new();
         for access_point in access_points {
-            self.medium.listeners_of(*access_point, now, &mut listeners);
+            self.air.medium.listeners_of(*access_point, now, &mut listeners);
             let power =
                 listeners.iter().find(|listener| listener.station == station).map_or(0.0, |listener| listener.power);
             if power >= min && best.is_none_or(|(max, _)| power > max) {
@@ -68,7 +68,7 @@ impl DcfMac {
         let station = &mut self.stations[at.index()];
         let stale = request.to.is_none() && station.queue.first().is_some_and(|first| first.to.is_none());
         if stale {
-            return self.messages.release(request.content);
+            return self.air.messages.release(request.content);
         }
         station.queue.push_first(request);
         if station.current.is_none() {

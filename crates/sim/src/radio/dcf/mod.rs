@@ -2,6 +2,13 @@
 //!
 //! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
 //! stored only while some station receives it; all other stations keep its signal alone.
+//!
+//! - here: the queue, contention, and the start of an exchange
+//! - `exchange.rs`: received frames, responses, retries
+//! - `transmit.rs`: a frame goes on the air
+//! - `aggregate.rs`: aggregates and block ACKs of 802.11n
+//! - `management.rs`: what access points and source routing ask for
+//! - `record.rs`: frames for the trace
 
 mod aggregate;
 mod block_ack;
@@ -13,26 +20,22 @@ pub(crate) mod rules;
 mod station;
 mod transmit;
 
-use std::collections::VecDeque;
-
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
+use super::air::Air;
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
-use super::frame::{Frames, Kind};
-use super::medium::{Listener, Medium};
-use super::propagation::RadioRange;
+use super::frame::Kind;
+use super::medium::Medium;
 use super::receiver::{MacTiming, Receiver};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, StationId};
-use crate::mobility::{Point, Track};
 use crate::radio::dcf::rate_control::{ArfState, RateControl};
 use crate::radio::dcf::rules::DcfRules;
-use crate::radio::messages::Messages;
 use crate::radio::queue::StationQueue;
-use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::service::{MacCounters, MacRequest};
 use crate::radio::streams::RandomStream;
 use block_ack::BlockAcks;
 use station::{CurrentFrame, Station, TxState};
@@ -44,13 +47,7 @@ pub(crate) struct DcfMac {
     rules: DcfRules,
     timing: MacTiming,
     stations: Vec<Station>,
-    medium: Medium,
-    frames: Frames,
-    pub(crate) messages: Messages,
-    last_number: u64,
-    /// Buffer for the listeners of a frame.
-    listeners: Vec<Listener>,
-    pub(crate) indications: VecDeque<MacIndication>,
+    pub(super) air: Air,
 }
 
 impl DcfMac {
@@ -78,18 +75,7 @@ impl DcfMac {
         };
         let timing = rules.timing();
         let stations = (0..medium.stations()).map(station).collect();
-        DcfMac {
-            channel,
-            rules,
-            timing,
-            stations,
-            medium,
-            frames: Frames::default(),
-            messages: Messages::default(),
-            last_number: 0,
-            listeners: Vec::new(),
-            indications: VecDeque::new(),
-        }
+        DcfMac { channel, rules, timing, stations, air: Air::new(medium) }
     }
 
     /// Gives every radio an energy meter.
@@ -104,11 +90,6 @@ impl DcfMac {
         receiver.meter.as_ref()?;
         receiver.advance_to(now, &self.timing, backoff);
         receiver.read_meter(now)
-    }
-
-    /// Position of a station; `now` must not decrease from call to call.
-    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
-        self.medium.position(station, now)
     }
 
     /// Starts the measurement interval.
@@ -130,37 +111,25 @@ impl DcfMac {
         Event::Radio { channel: self.channel, event }
     }
 
-    pub(crate) fn stations(&self) -> usize {
-        self.stations.len()
+    /// Minimum power of readable data frames, absent interference.
+    pub(super) fn min_rx_power(&self) -> f64 {
+        self.rules.min_rx_power()
     }
 
-    /// Memory that the lists of listeners take.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.medium.held_bytes()
-    }
-
-    /// Tracks of the stations.
-    pub(crate) fn tracks(&self) -> &[Track] {
-        self.medium.tracks()
-    }
-
-    /// True if any station moves.
-    pub(crate) fn is_mobile(&self) -> bool {
-        self.medium.is_mobile()
-    }
-
-    /// The range within which data frames are readable.
-    pub(crate) fn data_reach(&self) -> RadioRange {
-        let propagation = self.medium.propagation.expect("only tests have a given relation");
-        RadioRange::new(propagation, self.rules.min_rx_power())
-    }
-
-    /// Stations that can receive a data frame of `station` at `now`, absent interference.
-    pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
-        let mut listeners = Vec::new();
-        self.medium.listeners_of(station, now, &mut listeners);
-        let min = self.rules.min_rx_power();
-        listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
+    /// Handles an event of a station.
+    pub(super) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
+        match event {
+            RadioEvent::FrameEnd { station, frame } => self.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.on_exchange_over(ctx, station),
+            RadioEvent::Repeat { .. } | RadioEvent::ReassemblyTimeout { .. } => {
+                unreachable!("802.11 neither floods nor fragments")
+            }
+            RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. } => {
+                unreachable!("timers of the network layer are not the MAC's")
+            }
+        }
     }
 
     /// Requests in the queue of a station.
@@ -179,7 +148,7 @@ impl DcfMac {
 
     /// Accepts a request to transmit.
     pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
-        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
+        self.stations[at.index()].queue.enqueue(request, &mut self.air.messages, &mut self.air.indications);
         if self.stations[at.index()].current.is_none() {
             self.next_frame(ctx, at);
         }
@@ -187,14 +156,14 @@ impl DcfMac {
 
     /// Removes a queued request for `to`, to be routed again.
     pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
-        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
+        self.stations[at.index()].queue.withdraw(to, &mut self.air.messages)
     }
 
     /// Removes the next frame from the queue, the previous one being finished.
     fn next_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
-        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
+        let next = station.queue.next(ctx.now, &mut self.air.messages, &mut self.air.indications);
         let Some(request) = next else { return };
         station.sequence += 1;
         let sequence = station.sequence;
@@ -229,11 +198,11 @@ impl DcfMac {
         }
         if backoff.slots.is_none() {
             let quiet = idle && ifs_end <= now;
-            if quiet && !self.rules.always_backs_off {
+            if quiet && !self.rules.backs_off_when_idle {
                 return self.start(ctx, at);
             }
             let nav_busy = receiver.nav_busy(now);
-            let since = if self.rules.always_backs_off && idle && !nav_busy { now + self.timing.difs } else { now };
+            let since = if self.rules.backs_off_when_idle && idle && !nav_busy { now + self.timing.difs } else { now };
             backoff.draw(since, self.rules.draws_below_window);
         }
         self.plan_access(ctx, at);
@@ -252,7 +221,7 @@ impl DcfMac {
     }
 
     /// Handles a `ChannelAccess`: the backoff may have ended.
-    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
+    fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         let Station { receiver, backoff, access_at, tx_state, .. } = &mut self.stations[at.index()];
         if *access_at != Some(now) {

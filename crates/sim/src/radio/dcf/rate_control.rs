@@ -9,7 +9,7 @@ pub(crate) enum RateControl {
     Fixed,
     /// Automatic rate fallback (Kamerman, Monteban 1997).
     Arf,
-    /// Adaptive ARF (Lacage, Manshaei, Turletti 2004), as in ns-3: a failed rise doubles the thresholds of the next one.
+    /// Adaptive ARF (Lacage, Manshaei, Turletti 2004): a failed rise doubles the thresholds of the next one.
     Aarf,
 }
 

@@ -18,11 +18,12 @@ impl DcfMac {
         let mpdus: Vec<Mpdu> = match (current.filter(|_| carries), frame.to) {
             (Some(current), Some(to)) if current.block_ack => {
                 let window = &block_acks.originator(to).window;
-                let mpdu = |sent: &Unacknowledged| self.messages.mpdu(ctx, sent.request, sent.sequence, sent.delivered);
+                let mpdu =
+                    |sent: &Unacknowledged| self.air.messages.mpdu(ctx, sent.request, sent.sequence, sent.delivered);
                 window.iter().map(mpdu).collect()
             }
             (Some(current), _) => {
-                vec![self.messages.mpdu(ctx, current.request, current.sequence, current.delivered)]
+                vec![self.air.messages.mpdu(ctx, current.request, current.sequence, current.delivered)]
             }
             (None, _) => Vec::new(),
         };

@@ -34,14 +34,18 @@ pub(crate) struct DcfRules {
     pub(crate) queue_limit: usize,
     pub(crate) queue_order: QueueOrder,
     pub(crate) queue_lifetime: Option<Span>,
-    /// ns-2: a backoff is drawn from 0 to one less than the contention window.
+    /// A backoff is drawn from 0 to one less than the contention window, instead of to the window.
     pub(crate) draws_below_window: bool,
-    /// ns-2: a new frame waits for DIFS and a backoff even if the medium has long been idle.
-    pub(crate) always_backs_off: bool,
-    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle; after a CTS a station
+    /// A new frame waits for DIFS and a backoff even if the medium has long been idle.
+    pub(crate) backs_off_when_idle: bool,
+    /// A station waits for a response at the control rate, not at the lowest basic rate.
+    pub(crate) expects_control_rate: bool,
+    /// After a missing response a station backs off when EIFS after its frame is over, instead of at once.
+    pub(crate) eifs_after_timeout: bool,
+    /// A CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle; after a CTS a station
     /// waits for the data frame and answers no other RTS.
     pub(crate) responds_if_idle: bool,
-    /// ns-2: duration fields are rounded to whole microseconds.
+    /// Duration fields are rounded to whole microseconds.
     pub(crate) whole_micros: bool,
     /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
     pub(crate) rts_nav_reset: bool,
@@ -49,7 +53,7 @@ pub(crate) struct DcfRules {
     pub(crate) promiscuous: bool,
     /// 802.11n: unicast MPDUs have a window and a reordering buffer.
     pub(crate) block_acks: bool,
-    /// An MPDU that is transmitted alone falls under the retry limit: where there is no block ACK agreement, and in ns-3 under
+    /// An MPDU that is transmitted alone falls under the retry limit: where there is no block ACK agreement, or under
     /// one too; missing block ACKs count there as well.
     pub(crate) counts_single_mpdus: bool,
     /// The MPDUs of a window are transmitted together (A-MPDU).
@@ -69,7 +73,7 @@ impl DcfRules {
         }
     }
 
-    /// True if a frame received in error sets the NAV, as in ns-2, instead of replacing DIFS by EIFS.
+    /// True if a frame received in error sets the NAV, instead of replacing DIFS by EIFS.
     pub(super) fn errors_set_nav(&self) -> bool {
         matches!(self.reception, Reception::Capture { .. })
     }
@@ -128,13 +132,13 @@ impl DcfRules {
         if self.whole_micros { Span::from_micros((exact.as_nanos() + 500) / 1000) } else { exact }
     }
 
-    /// CTSTimeout and ACKTimeout, from the end of the frame. ns-2 knows the rate of the response.
+    /// CTSTimeout and ACKTimeout, from the end of the frame.
     pub(super) fn response_timeout(&self) -> Span {
-        let rate = if self.always_backs_off { self.phy.control_rate } else { self.phy.basic_rate };
+        let rate = if self.expects_control_rate { self.phy.control_rate } else { self.phy.basic_rate };
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// How long ns-2 waits for the data frame after a CTS of this duration field.
+    /// How long a station waits for the data frame after a CTS of this duration field.
     pub(super) fn data_wait(&self, duration: Span, cts: Rate) -> Span {
         (duration + RESPONSE_MARGIN).saturating_sub(self.phy.sifs + self.phy.ack_airtime(cts))
     }
@@ -145,8 +149,8 @@ impl DcfRules {
     }
 
     /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in
-    /// error (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
+    /// error (IEEE 802.11 §10.3.2.3.7), or zero.
     pub(super) fn timeout_ifs(&self) -> Span {
-        if self.always_backs_off { Span::ZERO } else { self.phy.difs().saturating_sub(RESPONSE_MARGIN) }
+        if self.eifs_after_timeout { self.phy.difs().saturating_sub(RESPONSE_MARGIN) } else { Span::ZERO }
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Station {
     /// CTS timeout, ACK timeout, or end of a broadcast.
     pub(super) exchange_ends: Option<Time>,
     pub(super) response: Option<(Time, Response)>,
-    /// ns-2: having sent a CTS, the station answers no other RTS until the data frame has had its time.
+    /// Having sent a CTS, a station that `responds_if_idle` answers no other RTS until the data frame has had its time.
     pub(super) reserved_until: Time,
     pub(super) sequence: u32,
     /// Last sequence number received, by transmitter, to detect duplicates.

@@ -22,61 +22,66 @@ impl DcfMac {
         duration: Span,
     ) -> Time {
         let now = ctx.now;
+        let size = self.size_of(at, kind, to);
+        let length = self.rules.airtime(kind, size, rate);
+        let end = now + length;
+        let station = &mut self.stations[at.index()];
+        station.receiver.advance_to(now, &self.timing, &mut station.backoff);
+        station.receiver.send(now, end, &self.timing, &mut station.backoff);
+        if station.receiver.depleted() {
+            // A depleted radio transmits nothing, and the MAC runs into its timeouts.
+            return end;
+        }
+        self.air.last_number += 1;
+        let number = self.air.last_number;
+        self.count(at, kind, size, length);
+        if let (Kind::Aggregate, Some(to)) = (kind, to) {
+            self.count_aggregate(at, to, number);
+        }
+        let sequence = self.sequence_of(at, kind);
+        let fragment = Fragment::ONLY;
+        let frame = Frame { kind, from: at, to, sequence, size, rate, duration, number, fragment, mesh: None };
+        if ctx.sink.is_some() {
+            self.record(ctx, &frame, length);
+        }
+        let mut listeners = std::mem::take(&mut self.air.listeners);
+        self.air.medium.listeners_of(at, now, &mut listeners);
+        self.reach(ctx, &frame, length, &listeners);
+        self.air.listeners = listeners;
+        end
+    }
+
+    /// Size of what a frame carries.
+    fn size_of(&mut self, at: StationId, kind: Kind, to: Option<StationId>) -> Bytes {
         let size = match (kind, to) {
             (Kind::Data(_), _) => self.stations[at.index()].current.map(|current| current.request.size),
             (Kind::Aggregate, Some(to)) => self.aggregate_length(at, to),
             _ => None,
         };
-        let size = size.unwrap_or(Bytes::ZERO);
-        let station = &mut self.stations[at.index()];
-        let length = self.rules.airtime(kind, size, rate);
-        let end = now + length;
-        station.receiver.advance_to(now, &self.timing, &mut station.backoff);
-        station.receiver.send(now, end, &self.timing, &mut station.backoff);
-        if station.receiver.depleted() {
-            // As in ns-2, a depleted radio transmits nothing, and the MAC runs into its timeouts.
-            return end;
+        size.unwrap_or(Bytes::ZERO)
+    }
+
+    fn sequence_of(&self, at: StationId, kind: Kind) -> u32 {
+        match kind {
+            Kind::Data(_) | Kind::Aggregate => self.stations[at.index()].current.map_or(0, |current| current.sequence),
+            _ => 0,
         }
-        station.counters.airtime += length;
+    }
+
+    /// Counts a frame that is transmitted; the MPDUs of an aggregate are counted with its number.
+    fn count(&mut self, at: StationId, kind: Kind, size: Bytes, length: Span) {
+        let counters = &mut self.stations[at.index()].counters;
+        counters.airtime += length;
         if let Kind::Data(Content::Message(_)) = kind {
-            station.counters.messages += 1;
-            station.counters.message_bytes += size;
-            station.counters.message_airtime += length;
+            counters.messages += 1;
+            counters.message_bytes += size;
+            counters.message_airtime += length;
         }
         match kind {
-            Kind::Data(_) => station.counters.data_frames += 1,
-            // Its MPDUs are counted with its number below.
+            Kind::Data(_) => counters.data_frames += 1,
             Kind::Aggregate => {}
-            _ => station.counters.control_frames += 1,
+            _ => counters.control_frames += 1,
         }
-        let sequence = match kind {
-            Kind::Data(_) | Kind::Aggregate => station.current.map_or(0, |current| current.sequence),
-            _ => 0,
-        };
-        self.last_number += 1;
-        if let (Kind::Aggregate, Some(to)) = (kind, to) {
-            self.count_aggregate(at, to, self.last_number);
-        }
-        let frame = Frame {
-            kind,
-            from: at,
-            to,
-            sequence,
-            size,
-            rate,
-            duration,
-            number: self.last_number,
-            fragment: Fragment::ONLY,
-            mesh: None,
-        };
-        if ctx.sink.is_some() {
-            self.record(ctx, &frame, length);
-        }
-        let mut listeners = std::mem::take(&mut self.listeners);
-        self.medium.listeners_of(at, now, &mut listeners);
-        self.reach(ctx, &frame, length, &listeners);
-        self.listeners = listeners;
-        end
     }
 
     /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
@@ -87,9 +92,9 @@ impl DcfMac {
             (everyone || frame.to.is_none_or(|to| to == listener.station)) && listener.power >= readable
         };
         let readers = listeners.iter().filter(|listener| is_receiver(listener)).count();
-        let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
+        let id = (readers > 0).then(|| self.air.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
-            self.messages.retain(content);
+            self.air.messages.retain(content);
         }
         let rate_index = self.rules.rate_index(frame.rate) as u8;
         let nav_timeout = if frame.kind == Kind::Rts { self.rules.nav_timeout(frame.rate) } else { None };

@@ -3,7 +3,6 @@
 use tcp::units::Time;
 
 use super::LrWpanMac;
-use super::ns2;
 use super::rules::{CCA_TIME, TURNAROUND_TIME, UNIT_BACKOFF_PERIOD};
 use super::station::{CsmaState, TxState};
 use crate::engine::context::Context;
@@ -24,8 +23,7 @@ impl LrWpanMac {
         let station = &mut self.stations[at.index()];
         let periods = station.rng.below(1 << csma.be);
         station.tx_state = TxState::Cca(csma);
-        let until_known = if self.rules.ns2_mac { ns2::HALF_CCA } else { CCA_TIME };
-        self.schedule_csma(ctx, at, since + UNIT_BACKOFF_PERIOD * periods + until_known);
+        self.schedule_csma(ctx, at, since + UNIT_BACKOFF_PERIOD * periods + self.rules.access.until_cca_event());
     }
 
     pub(super) fn schedule_csma(&mut self, ctx: &mut Context, at: StationId, due: Time) {
@@ -33,24 +31,23 @@ impl LrWpanMac {
         ctx.schedule(due, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
-    /// Handles the end of a CCA, or of the turnaround to transmission.
-    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
+    /// Handles an event of a CCA, or the end of the turnaround to transmission.
+    pub(super) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.csma_at != Some(ctx.now) {
             return;
         }
         station.csma_at = None;
         match station.tx_state {
-            TxState::Cca(csma) if self.rules.ns2_mac => self.sample_medium(ctx, at, csma),
-            TxState::Cca(csma) => self.on_cca_end(ctx, at, csma),
-            TxState::Sampled { csma, busy } => self.on_sampled_cca_end(ctx, at, csma, busy),
+            TxState::Cca(csma) => self.on_cca(ctx, at, csma),
+            TxState::Sampled(sampled) => self.on_sampled_cca_end(ctx, at, sampled),
             TxState::Turnaround => self.send_frame(ctx, at),
             TxState::Idle | TxState::AwaitsAck | TxState::SendsUnacknowledged => {}
-            TxState::Deferred | TxState::Stalled | TxState::Mute => {}
         }
     }
 
-    fn on_cca_end(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
+    /// Handles the end of a CCA, which asks the receiver what was on the air meanwhile.
+    pub(super) fn on_cca_end(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
         let (now, timing) = (ctx.now, &self.timing);
         // No CCA starts before the run.
         let began = Time::from_nanos(now.as_nanos() - CCA_TIME.as_nanos());

@@ -18,7 +18,7 @@ impl LrWpanMac {
     pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let current = station.current.expect("a station in turnaround has a frame");
-        if self.rules.ns2_mac && self.stalls_on_length(ctx.now, at, current.sizes.psdu(current.index)) {
+        if self.is_held_up(ctx.now, at, current.sizes.psdu(current.index)) {
             return;
         }
         let station = &mut self.stations[at.index()];
@@ -38,14 +38,12 @@ impl LrWpanMac {
     }
 
     /// Handles the end of a frame at a station that receives it.
-    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
-        let (frame, last) = self.frames.read(id);
+    pub(super) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
+        let (frame, last) = self.air.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.advance_to(ctx.now, &self.timing);
         let good = station.receiver.take_result(frame.number);
-        if self.rules.ns2_mac {
-            self.on_any_frame_end(ctx, at, &frame, good);
-        }
+        self.on_heard(ctx, at, &frame, good);
         if good {
             match frame.kind {
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
@@ -53,7 +51,7 @@ impl LrWpanMac {
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
-            self.messages.release(content);
+            self.air.messages.release(content);
         }
     }
 
@@ -70,9 +68,7 @@ impl LrWpanMac {
             station.response = Some((due, frame.from));
             station.responding_until = due + airtime(ACK_PSDU);
             ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
-            if self.rules.ns2_mac {
-                self.restart_after_response(ctx, at);
-            }
+            self.on_response_planned(ctx, at);
         }
         let station = &mut self.stations[at.index()];
         match station.duplicate_cache.iter_mut().find(|(from, _)| *from == frame.from) {
@@ -102,17 +98,17 @@ impl LrWpanMac {
                     // The sender has given it up: the packet is lost.
                     return;
                 }
-                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
+                self.air.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
-                self.messages.retain(content);
-                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
+                self.air.messages.retain(content);
+                self.air.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
             }
         }
     }
 
     /// Transmits the ACK that is due a turnaround time after a frame.
-    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, to)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
         self.transmit_ack(ctx, at, to);
@@ -129,7 +125,7 @@ impl LrWpanMac {
     }
 
     /// Handles an ACK timeout, and the end of an unacknowledged frame.
-    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(ctx.now) {
             return;
@@ -148,7 +144,7 @@ impl LrWpanMac {
         }
         station.counters.given_up += 1;
         let (request, lost) = (current.request, !current.delivered);
-        self.indications.push_back(MacIndication::GivenUp { at, request, lost });
+        self.air.indications.push_back(MacIndication::GivenUp { at, request, lost });
         self.finish_datagram(ctx, at);
     }
 
@@ -168,7 +164,7 @@ impl LrWpanMac {
         {
             // The receiver did not get it, and no ACK was requested.
             let content = current.request.content;
-            self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
+            self.air.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
         self.finish_datagram(ctx, at);
     }
@@ -177,7 +173,7 @@ impl LrWpanMac {
     pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
         let current = self.stations[at.index()].current.expect("a station in CSMA/CA has a datagram");
         if !current.delivered && current.mesh.is_none() {
-            self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
+            self.air.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
         self.finish_datagram(ctx, at);
     }
@@ -190,7 +186,7 @@ impl LrWpanMac {
         if let Some(frame) = current.and_then(|current| current.mesh) {
             self.end_mesh_frame(frame.header.flood);
         } else if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = current {
-            self.messages.release(request.content);
+            self.air.messages.release(request.content);
             // The fragments of a dropped datagram are discarded at the receiver.
             if let (Some(to), true) = (request.to, index < sizes.count) {
                 self.stations[to.index()].reassembly.discard(at, tag);
@@ -200,13 +196,13 @@ impl LrWpanMac {
     }
 
     /// Handles the reassembly timeout.
-    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         while let Some(packet) = station.reassembly.pop_expired(ctx.now) {
             station.counters.reassembly_timeouts += 1;
             if let Some(packet) = packet {
                 let (content, reason) = (Content::Packet(packet), DropReason::Reassembly);
-                self.indications.push_back(MacIndication::Dropped { content, reason });
+                self.air.indications.push_back(MacIndication::Dropped { content, reason });
             }
         }
     }

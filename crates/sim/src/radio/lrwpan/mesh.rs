@@ -1,4 +1,4 @@
-//! Mesh-under flooding (RFC 4944 §11 with the broadcast header of §11.1, and ns-3's choices): every frame is broadcast, and
+//! Mesh-under flooding (RFC 4944 §11 with the broadcast header of §11.1): every frame is broadcast, and
 //! whoever is not its destination repeats it once.
 
 use tcp::units::{Span, Time};
@@ -68,8 +68,8 @@ impl LrWpanMac {
     ) {
         let mesh = &mut self.stations[at.index()].mesh;
         if mesh.queue.len() + sizes.count as usize > self.rules.queue_limit {
-            self.messages.release(request.content);
-            return self.indications.push_back(MacIndication::QueueFull { request });
+            self.air.messages.release(request.content);
+            return self.air.indications.push_back(MacIndication::QueueFull { request });
         }
         let MacRequest { content, to, .. } = request;
         let frames = sizes.count;
@@ -146,17 +146,17 @@ impl LrWpanMac {
         match content {
             Content::Packet(packet) => {
                 self.floods.get(id).delivered = true;
-                self.indications.push_back(MacIndication::Packet { at, from: originator, packet });
+                self.air.indications.push_back(MacIndication::Packet { at, from: originator, packet });
             }
             Content::Message(message) => {
-                self.messages.retain(content);
-                self.indications.push_back(MacIndication::Message { at, from: originator, message });
+                self.air.messages.retain(content);
+                self.air.indications.push_back(MacIndication::Message { at, from: originator, message });
             }
         }
     }
 
     /// Queues the repetitions that are due; a full queue loses them.
-    pub(crate) fn on_repeat(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn on_repeat(&mut self, ctx: &mut Context, at: StationId) {
         let MeshStation { queue, repeats, .. } = &mut self.stations[at.index()].mesh;
         let due: Vec<MeshFrame> = repeats.extract_if(.., |(due, _)| *due <= ctx.now).map(|(_, frame)| frame).collect();
         let room = self.rules.queue_limit.saturating_sub(queue.len()).min(due.len());
@@ -177,9 +177,9 @@ impl LrWpanMac {
         }
         let Flood { content, delivered, .. } = *flood;
         self.floods.floods[id as usize] = None;
-        self.messages.release(content);
+        self.air.messages.release(content);
         if content.is_packet() && !delivered {
-            self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
+            self.air.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
     }
 }

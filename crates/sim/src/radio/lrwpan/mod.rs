@@ -3,35 +3,41 @@
 //!
 //! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
 //! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
+//!
+//! - here: the queue, and the frames of a datagram
+//! - `access.rs`: which medium access a station has; `csma.rs`: that of the standard; `compat/lrwpan_ns2.rs`: another
+//! - `exchange.rs`: received frames, acknowledgments, retransmissions
+//! - `transmit.rs`: a frame goes on the air
+//! - `mesh.rs`: mesh-under flooding
 
+pub(crate) mod access;
 mod csma;
 mod exchange;
 mod mesh;
 mod mesh_station;
-mod ns2;
 mod reassembly;
 pub(crate) mod rules;
+#[path = "../../compat/lrwpan_ns2.rs"]
+mod sampled_cca;
 pub(crate) mod sixlowpan;
 mod station;
 #[cfg(test)]
 mod tests;
 mod transmit;
 
-use std::collections::VecDeque;
-
 use tcp::rng::Rng;
 use tcp::units::Time;
 
+use super::air::Air;
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
-use super::frame::{Content, Frames};
-use super::medium::{Listener, Medium};
+use super::frame::Content;
+use super::medium::Medium;
 use super::receiver::{MacTiming, Receiver};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
-use crate::radio::messages::Messages;
 use crate::radio::queue::StationQueue;
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
@@ -51,14 +57,8 @@ pub(crate) struct LrWpanMac {
     /// The node of each station.
     nodes: Vec<NodeId>,
     stations: Vec<Station>,
-    pub(super) medium: Medium,
-    frames: Frames,
-    pub(super) messages: Messages,
-    last_number: u64,
-    /// Buffer for the listeners of a frame.
-    listeners: Vec<Listener>,
+    pub(super) air: Air,
     floods: Floods,
-    pub(super) indications: VecDeque<MacIndication>,
 }
 
 impl LrWpanMac {
@@ -81,7 +81,6 @@ impl LrWpanMac {
             next_frame_at: Time::ZERO,
             responding_until: Time::ZERO,
             response: None,
-            stalled_at: None,
             sequence: 0,
             last_tag: 0,
             duplicate_cache: Vec::new(),
@@ -91,20 +90,7 @@ impl LrWpanMac {
         };
         let timing = rules.timing();
         let stations = (0..medium.stations()).map(station).collect();
-        LrWpanMac {
-            channel,
-            rules,
-            timing,
-            nodes,
-            stations,
-            medium,
-            frames: Frames::default(),
-            messages: Messages::default(),
-            last_number: 0,
-            listeners: Vec::new(),
-            floods: Floods::default(),
-            indications: VecDeque::new(),
-        }
+        LrWpanMac { channel, rules, timing, nodes, stations, air: Air::new(medium), floods: Floods::default() }
     }
 
     /// Gives every radio an energy meter.
@@ -157,6 +143,21 @@ impl LrWpanMac {
         station.queue.packets() + u64::from(in_hand) + station.reassembly.packets()
     }
 
+    /// Handles an event of a station.
+    pub(super) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
+        match event {
+            RadioEvent::FrameEnd { station, frame } => self.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.on_exchange_over(ctx, station),
+            RadioEvent::Repeat { station } => self.on_repeat(ctx, station),
+            RadioEvent::ReassemblyTimeout { station } => self.on_reassembly_timeout(ctx, station),
+            RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. } => {
+                unreachable!("timers of the network layer are not the MAC's")
+            }
+        }
+    }
+
     fn event(&self, event: RadioEvent) -> Event {
         Event::Radio { channel: self.channel, event }
     }
@@ -164,7 +165,7 @@ impl LrWpanMac {
     /// The frames of a request; `None` if it does not fit.
     fn frames_of(&self, ctx: &Context, request: &MacRequest) -> Option<FrameSizes> {
         match request.content {
-            Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
+            Content::Message(id) => self.rules.message_frames(self.air.messages.get(id), request),
             Content::Packet(id) => {
                 let packet = ctx.packets.get(id);
                 let next = request.to.map(|to| self.nodes[to.index()]);
@@ -188,7 +189,7 @@ impl LrWpanMac {
         if let Some(radius) = self.rules.mesh_under {
             return self.flood(ctx, at, request, sizes, radius);
         }
-        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
+        self.stations[at.index()].queue.enqueue(request, &mut self.air.messages, &mut self.air.indications);
         if self.stations[at.index()].current.is_none() {
             self.next_datagram(ctx, at);
         }
@@ -196,13 +197,13 @@ impl LrWpanMac {
 
     /// Drops a request.
     fn drop_request(&mut self, request: MacRequest, reason: DropReason) {
-        self.messages.release(request.content);
-        self.indications.push_back(MacIndication::Dropped { content: request.content, reason });
+        self.air.messages.release(request.content);
+        self.air.indications.push_back(MacIndication::Dropped { content: request.content, reason });
     }
 
     /// Removes a queued request for `to`, to be routed again.
     pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
-        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
+        self.stations[at.index()].queue.withdraw(to, &mut self.air.messages)
     }
 
     /// Removes the next datagram from the queue, the previous one being finished.
@@ -217,7 +218,7 @@ impl LrWpanMac {
             }
             return;
         }
-        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
+        let next = station.queue.next(ctx.now, &mut self.air.messages, &mut self.air.indications);
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;

@@ -1,8 +1,10 @@
 //! Parameters of the MAC: constants of 802.15.4 at 2.4 GHz (IEEE 802.15.4-2011 §6.4, §8), and where a profile departs
 //! from them.
 
+use tcp::Ecn;
 use tcp::units::{Bytes, Rate, Span};
 
+use super::access::Access;
 use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, NdpMessage};
@@ -54,8 +56,7 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_retries: u32,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
-    /// The MAC follows ns-2.35, faults included.
-    pub(crate) ns2_mac: bool,
+    pub(crate) access: Access,
     /// Frames are flooded, with so many hops left at the start, and never acknowledged.
     pub(crate) mesh_under: Option<u8>,
     /// Interframe spacing is observed.
@@ -135,29 +136,29 @@ impl LrWpanRules {
         match self.encap {
             Encap::RawIpv4 => room,
             Encap::Sixlowpan { .. } => {
-                let headers = Bytes(self.message(Bytes::ZERO, false).compressed_headers());
+                let headers = Bytes(self.message(Bytes::ZERO, Address::AllNodes).compressed_headers());
                 IP_HEADER + UDP_HEADER + room.saturating_sub(headers)
             }
         }
     }
 
-    fn message(&self, payload: Bytes, to_one: bool) -> Datagram {
+    fn message(&self, payload: Bytes, destination: Address) -> Datagram {
         Datagram {
             transport: Transport::Udp,
             payload,
             // Routing messages go one hop.
             hop_limit: 1,
-            traffic_class: self.traffic_class(false),
+            traffic_class: self.traffic_class(Ecn::NotEct),
             source: Address::Elided,
-            destination: if to_one { Address::Elided } else { Address::AllNodes },
+            destination,
         }
     }
 
     /// Bytes of traffic class and flow label: ECN alone, or ECN and the label.
-    fn traffic_class(&self, has_ecn: bool) -> u64 {
+    fn traffic_class(&self, ecn: Ecn) -> u64 {
         match self.encap {
             Encap::Sixlowpan { has_context: false, .. } => 3,
-            Encap::Sixlowpan { .. } | Encap::RawIpv4 => u64::from(has_ecn),
+            Encap::Sixlowpan { .. } | Encap::RawIpv4 => u64::from(ecn != Ecn::NotEct),
         }
     }
 
@@ -183,7 +184,7 @@ impl LrWpanRules {
             NdpMessage::RouterSolicitation => Address::AllNodes,
         };
         let payload = request.size.saturating_sub(IPV6_HEADER);
-        let traffic_class = self.traffic_class(false);
+        let traffic_class = self.traffic_class(Ecn::NotEct);
         Datagram { transport: Transport::Icmpv6, payload, hop_limit: 255, traffic_class, source, destination }
     }
 
@@ -203,7 +204,10 @@ impl LrWpanRules {
         };
         match self.encap {
             Encap::RawIpv4 => self.raw(mac, request.size),
-            Encap::Sixlowpan { .. } => self.message(payload, to_one).frames(mac),
+            Encap::Sixlowpan { .. } => {
+                let destination = if to_one { Address::Elided } else { Address::AllNodes };
+                self.message(payload, destination).frames(mac)
+            }
         }
     }
 
@@ -230,7 +234,7 @@ impl LrWpanRules {
             transport,
             payload: inner,
             hop_limit: packet.ttl,
-            traffic_class: self.traffic_class(packet.ecn() != tcp::Ecn::NotEct),
+            traffic_class: self.traffic_class(packet.ecn()),
             source: self.global(source),
             destination: self.global(destination),
         };
@@ -238,10 +242,6 @@ impl LrWpanRules {
     }
 
     fn raw(&self, mac: Bytes, size: Bytes) -> Option<FrameSizes> {
-        if self.ns2_mac {
-            // ns-2 keeps eight bits of both lengths, and checks that of the frame only when it is about to be sent.
-            return Some(FrameSizes::one(Bytes((mac.0 + size.0 % 256) % 256)));
-        }
-        (mac + size <= MAX_PSDU).then(|| FrameSizes::one(mac + size))
+        self.access.raw_frame(mac, size)
     }
 }

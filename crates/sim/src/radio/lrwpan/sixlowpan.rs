@@ -82,7 +82,7 @@ impl Datagram {
     pub(crate) fn compressed_headers(&self) -> u64 {
         let next_header = match self.transport {
             Transport::Tcp | Transport::Icmpv6 => 1,
-            // NHC dispatch and ports. The checksum is elided, as in ns-3 and as §4.3.2 allows if another integrity
+            // NHC dispatch and ports. The checksum is elided, as §4.3.2 allows if another integrity
             // check covers the datagram; it would be 2 B more.
             Transport::Udp => 1 + 4,
         };

@@ -5,6 +5,7 @@ use tcp::units::Time;
 
 use super::mesh_station::{MeshFrame, MeshStation};
 use super::reassembly::Reassembly;
+use super::sampled_cca::Sampled;
 use super::sixlowpan::FrameSizes;
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
@@ -28,17 +29,8 @@ pub(super) enum TxState {
     Idle,
     /// Backoff, or CCA.
     Cca(CsmaState),
-    /// The medium was sampled, and the CCA is not over (ns-2's MAC, as the next three).
-    Sampled {
-        csma: CsmaState,
-        busy: bool,
-    },
-    /// The medium was idle at the sample; the radio turns to transmission when the frame that it receives is over.
-    Deferred,
-    /// The transmission was forgotten; an acknowledgment of the station's own makes it start again.
-    Stalled,
-    /// The frame is too long: nothing is sent or received any more.
-    Mute,
+    /// After the sample, with `Access::SampledCca`.
+    Sampled(Sampled),
     /// The medium was idle; the radio turns from reception to transmission.
     Turnaround,
     AwaitsAck,
@@ -57,7 +49,7 @@ pub(super) struct CurrentDatagram {
     pub(super) index: u32,
     /// Failed attempts to transmit that frame.
     pub(super) attempts: u32,
-    /// Attempts that a frame from the addressee made count no longer (ns-2's MAC).
+    /// Attempts that a frame from the addressee made count no longer, with `Access::SampledCca`.
     pub(super) forgiven: u32,
     /// The receiver has it, though the ACK may not have arrived.
     pub(super) delivered: bool,
@@ -86,8 +78,6 @@ pub(super) struct Station {
     pub(super) responding_until: Time,
     /// A due ACK and its receiver.
     pub(super) response: Option<(Time, StationId)>,
-    /// Since when it has been `Stalled` or `Mute`.
-    pub(super) stalled_at: Option<Time>,
     /// Sequence number of the last frame.
     pub(super) sequence: u32,
     pub(super) last_tag: u32,

@@ -5,9 +5,10 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
+use super::access::Access;
 use super::rules::{Encap, LrWpanRules};
 use crate::engine::context::Context;
-use crate::engine::event::{Event, RadioEvent};
+use crate::engine::event::Event;
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
 use crate::radio::build;
@@ -37,7 +38,7 @@ fn standard() -> LrWpanRules {
         max_backoffs: 4,
         max_retries: 3,
         acks: true,
-        ns2_mac: false,
+        access: Access::Csma,
         mesh_under: None,
         spaces: true,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-14 },
@@ -53,21 +54,6 @@ pub(super) fn ns2() -> LrWpanRules {
     LrWpanRules { unicast_header: Bytes(7), broadcast_header: Bytes(7), spaces: false, ..standard() }
 }
 
-/// Handles an event of a radio.
-pub(super) fn handle(mac: &mut LrWpanMac, ctx: &mut Context, event: RadioEvent) {
-    match event {
-        RadioEvent::FrameEnd { station, frame } => mac.on_frame_end(ctx, station, frame),
-        RadioEvent::ReassemblyTimeout { station } => mac.on_reassembly_timeout(ctx, station),
-        RadioEvent::ChannelAccess { station } => mac.on_access(ctx, station),
-        RadioEvent::Respond { station } => mac.on_respond(ctx, station),
-        RadioEvent::ExchangeOver { station } => mac.on_exchange_over(ctx, station),
-        RadioEvent::Repeat { station } => mac.on_repeat(ctx, station),
-        RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. } => {
-            unreachable!("nothing is routed here, and no address resolved")
-        }
-    }
-}
-
 /// Per second.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Rates {
@@ -81,7 +67,7 @@ fn saturate(rules: &LrWpanRules, senders: u32, size: u64, to_all: bool, seed: u6
     saturate_with(rules, senders, (size, 0), to_all, seed)
 }
 
-/// The same with DSDV updates of `lines` entries, from which 6LoWPAN computes the size.
+/// Rates with DSDV updates of `lines` entries, from which 6LoWPAN computes the size.
 fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize), to_all: bool, seed: u64) -> Rates {
     const SECONDS: u64 = 60;
     let mut ctx = Context::new(0, None);
@@ -92,7 +78,7 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
     let line = RouteAdvertisement { destination: StationId(0), metric: 1, sequence: 2 };
     let fill = |mac: &mut LrWpanMac, ctx: &mut Context, station: StationId| {
         while mac.stations[station.index()].queue.len() < 2 {
-            let content = Content::Message(mac.messages.insert(Message::Dsdv(vec![line; lines])));
+            let content = Content::Message(mac.air.messages.insert(Message::Dsdv(vec![line; lines])));
             let to = (!to_all).then_some(StationId(senders));
             mac.enqueue(
                 ctx,
@@ -110,10 +96,10 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
     while let Some(event) = ctx.next() {
         match event {
             Event::App { .. } => running += 1,
-            Event::Radio { event, .. } => handle(&mut mac, &mut ctx, event),
+            Event::Radio { event, .. } => mac.on_event(&mut ctx, event),
             _ => break,
         }
-        while let Some(indication) = mac.indications.pop_front() {
+        while let Some(indication) = mac.air.indications.pop_front() {
             delivered += u64::from(matches!(indication, MacIndication::Message { at, .. } if at == StationId(senders)));
         }
         (0..running).for_each(|station| fill(&mut mac, &mut ctx, StationId(station)));

@@ -75,7 +75,7 @@ impl LrWpanMac {
             Kind::Data(_) => counters.data_frames += 1,
             _ => counters.control_frames += 1,
         }
-        self.last_number += 1;
+        self.air.last_number += 1;
         let frame = Frame {
             kind,
             from: at,
@@ -84,7 +84,7 @@ impl LrWpanMac {
             size,
             rate: rate(),
             duration: Span::ZERO,
-            number: self.last_number,
+            number: self.air.last_number,
             fragment,
             mesh,
         };
@@ -97,14 +97,14 @@ impl LrWpanMac {
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
         /// Pending signals at which a bystander is advanced.
         const MAX_PENDING: usize = 24;
-        let mut listeners = std::mem::take(&mut self.listeners);
-        self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
+        let mut listeners = std::mem::take(&mut self.air.listeners);
+        self.air.medium.listeners_of(frame.from, ctx.now, &mut listeners);
         let readable = self.rules.reception.min_readable_power();
         let is_receiver = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
         let readers = listeners.iter().filter(|listener| is_receiver(listener.station, listener.power)).count();
-        let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
+        let id = (readers > 0).then(|| self.air.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
-            self.messages.retain(content);
+            self.air.messages.retain(content);
         }
         for listener in &listeners {
             let start = ctx.now + listener.delay;
@@ -130,6 +130,6 @@ impl LrWpanMac {
                 ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));
             }
         }
-        self.listeners = listeners;
+        self.air.listeners = listeners;
     }
 }

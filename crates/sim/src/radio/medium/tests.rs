@@ -62,7 +62,7 @@ fn a_grid_finds_the_same_as_a_full_scan() {
     }
 }
 
-/// networks.md §15.4: the cost of a frame is proportional to its listeners. With four times the stations on four times
+/// The cost of a frame is proportional to its listeners. With four times the stations on four times
 /// the area, as many stations are examined per listener.
 #[test]
 fn the_cost_of_a_frame_does_not_grow_with_the_number_of_stations() {

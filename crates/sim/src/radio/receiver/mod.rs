@@ -32,7 +32,7 @@ pub(super) struct MacTiming {
     pub(super) difs: Span,
     pub(super) eifs: Span,
     pub(super) reception: Reception,
-    /// Probability that a decoded frame is in error all the same, as ns-2's error model between PHY and MAC has it.
+    /// Probability that a decoded frame is in error all the same, before the MAC sees it.
     pub(super) frame_error: f64,
     pub(super) rate_modes: Vec<RateMode>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Receiver {
     on_air: Vec<Signal>,
     /// No signal starts or ends here before this time.
     next_boundary_at: Time,
-    /// Number of the frame that the receiver is locked on; after a collision in ns-2 the one that ends last.
+    /// Number of the frame that the receiver is locked on; after a collision with capture the one that ends last.
     lock: Option<u64>,
     reception_state: ReceptionState,
     aggregates_on_air: u32,
@@ -102,7 +102,7 @@ pub(super) struct Receiver {
     pub(super) meter: Option<EnergyMeter>,
     /// CCA in progress, which consumes as much as reception (802.15.4).
     pub(super) assessing: bool,
-    /// It receives nothing any more: the transmitter of ns-2's 802.15.4 is on for good.
+    /// It receives nothing any more: its transmitter is on for good.
     pub(super) deaf: bool,
 }
 
@@ -159,7 +159,7 @@ impl Receiver {
         (self.deaf, self.lock) = (true, None);
     }
 
-    /// Charges a CCA that ends at `end` as ns-2 does, up to `now`, for which the receiver is advanced.
+    /// Charges a sampled CCA that ends at `end`, up to `now`, for which the receiver is advanced.
     pub(super) fn charge_cca(&mut self, now: Time, end: Time, charged: Span) {
         let active_until = self.active_until();
         if let Some(meter) = self.read_meter(now) {

@@ -9,9 +9,9 @@ use crate::radio::errors::ReceptionState;
 /// Reception model: which frames are received, and when the medium is busy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Reception {
-    /// ns-2: power thresholds and capture; the first frame survives interference weaker by `ratio`. Powers in watts.
+    /// Power thresholds and capture; the first frame survives interference weaker by `ratio`. Powers in watts.
     Capture { carrier_sense: f64, receive: f64, ratio: f64 },
-    /// ns-2's 802.15.4: the receiver locks on frames that are addressed to it, of two on the stronger, and the minimum SINR over
+    /// The receiver locks on frames that are addressed to it, of two on the stronger, and the minimum SINR over
     /// the frame decides; any signal makes the medium busy. Powers in watts.
     Addressed { carrier_sense: f64, receive: f64 },
     /// The minimum SINR over the frame decides. Powers in watts.
@@ -120,7 +120,7 @@ impl Receiver {
         }
     }
 
-    /// ns-2: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
+    /// Capture: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
     /// collide.
     fn start_capture(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), timing: &MacTiming) {
         let new = self.on_air[index];
@@ -151,7 +151,7 @@ impl Receiver {
         self.note_min_sinr(noise);
     }
 
-    /// ns-2's 802.15.4: the receiver locks on frames for its station alone, of two on the stronger.
+    /// Addressed: the receiver locks on frames for its station alone, of two on the stronger.
     fn start_addressed(&mut self, index: usize) {
         let new = self.on_air[index];
         let free = new.is_received && self.transmitting_until.is_none() && !self.deaf;

@@ -1,7 +1,8 @@
-//! Destination-sequenced distance vector routing (DSDV; Perkins and Bhagwat 1994) as in ns-2.35, and `std`: the same
-//! with link feedback from the MAC, true header sizes, and updates that fit the MTU.
+//! Destination-sequenced distance vector routing (DSDV; Perkins and Bhagwat 1994). Link feedback from the MAC, the sizes of headers,
+//! and whether updates fit the MTU are parameters; `compat/dsdv_ns3.rs` is another implementation.
 
-pub(crate) mod ns3;
+#[path = "../../compat/dsdv_ns3.rs"]
+pub(crate) mod prompt;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
@@ -9,8 +10,7 @@ mod tests;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::next_hop::NextHop;
-use super::outbox::{Outbox, Outgoing, jitter};
+use super::answer::{NextHop, Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::message::{Message, RouteAdvertisement};
 use table::{ENTRY_SIZE, Entry, INFINITE, Route, Table};
@@ -25,7 +25,7 @@ const NEIGHBOUR_HOLD_INTERVALS: u64 = 3;
 /// Weight of the old settling time in its moving average, in eighths (alpha = 0.875).
 const SETTLING_MEMORY: u64 = 7;
 
-/// Parameters that differ between `ns2` and `std`.
+/// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsdvRules {
     pub(crate) interval: Span,

@@ -8,7 +8,7 @@ use crate::ids::StationId;
 const OWN: usize = 30;
 const OVERHEARD: usize = 64;
 
-/// Stations of a path at most (RFC 4728 §9: MAX_SALVAGE_COUNT is 15, and ns-2's paths have 16 stations).
+/// Stations of a path at most (RFC 4728 §9: MAX_SALVAGE_COUNT is 15).
 pub(super) const MAX_PATH: usize = 16;
 
 /// A path, both ends included.

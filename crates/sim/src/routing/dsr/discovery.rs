@@ -4,30 +4,28 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::cache::MAX_PATH;
+use super::sizes::Sizes;
 
 /// NonpropRequestTimeout, MaxRequestPeriod (RFC 4728 §9).
 const RING_ZERO_TIMEOUT: Span = Span::from_millis(30);
 const MAX_REQUEST_PERIOD: Span = Span::from_millis(10_000);
 /// SendBufferTimeout: a discovery ends when no packet can be waiting for it.
 pub(super) const SEND_BUFFER_TIMEOUT: Span = Span::from_millis(30_000);
-/// Packets leave the send buffer one by one, so that address resolution keeps up (ns-2). It is looked through after one to two of
+/// Packets leave the send buffer one by one, so that address resolution keeps up. It is looked through after one to two of
 /// these for requests to repeat.
 pub(super) const RELEASE_INTERVAL: Span = Span::from_millis(30);
 
 /// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsrRules {
-    /// A request is repeated after this, then after periods that grow by this factor: 0.5 s and 2 in the RFC, 2 s and 4 in ns-2.
+    /// A request is repeated after this, then after periods that grow by this factor: 0.5 s and 2 in the RFC.
     pub(crate) period: Span,
     pub(crate) backoff: u64,
-    /// ns-2: headers have its sizes, most packets of a flow travel without their source route, and requests are repeated when the
-    /// send buffer is looked through.
-    pub(crate) ns2: bool,
-}
-
-impl DsrRules {
-    pub(crate) const STD: DsrRules = DsrRules { period: Span::from_millis(500), backoff: 2, ns2: false };
-    pub(crate) const NS2: DsrRules = DsrRules { period: Span::from_millis(2_000), backoff: 4, ns2: true };
+    pub(crate) sizes: Sizes,
+    /// Stations remember the path of a flow, and most packets travel without their source route.
+    pub(crate) flow_state: bool,
+    /// Requests that are due wait until the send buffer is looked through.
+    pub(crate) check_delay: bool,
 }
 
 /// A discovery in progress.
@@ -37,7 +35,7 @@ pub(super) struct Discovery {
     flood_at: Option<Time>,
     /// When to begin again.
     next_at: Time,
-    /// When the timer asks: as soon as one of the two is due, in ns-2 when the send buffer is looked through after that.
+    /// When the timer asks: as soon as one of the two is due, or when the send buffer is looked through after that.
     check_at: Time,
     period: Span,
     /// The last packet that can be waiting expires then.
@@ -63,7 +61,7 @@ impl Discovery {
             return None;
         };
         let due = self.flood_at.unwrap_or(self.next_at);
-        self.check_at = if rules.ns2 { due + until_check(rng) } else { due };
+        self.check_at = if rules.check_delay { due + until_check(rng) } else { due };
         Some(hops)
     }
 
@@ -78,7 +76,7 @@ impl Discovery {
     }
 }
 
-/// Time until ns-2 looks through a send buffer: it does so again and again after 30 to 60 ms, in a phase that is not known.
+/// Time until a send buffer is looked through: again and again after 30 to 60 ms, in a phase that is not known.
 fn until_check(rng: &mut Rng) -> Span {
     let (least, most) = (RELEASE_INTERVAL.as_nanos() as f64, 2.0 * RELEASE_INTERVAL.as_nanos() as f64);
     // Of the intervals an instant is the more often in one the longer it is.

@@ -3,6 +3,7 @@
 
 mod cache;
 mod discovery;
+#[path = "../../compat/dsr_flows.rs"]
 mod flows;
 mod sizes;
 mod source_route;
@@ -14,8 +15,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::next_hop::NextHop;
-use super::outbox::{Outbox, Outgoing, jitter};
+use super::answer::{NextHop, Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::header::IP_HEADER;
 use crate::packet::message::{DsrMessage, LinkError, Message};
@@ -24,6 +24,7 @@ use cache::{MAX_PATH, RouteCache};
 pub(crate) use discovery::DsrRules;
 use discovery::{Discovery, RELEASE_INTERVAL, SEND_BUFFER_TIMEOUT};
 use flows::Flows;
+pub(crate) use sizes::Sizes;
 pub(crate) use source_route::SourceRoute;
 use source_route::next;
 
@@ -76,12 +77,12 @@ impl Dsr {
     /// The source route of a packet that begins here.
     pub(crate) fn find_route(&mut self, now: Time, to: StationId) -> Option<SourceRoute> {
         let path = self.cache.find(to)?;
-        Some(if self.rules.ns2 { self.flows.route(now, path) } else { self.listed(path, 0) })
+        Some(if self.rules.flow_state { self.flows.route(now, path) } else { self.listed(path, 0) })
     }
 
     /// A source route that the packet lists.
     fn listed(&self, path: Path, salvages: u32) -> SourceRoute {
-        let header = sizes::source_route(path.len(), self.rules.ns2);
+        let header = self.rules.sizes.source_route(path.len());
         SourceRoute { path, salvages, is_listed: true, header }
     }
 
@@ -103,8 +104,8 @@ impl Dsr {
         let until = now + SEND_BUFFER_TIMEOUT;
         if let Some(discovery) = self.discoveries.get_mut(&to) {
             discovery.until = until;
-            // In ns-2 each packet that comes asks what is due.
-            if !self.rules.ns2 {
+            // Where requests wait for a check, each packet that comes is one.
+            if !self.rules.check_delay {
                 return;
             }
         } else {
@@ -147,7 +148,7 @@ impl Dsr {
     }
 
     fn push(&mut self, due: Time, message: DsrMessage, to: Option<StationId>) {
-        let size = IP_HEADER + sizes::message(&message, self.rules.ns2);
+        let size = IP_HEADER + self.rules.sizes.message(&message);
         self.outbox.push(due, Outgoing { message: Message::Dsr(message), size, to });
     }
 

@@ -4,9 +4,19 @@
 use tcp::units::Bytes;
 
 use super::*;
+use crate::routing::profiles::dsr;
+use crate::scenario::DsrProfile;
+
+fn std() -> DsrRules {
+    dsr(Some(DsrProfile::Std)).rules
+}
+
+fn ns2() -> DsrRules {
+    dsr(Some(DsrProfile::Ns2)).rules
+}
 
 fn agent(me: u32) -> Dsr {
-    Dsr::new(StationId(me), DsrRules::STD, Rng::stream(1, &format!("station/{me}/routing")))
+    Dsr::new(StationId(me), std(), Rng::stream(1, &format!("station/{me}/routing")))
 }
 
 fn at(ms: u64) -> Time {
@@ -59,8 +69,8 @@ fn requests(rules: DsrRules, every_ms: bool) -> (Vec<u64>, Vec<u64>) {
 #[test]
 fn requests_and_their_periods() {
     let rfc: Vec<u64> = vec![0, 500, 1500, 3500, 7500, 15500, 25500];
-    let ns2: Vec<u64> = vec![0, 2000, 10000, 20000];
-    for (rules, expected) in [(DsrRules::STD, rfc), (DsrRules::NS2, ns2)] {
+    let late: Vec<u64> = vec![0, 2000, 10000, 20000];
+    for (rules, expected) in [(std(), rfc), (ns2(), late)] {
         let flooded: Vec<u64> = expected.iter().map(|ms| ms + 30).collect();
         assert_eq!(requests(rules, true), (expected, flooded));
     }
@@ -69,7 +79,7 @@ fn requests_and_their_periods() {
 /// A packet that waits alone is looked after every 30 to 60 ms (stock ns-2.35: 0, 54, 2010, 2062 ms …).
 #[test]
 fn ns2_looks_through_the_send_buffer_for_requests_to_repeat() {
-    let (asked, flooded) = requests(DsrRules::NS2, false);
+    let (asked, flooded) = requests(ns2(), false);
     assert_eq!((asked.len(), flooded.len()), (4, 4));
     for (at, due) in asked.iter().zip([0, 2000, 10000, 20000]) {
         assert!((due..due + 160).contains(at), "{asked:?}");
@@ -178,11 +188,11 @@ fn paths_are_shortened() {
 #[test]
 fn most_packets_of_ns2_travel_without_their_path() {
     let rng = Rng::stream(1, "station/0/routing");
-    let mut source = Dsr::new(StationId(0), DsrRules::NS2, rng);
-    let sizes = [path([0]), path([0, 1])].map(|passed| 20 + sizes::message(&request(1, 2, passed, 16), true).0);
+    let mut source = Dsr::new(StationId(0), ns2(), rng);
+    let sizes = [path([0]), path([0, 1])].map(|passed| 20 + Sizes::Growing.message(&request(1, 2, passed, 16)).0);
     assert_eq!(sizes, [32, 48]);
     let reply = |route| DsrMessage::Reply { route, back: path([2, 1, 0]) };
-    assert_eq!(20 + sizes::message(&reply(path([0, 1, 2])), true).0, 52);
+    assert_eq!(20 + Sizes::Growing.message(&reply(path([0, 1, 2]))).0, 52);
     source.on_message(at(0), &reply(path([0, 1, 2])));
     let header = |source: &mut Dsr, ms| {
         let route = source.find_route(at(ms), StationId(2)).unwrap();

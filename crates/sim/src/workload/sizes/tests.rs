@@ -35,7 +35,7 @@ fn bytes_above(points: &[(f64, f64)], size: f64) -> f64 {
 }
 
 #[test]
-fn the_two_clusters_are_those_of_internet_4_1() {
+fn the_two_clusters_have_the_means_and_quantiles_of_their_tables() {
     let search = sizes(json!({"kind": "web_search"}));
     assert_eq!(search.mean(), 1_711_250.0);
     prints_as(cv2(&WEB_SEARCH), 5.3722, 1e-4);

@@ -19,7 +19,8 @@ impl Bbr {
             self.conserves = false;
         }
         let app_limited = self.dip.spoils(&sample);
-        self.look_for_policer(ack.lost > Bytes::ZERO, app_limited, view);
+        let report = Report { new_loss: ack.lost > Bytes::ZERO, app_limited, ..self.report(view) };
+        self.look_for_policer(&report, view);
         let bw = rate::of(count(sample.delivered, view.mss), sample.interval.as_micros());
         if !app_limited || bw >= self.max_bw() {
             self.max_bw.update(bw as f64, self.rounds, self.settings.bw_window);
@@ -31,17 +32,21 @@ impl Bbr {
         self.look_for_full_pipe(app_limited);
     }
 
-    pub(super) fn look_for_policer(&mut self, new_loss: bool, app_limited: bool, view: &View) {
-        let report = Report {
+    /// What is reported of the path: no loss, no limit but the network's.
+    pub(super) fn report(&self, view: &View) -> Report {
+        Report {
             milliseconds: jiffies(self.delivered_at),
             delivered: count(view.delivered, view.mss),
             lost: count(view.lost_total, view.mss),
-            new_loss,
+            new_loss: false,
             round_start: self.round_start,
-            app_limited,
+            app_limited: false,
             cycling: self.mode == Mode::ProbeBw,
-        };
-        if self.policer.on_report(&report, view.mss) == Verdict::Over {
+        }
+    }
+
+    pub(super) fn look_for_policer(&mut self, report: &Report, view: &View) {
+        if self.policer.on_report(report, view.mss) == Verdict::Over {
             self.begin_probe_bw();
         }
     }

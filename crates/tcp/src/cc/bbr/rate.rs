@@ -20,7 +20,7 @@ pub(super) fn bytes_per_second(bw: u64, gain: u64, margin: u64, mss: Bytes) -> u
     rate as u64
 }
 
-/// The same as a rate; never zero.
+/// A rate of BBR as a `Rate`; never zero.
 pub(super) fn rate(bytes_per_second: u64) -> Rate {
     Rate::from_bps(bytes_per_second.saturating_mul(8).max(1)).expect("one bit per second at least")
 }

@@ -46,7 +46,7 @@ fn vectors_of_algorithms_8_13() {
 fn the_delay_window_grows_while_little_waits_and_from_41_segments_on() {
     // The first round, which `compound` makes, counts too.
     for (cwnd, grown) in [(100, 2.952), (41, 1.025), (40, 0.0)] {
-        let compound = compound("paper", cwnd);
+        let mut compound = compound("paper", cwnd);
         assert_eq!((dwnd(&compound), compound.cwnd()), (grown, cwnd as f64 + grown));
     }
 }

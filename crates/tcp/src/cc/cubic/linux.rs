@@ -14,7 +14,7 @@ use crate::cc::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Ticks before `cnt` is worked out again for the same window.
-pub(super) const STALE: u64 = HZ / 32;
+pub(crate) const STALE: u64 = HZ / 32;
 /// log2 of the curve's time unit, 1/1024 s (kernel: BICTCP_HZ).
 const TIME_SHIFT: u32 = 10;
 /// log2 of the scale of `c` times that of a time cubed.
@@ -24,32 +24,32 @@ const CNT_BEFORE_LOSS: u64 = 20;
 
 /// Profile `linux`.
 #[derive(Debug)]
-pub(super) struct LinuxCubic {
-    pub(super) base: CubicWindow,
+pub(crate) struct LinuxCubic {
+    pub(crate) base: CubicWindow,
     counter: Counter,
     /// beta in 1/1024.
-    pub(super) beta: u64,
+    pub(crate) beta: u64,
     /// C in 1/1024 (kernel: cube_rtt_scale, 10 bic_scale).
     c: u64,
     /// Acknowledged windows per segment of Reno's growth, in 1/8 (kernel: beta_scale).
-    pub(super) beta_scale: u64,
-    pub(super) curve: Curve,
+    pub(crate) beta_scale: u64,
+    pub(crate) curve: Curve,
 }
 
 /// What a time-out wipes out. Windows in segments, times in ticks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Curve {
-    pub(super) cnt: u64,
+pub(crate) struct Curve {
+    pub(crate) cnt: u64,
     /// Window at the last loss; 0 before the first.
-    pub(super) last_max: u64,
-    pub(super) last_cwnd: u64,
-    pub(super) last_time: u64,
+    pub(crate) last_max: u64,
+    pub(crate) last_cwnd: u64,
+    pub(crate) last_time: u64,
     origin: u64,
     /// Time from the epoch's start to the plateau, in 1/1024 s.
-    pub(super) k: u64,
-    pub(super) epoch_start: Option<u64>,
+    pub(crate) k: u64,
+    pub(crate) epoch_start: Option<u64>,
     /// Acknowledged and not yet turned into Reno's growth.
-    pub(super) acked: Bytes,
+    pub(crate) acked: Bytes,
     /// Window that Reno would have.
     reno_cwnd: u64,
 }
@@ -68,7 +68,7 @@ fn cube_root(a: u64) -> u64 {
 }
 
 impl LinuxCubic {
-    pub(super) fn new(values: &ParamValues, setup: &Setup) -> LinuxCubic {
+    pub(crate) fn new(values: &ParamValues, setup: &Setup) -> LinuxCubic {
         let beta = libm::round(values.number("beta") * 1024.0) as u64;
         LinuxCubic {
             base: CubicWindow::new(values, setup),
@@ -81,7 +81,7 @@ impl LinuxCubic {
         }
     }
 
-    pub(super) fn begin_epoch(&mut self, w: u64, acked: Bytes, now: u64) {
+    pub(crate) fn begin_epoch(&mut self, w: u64, acked: Bytes, now: u64) {
         let curve = &mut self.curve;
         curve.epoch_start = Some(now);
         curve.acked = acked;
@@ -99,12 +99,12 @@ impl LinuxCubic {
     }
 
     /// Time since the epoch began, `ahead` included, in 1/1024 s.
-    pub(super) fn elapsed(&self, now: u64, ahead: u64) -> u64 {
+    pub(crate) fn elapsed(&self, now: u64, ahead: u64) -> u64 {
         ((now - self.curve.epoch_start.unwrap_or(now) + ahead) << TIME_SHIFT) / HZ
     }
 
     /// The curve after `t`.
-    pub(super) fn target(&self, t: u64) -> u64 {
+    pub(crate) fn target(&self, t: u64) -> u64 {
         let curve = &self.curve;
         // delta = C |t - K|^3; the kernel's 64 bits overflow here 346 s from K, which is not reproduced
         let distance = u128::from(t.abs_diff(curve.k));
@@ -114,7 +114,7 @@ impl LinuxCubic {
     }
 
     /// Acknowledged segments that buy one, on the curve after `t`.
-    pub(super) fn cnt(&self, w: u64, t: u64) -> u64 {
+    pub(crate) fn cnt(&self, w: u64, t: u64) -> u64 {
         let target = self.target(t);
         if target > w { w / (target - w) } else { 100 * w }
     }
@@ -142,7 +142,7 @@ impl LinuxCubic {
         self.curve.cnt = self.curve.cnt.max(2);
     }
 
-    pub(super) fn keep_up_with_reno(&mut self, w: u64, mss: Bytes) {
+    pub(crate) fn keep_up_with_reno(&mut self, w: u64, mss: Bytes) {
         let curve = &mut self.curve;
         // d = W / alpha segments buy Reno one; what is left stays in 1..=d
         let price = mss * ((w * self.beta_scale) >> 3).max(1);
@@ -184,12 +184,8 @@ impl CongestionControl for LinuxCubic {
         self.base.reduce(event, ssthresh, view);
     }
 
-    fn window(&self) -> Window {
-        self.base.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.window
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -2,7 +2,7 @@
 //!
 //! W_cubic(t) is the curve, W_est the window that Reno would have by now; the larger one counts. Growth is per
 //! acknowledged segment unless `per_segment` is off. Time in which the application held the sender back does not count.
-//! Slow start, and what ends it, is `Base`'s.
+//! Slow start, and what ends it, is `CubicWindow`'s.
 
 use super::CubicWindow;
 use crate::cc::algorithm::Setup;
@@ -146,8 +146,8 @@ impl CongestionControl for Rfc {
         self.base.reduce(event, ssthresh, view);
     }
 
-    fn window(&self) -> Window {
-        self.base.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.window
     }
 
     fn on_undo(&mut self, before: Window, view: &View) {

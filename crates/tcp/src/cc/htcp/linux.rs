@@ -202,8 +202,8 @@ impl CongestionControl for LinuxHtcp {
         self.base.reduce(kept as f64, event, view.mss);
     }
 
-    fn window(&self) -> Window {
-        self.base.reno.window
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {

@@ -21,7 +21,7 @@ pub(in crate::cc) const LOW_WINDOW: Param = Param::number("hystart_low_window", 
 pub(in crate::cc) const ACK_DELTA: Param = Param::number("hystart_ack_delta", 0.0..=1e3, 2.0)
     .unit("ms")
     .doc("ACKs further apart than this are not one train")
-    .source("Linux tcp_cubic, hystart_ack_delta_us; 4 ms in seed 002");
+    .source("Linux tcp_cubic, hystart_ack_delta_us");
 
 pub(in crate::cc) const TRAIN: Param = Param::number("hystart_train", 0.0..=10.0, 0.5)
     .doc("share of the base delay after which a train of ACKs ends slow start; twice that if the connection paces")
@@ -53,15 +53,3 @@ pub(in crate::cc) const CLOCK: Param = Param::number("hystart_clock", 0.001..=10
 pub(in crate::cc) const FIRST_SAMPLES: Param = Param::flag("hystart_first_samples", false)
     .doc("a round's delay is the minimum of its first eight samples, instead of all so far")
     .source("Linux tcp_cubic before 5.6");
-
-pub(in crate::cc) const SKIP_FIRST: Param = Param::flag("hystart_skip_first", false)
-    .doc("the ACK that begins a round gives no sample")
-    .source("the study's report");
-
-pub(in crate::cc) const CURR_RTT_BUG: Param = Param::flag("curr_rtt_bug", false)
-    .doc("quirk: the round's RTT is never set, so the ninth sample of any round ends slow start")
-    .source("the study's report as printed");
-
-pub(in crate::cc) const UNIT_MIX: Param = Param::flag("unit_mix", false)
-    .doc("quirk: the base delay in eighths of a millisecond is compared with microseconds")
-    .source("a reading of the study's report");

@@ -1,4 +1,4 @@
-//! Vegas once per round trip over the sender's ordinary recovery: Linux 5 and 6, Linux 2.6.22 and ns-3.
+//! Vegas once per round trip over the sender's ordinary recovery: the kernels' form, and a simulator's.
 //!
 //! Whole segments, the minimum RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
@@ -16,7 +16,7 @@ const ENOUGH_SAMPLES: u32 = 3;
 /// In segments.
 const MIN_WINDOW: u64 = 2;
 
-/// The form of Linux and ns-3.
+/// Vegas that judges once per round trip.
 #[derive(Debug)]
 pub(super) struct Rounds {
     window: Window,
@@ -193,7 +193,7 @@ impl Rounds {
         self.window.ssthresh = ssthresh;
     }
 
-    /// ns-3: max(min(ssthresh, W - 1), 2)
+    /// max(min(ssthresh, W - 1), 2)
     fn below(&self, mss: Bytes) -> Bytes {
         self.window.ssthresh.min(self.window.cwnd.saturating_sub(mss)).max(mss * MIN_WINDOW)
     }
@@ -240,12 +240,8 @@ impl CongestionControl for Rounds {
         self.window.reduce(ssthresh, event);
     }
 
-    fn window(&self) -> Window {
-        self.window
-    }
-
-    fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
     fn on_sent(&mut self, sent: &Sent) {

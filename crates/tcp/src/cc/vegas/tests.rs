@@ -42,7 +42,7 @@ fn native_after_round(rtt_ms: f64) -> (Driver, f64) {
 #[test]
 fn native_vectors_of_algorithms_5_1() {
     for (rtt_ms, delta) in [(102.0, 0.0), (105.0, 1.0), (110.0, 2.0), (118.0, 3.0), (130.0, 5.0)] {
-        let (driver, before) = native_after_round(rtt_ms);
+        let (mut driver, before) = native_after_round(rtt_ms);
         let backlog = 20.0 * (1.0 - 100.0 / rtt_ms);
         assert!(near(driver.internal("backlog"), backlog), "{rtt_ms}: {}", driver.internal("backlog"));
         assert_eq!(libm::trunc(backlog + 0.5), delta);

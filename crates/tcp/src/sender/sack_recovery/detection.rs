@@ -1,7 +1,8 @@
 //! What is lost: by SACK (RFC 6675), by time (RFC 8985), or without SACK by duplicate ACKs; and reordering.
 
-use super::{MAX_REORDERING, SackRecovery};
+use super::{AckKind, MAX_REORDERING, SackRecovery};
 use crate::cc::State;
+use crate::ecn::Marks;
 use crate::recovery::ReoWndInput;
 use crate::scoreboard::{RackTimeout, SendOrder};
 use crate::sender::ack_context::{AckContext, AckVerdict};
@@ -102,8 +103,8 @@ impl SackRecovery {
                 timers.arm_alone(Timer::Reorder, now + wait + TIMER_SLACK);
             }
             if core.board.pipe() != before && core.state != State::Recovery {
-                self.enter_recovery(core, now, false, Bytes::ZERO);
-                self.reduce(core, self.mss, false);
+                self.enter_recovery(core, now, Marks::default(), Bytes::ZERO);
+                self.reduce(core, self.mss, AckKind::Other);
             }
         }
         if !timers.any_armed(&Timers::OF_LOSS) {

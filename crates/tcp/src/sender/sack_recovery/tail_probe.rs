@@ -2,12 +2,12 @@
 
 use super::detection::TIMER_SLACK;
 use super::episode::Episode;
-use super::{SackRecovery, TailProbe};
+use super::{SackRecovery, TailProbe, TimeOut};
 use crate::cc::{Cause, State};
 use crate::scoreboard::Chunk;
 use crate::sender::ack_context::{AckContext, AckVerdict};
 use crate::sender::core::SenderCore;
-use crate::sender::segments::Outgoing;
+use crate::sender::segments::{Nagle, Outgoing};
 use crate::settings::RecoveryKind;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -19,18 +19,18 @@ impl SackRecovery {
     /// An ACK restarts the timers.
     #[inline]
     pub(super) fn restart_timers(&self, core: &SenderCore, now: Time, timers: &mut Timers) {
-        if !self.schedule_tail_probe(core, now, true, timers) {
+        if !self.schedule_tail_probe(core, now, TimeOut::FromNow, timers) {
             core.restart_rto(now, timers);
         }
     }
 
-    /// RFC 8985 §7.2: a probe after two RTTs without an ACK, in place of the time-out. `restarts`: counted from now.
+    /// RFC 8985 §7.2: a probe after two RTTs without an ACK, in place of the time-out.
     #[inline]
     pub(in crate::sender) fn schedule_tail_probe(
         &self,
         core: &SenderCore,
         now: Time,
-        restarts: bool,
+        time_out: TimeOut,
         timers: &mut Timers,
     ) -> bool {
         let wanted = self.tail_probes && matches!(core.state, State::Open | State::Cwr);
@@ -40,7 +40,7 @@ impl SackRecovery {
             Some(srtt) => srtt * 2 + TIMER_SLACK,
             None => Span::from_millis(1000),
         };
-        let due = if restarts { now + core.rtt.rto() } else { from_head };
+        let due = if time_out == TimeOut::FromNow { now + core.rtt.rto() } else { from_head };
         let latest = if due > now { due } else { Time::from_nanos(u64::MAX) };
         timers.arm_alone(Timer::Tlp, (now + wait).min(latest));
         true
@@ -74,7 +74,7 @@ impl SackRecovery {
             return None;
         }
         core.totals.tail_probes += 1;
-        let new = core.next_new_data(now, true, timers);
+        let new = core.next_new_data(now, Nagle::Ignored, timers);
         let out = match &new {
             Some(new) => {
                 self.on_new_data(core.state, new.chunk);

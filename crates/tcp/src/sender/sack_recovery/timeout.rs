@@ -2,12 +2,22 @@
 
 use super::SackRecovery;
 use super::episode::Episode;
+use super::undo::LossMarks;
 use crate::cc::{Cause, State};
 use crate::sender::ack_context::{AckContext, AckVerdict};
-use crate::sender::core::SenderCore;
+use crate::sender::core::{CongestionSign, SenderCore};
 use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::units::Time;
+
+/// What shows a time-out to be spurious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Evidence {
+    /// Eifel detection (RFC 3522).
+    Timestamps,
+    /// F-RTO (RFC 5682).
+    Frto,
+}
 
 impl SackRecovery {
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
@@ -28,7 +38,7 @@ impl SackRecovery {
         if first {
             self.begin_undo(core, Some(core.cc.window()));
         }
-        self.report_congestion(core, now, Cause::Timeout, first);
+        core.report_congestion(now, &CongestionSign { first, ..self.sign(core, Cause::Timeout) });
         if before_reduction && sacked >= self.dup_thresh as usize {
             // A time-out after that many reports: reordering was overestimated.
             self.reordering = self.reordering.min(u64::from(self.dup_thresh));
@@ -45,13 +55,13 @@ impl SackRecovery {
     pub(super) fn judge_loss(&mut self, core: &mut SenderCore, ack: &AckContext, verdict: &mut AckVerdict) {
         let over = core.snd_una >= self.recover;
         if ack.advances && self.is_spurious(ack.tsecr) {
-            return self.undo_time_out(core, ack, false);
+            return self.undo_time_out(core, ack, Evidence::Timestamps);
         }
         if let Episode::Loss { frto: true } = self.episode {
             let summary = &ack.report.summary;
             // RFC 5682 §3.1 step 3b: something never retransmitted has arrived.
             if summary.original_delivered {
-                return self.undo_time_out(core, ack, true);
+                return self.undo_time_out(core, ack, Evidence::Frto);
             }
             if core.snd_nxt > self.recover {
                 if summary.sacked || ack.duplicate {
@@ -81,11 +91,11 @@ impl SackRecovery {
     }
 
     /// The time-out was spurious.
-    fn undo_time_out(&mut self, core: &mut SenderCore, ack: &AckContext, by_frto: bool) {
-        self.undo_episode(core, ack.now, true);
+    fn undo_time_out(&mut self, core: &mut SenderCore, ack: &AckContext, evidence: Evidence) {
+        self.undo_episode(core, ack.now, LossMarks::Removed);
         core.timeouts_in_a_row = 0;
         let kept = !self.sack && core.snd_una == self.recover;
-        if !kept && (by_frto || self.sack) {
+        if !kept && (evidence == Evidence::Frto || self.sack) {
             self.leave(core, State::Open);
         }
     }

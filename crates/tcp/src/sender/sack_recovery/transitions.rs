@@ -1,14 +1,23 @@
 //! The states, and what moves the sender between them.
 
-use super::SackRecovery;
 use super::episode::Episode;
+use super::undo::LossMarks;
+use super::{AckKind, SackRecovery};
 use crate::cc::{Cause, State};
+use crate::ecn::Marks;
 use crate::recovery::{CwndReduction, PrrInput, ReductionStart};
 use crate::sender::ack_context::{AckContext, AckVerdict};
 use crate::sender::core::{CongestionSign, SenderCore};
 use crate::settings::RecoveryKind;
 use crate::timers::Timers;
 use crate::units::{Bytes, Time};
+
+/// Whether losses are still to be looked for on an ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Search {
+    Due,
+    Done,
+}
 
 impl SackRecovery {
     /// An episode begins, or takes the place of another.
@@ -47,18 +56,18 @@ impl SackRecovery {
                 }
                 self.find_losses(core, ack, verdict, timers);
                 if core.state != State::Recovery && core.board.lost() > Bytes::ZERO {
-                    self.enter_recovery(core, ack.now, ack.marks.echo, verdict.acked);
+                    self.enter_recovery(core, ack.now, ack.marks, verdict.acked);
                 }
             }
             State::Loss => {
                 self.judge_loss(core, ack, verdict);
                 let lost_again = self.find_losses(core, ack, verdict, timers);
                 if core.state == State::Open || lost_again {
-                    let detect = core.state == State::Open;
-                    self.judge_open(core, ack, verdict, timers, detect);
+                    let search = if core.state == State::Open { Search::Due } else { Search::Done };
+                    self.judge_open(core, ack, verdict, timers, search);
                 }
             }
-            State::Open | State::Disorder | State::Cwr => self.judge_open(core, ack, verdict, timers, true),
+            State::Open | State::Disorder | State::Cwr => self.judge_open(core, ack, verdict, timers, Search::Due),
         }
     }
 
@@ -91,7 +100,7 @@ impl SackRecovery {
     #[inline(never)]
     pub(super) fn end_episode(&mut self, core: &mut SenderCore, ack: &AckContext) -> bool {
         if self.is_spurious(ack.tsecr) {
-            self.undo_episode(core, ack.now, false);
+            self.undo_episode(core, ack.now, LossMarks::Kept);
         } else {
             self.rack.on_recovery_end();
         }
@@ -110,7 +119,8 @@ impl SackRecovery {
     /// The window has been reduced.
     pub(super) fn end_reduction(&mut self, core: &mut SenderCore, now: Time) {
         self.leave(core, State::Open);
-        core.report_recovery_end(now, false);
+        let view = core.view(now);
+        core.cc.on_recovery_end(&view);
     }
 
     /// Open, Disorder or CWR: is something lost? `detect`: search for losses first.
@@ -120,7 +130,7 @@ impl SackRecovery {
         ack: &AckContext,
         verdict: &mut AckVerdict,
         timers: &mut Timers,
-        detect: bool,
+        search: Search,
     ) {
         if !self.sack {
             if ack.advances {
@@ -131,11 +141,11 @@ impl SackRecovery {
         if matches!(core.state, State::Open | State::Disorder) {
             self.undo_if_dsacked(core, ack.now);
         }
-        if detect {
+        if search == Search::Due {
             self.find_losses(core, ack, verdict, timers);
         }
         if core.board.lost() > Bytes::ZERO {
-            self.enter_recovery(core, ack.now, ack.marks.echo, verdict.acked);
+            self.enter_recovery(core, ack.now, ack.marks, verdict.acked);
         } else {
             self.try_to_open(core, ack, verdict);
         }
@@ -143,12 +153,12 @@ impl SackRecovery {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn enter_recovery(&mut self, core: &mut SenderCore, now: Time, echo: bool, delivered: Bytes) {
+    pub(super) fn enter_recovery(&mut self, core: &mut SenderCore, now: Time, marks: Marks, delivered: Bytes) {
         core.totals.recoveries += 1;
         self.forget_settled_retransmissions(core);
         let under_way = self.episode.reduction().map(CwndReduction::with_retransmission);
         // What the network itself reported, or reduced the window for, is not undone.
-        let prior_window = (!echo && under_way.is_none()).then_some(core.cc.window());
+        let prior_window = (!marks.echo && under_way.is_none()).then_some(core.cc.window());
         self.begin_undo(core, prior_window);
         let reduction = under_way.unwrap_or_else(|| {
             let cause = match (self.sack, self.kind) {
@@ -174,7 +184,7 @@ impl SackRecovery {
         let cwnd = core.cc.window().cwnd;
         // RecoverFS of RFC 9937 §6.2: what this ACK reports was outstanding before it.
         let outstanding = core.board.flight().saturating_sub(core.board.sacked()) + delivered;
-        self.report_congestion(core, now, cause, true);
+        core.report_congestion(now, &self.sign(core, cause));
         self.recover = core.snd_nxt;
         self.probe = None;
         self.limited_transmit = Bytes::ZERO;
@@ -183,14 +193,15 @@ impl SackRecovery {
         CwndReduction::new(self.reduction_kind, self.mss, &start)
     }
 
-    pub(super) fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause, first: bool) {
+    /// The first reduction of an episode.
+    pub(super) fn sign(&self, core: &SenderCore, cause: Cause) -> CongestionSign {
         let loss_window = core.board.pipe() + self.mss;
-        let limited_transmit = self.limited_transmit;
-        core.report_congestion(now, &CongestionSign { cause, first, limited_transmit, loss_window, head: None });
+        CongestionSign { cause, first: true, limited_transmit: self.limited_transmit, loss_window, head: None }
     }
 
     /// The reduction goes on: `delivered_data` has left the network.
-    pub(super) fn reduce(&mut self, core: &SenderCore, delivered_data: Bytes, safe_ack: bool) {
+    pub(super) fn reduce(&mut self, core: &SenderCore, delivered_data: Bytes, kind: AckKind) {
+        let safe_ack = kind == AckKind::Safe;
         if let Some(reduction) = self.episode.reduction_mut() {
             let (in_flight, ssthresh) = (core.board.pipe(), core.cc.window().cwnd);
             reduction.on_ack(&PrrInput { delivered_data, safe_ack, in_flight, ssthresh });
@@ -210,7 +221,7 @@ impl SackRecovery {
     pub(super) fn reduce_in_recovery(&mut self, core: &mut SenderCore, now: Time) {
         core.totals.ecn_reductions += 1;
         self.undo.forget();
-        self.report_congestion(core, now, Cause::Ecn, false);
+        core.report_congestion(now, &CongestionSign { first: false, ..self.sign(core, Cause::Ecn) });
         if let Some(reduction) = self.episode.reduction_mut() {
             reduction.lower(core.cc.window().cwnd);
         }

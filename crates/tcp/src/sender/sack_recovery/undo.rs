@@ -6,6 +6,13 @@ use crate::sender::ack_context::AckContext;
 use crate::sender::core::SenderCore;
 use crate::units::{Bytes, Time};
 
+/// What becomes of the segments that the undone episode took for lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LossMarks {
+    Kept,
+    Removed,
+}
+
 impl SackRecovery {
     /// An episode begins; an undo would return to `prior_window`.
     pub(super) fn begin_undo(&mut self, core: &SenderCore, prior_window: Option<Window>) {
@@ -33,7 +40,7 @@ impl SackRecovery {
             return true;
         }
         self.undo.forget_retransmissions();
-        self.undo_episode(core, ack.now, true);
+        self.undo_episode(core, ack.now, LossMarks::Removed);
         self.keep_open(core);
         false
     }
@@ -43,20 +50,20 @@ impl SackRecovery {
         let spurious = self.undo_enabled && self.undo.all_retransmissions_dsacked();
         if spurious {
             self.rack.on_undone_by_dsack();
-            self.undo_episode(core, now, false);
+            self.undo_episode(core, now, LossMarks::Kept);
         }
         spurious
     }
 
     /// Undoes the episode; `unmark`: what was believed lost is not.
-    pub(super) fn undo_episode(&mut self, core: &mut SenderCore, now: Time, unmark: bool) {
-        if unmark {
+    pub(super) fn undo_episode(&mut self, core: &mut SenderCore, now: Time, marks: LossMarks) {
+        if marks == LossMarks::Removed {
             core.board.unmark_lost();
         }
         core.totals.undone += 1;
         self.rack.recheck();
         if let Some(prior_window) = self.undo.take() {
-            let view = core.view(now, false);
+            let view = core.view(now);
             core.cc.on_undo(prior_window, &view);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 
 use super::*;
-use crate::engine::event::{Event, RadioEvent};
+use crate::engine::event::Event;
 use crate::ids::ChannelId;
 use crate::packet::message::{ArpMessage, Message};
 use crate::radio::build;
@@ -49,7 +49,7 @@ fn saturate(mut mac: DcfMac, depth: usize, size: u64) -> Delivered {
     let fill = |mac: &mut DcfMac, ctx: &mut Context, sent: &mut u32| {
         while mac.stations[0].current.is_none() || mac.waiting(StationId(0)) < depth {
             let message = Message::Arp(ArpMessage::Request(StationId(*sent)));
-            let content = Content::Message(mac.messages.insert(message));
+            let content = Content::Message(mac.air.messages.insert(message));
             *sent += 1;
             let (to, since) = (Some(StationId(1)), ctx.now);
             mac.enqueue(
@@ -62,18 +62,12 @@ fn saturate(mut mac: DcfMac, depth: usize, size: u64) -> Delivered {
     ctx.schedule(Time::ZERO + Span::from_millis(1000 * SECONDS), Event::Stop);
     fill(&mut mac, &mut ctx, &mut delivered.sent);
     while let Some(Event::Radio { event, .. }) = ctx.next() {
-        match event {
-            RadioEvent::FrameEnd { station, frame } => mac.on_frame_end(&mut ctx, station, frame),
-            RadioEvent::ChannelAccess { station } => mac.on_access(&mut ctx, station),
-            RadioEvent::Respond { station } => mac.on_respond(&mut ctx, station),
-            RadioEvent::ExchangeOver { station } => mac.on_exchange_over(&mut ctx, station),
-            other => unreachable!("{other:?}"),
-        }
-        while let Some(indication) = mac.indications.pop_front() {
+        mac.on_event(&mut ctx, event);
+        while let Some(indication) = mac.air.indications.pop_front() {
             if let MacIndication::Message { message, .. } = indication {
-                let Message::Arp(ArpMessage::Request(number)) = mac.messages.get(message) else { unreachable!() };
+                let Message::Arp(ArpMessage::Request(number)) = mac.air.messages.get(message) else { unreachable!() };
                 delivered.numbers.push(number.0);
-                mac.messages.release(Content::Message(message));
+                mac.air.messages.release(Content::Message(message));
             }
         }
         fill(&mut mac, &mut ctx, &mut delivered.sent);

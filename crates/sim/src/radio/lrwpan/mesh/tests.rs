@@ -33,24 +33,18 @@ fn flood(hears: &dyn Fn(u32, u32) -> bool, stations: u32, radius: u32, size: u64
     // The seed is one with which no two repetitions overlap.
     let rng = |i: usize, what: RandomStream| Rng::stream(5, &format!("station/{i}/{}", what.name()));
     let mut mac = LrWpanMac::new(ChannelId(0), rules, (0..stations).map(NodeId).collect(), medium, rng);
-    let content = Content::Message(mac.messages.insert(Message::Arp(ArpMessage::Reply)));
+    let content = Content::Message(mac.air.messages.insert(Message::Arp(ArpMessage::Reply)));
     let to = to.map(StationId);
     let request = MacRequest { content, to, size: Bytes(size), since: ctx.now, class: TrafficClass::Other };
     mac.enqueue(&mut ctx, StationId(0), request);
     let mut receivers = Vec::new();
     while let Some(Event::Radio { event, .. }) = ctx.next() {
-        match event {
-            RadioEvent::FrameEnd { station, frame } => mac.on_frame_end(&mut ctx, station, frame),
-            RadioEvent::ChannelAccess { station } => mac.on_access(&mut ctx, station),
-            RadioEvent::ExchangeOver { station } => mac.on_exchange_over(&mut ctx, station),
-            RadioEvent::Repeat { station } => mac.on_repeat(&mut ctx, station),
-            other => unreachable!("{other:?}"),
-        }
-        while let Some(indication) = mac.indications.pop_front() {
+        mac.on_event(&mut ctx, event);
+        while let Some(indication) = mac.air.indications.pop_front() {
             let MacIndication::Message { at, from, message } = indication else { unreachable!("{indication:?}") };
             assert_eq!(from, StationId(0), "the originator, not who repeated it");
             receivers.push(at.0);
-            mac.messages.release(Content::Message(message));
+            mac.air.messages.release(Content::Message(message));
         }
     }
     assert!(mac.floods.floods.iter().all(Option::is_none), "nothing of the flood is left");

@@ -50,7 +50,7 @@ fn lose(cubic: &mut LinuxCubic, cause: Cause, millis: u64) {
     );
 }
 
-fn segments(cubic: &LinuxCubic) -> u64 {
+fn segments(cubic: &mut LinuxCubic) -> u64 {
     cubic.window().cwnd.segments(MSS)
 }
 
@@ -119,10 +119,10 @@ fn one_segment_per_cnt_acknowledged_segments() {
     // The window stands still for less than 31 ms: cnt stays 70.
     for i in 0..69 {
         cubic.on_ack(&ack(1), &at(100 + i / 3));
-        assert_eq!(segments(&cubic), 70);
+        assert_eq!(segments(&mut cubic), 70);
     }
     cubic.on_ack(&ack(1), &at(123));
-    assert_eq!(segments(&cubic), 71);
+    assert_eq!(segments(&mut cubic), 71);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_time_out_forgets_everything() {
     assert_eq!((cubic.curve.last_max, cubic.base.hystart.delay_min()), (0, 0));
     // Slow start takes the whole ACK and ends at ssthresh; the next epoch starts on its plateau.
     cubic.on_ack(&ack(48), &at(2100));
-    assert_eq!((segments(&cubic), cubic.curve.epoch_start), (49, None));
+    assert_eq!((segments(&mut cubic), cubic.curve.epoch_start), (49, None));
     cubic.on_ack(&ack(1), &at(2200));
     assert_eq!((cubic.curve.k, cubic.curve.origin, cubic.curve.cnt), (0, 49, CNT_BEFORE_LOSS));
 }
@@ -182,7 +182,7 @@ fn the_epoch_moves_by_the_silence_but_not_beyond_now() {
     assert_eq!(cubic.curve.epoch_start, Some(1500));
     cubic.on_idle(Span::from_millis(9000), &at(9500));
     assert_eq!(cubic.curve.epoch_start, Some(9500));
-    assert_eq!(segments(&cubic), 10, "the restart window, after more than a time-out");
+    assert_eq!(segments(&mut cubic), 10, "the restart window, after more than a time-out");
 }
 
 #[test]

@@ -1,0 +1,161 @@
+"""Effects: paired differences over replicates, and what they show.
+
+An effect stands for the claim that the first of two is better; its verdict has the words of a study, and words.py those that a
+report says instead. All margins but those of compare.toml are here, and all tests.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tonopah.analysis.sequential import confidence
+from tonopah.stats import Estimate, Mean, confidence_of_each, holm, mean_of
+
+LEVEL = 0.05
+EQUIVALENCE = 0.90
+"""Confidence of the interval that has to lie within the margin (two one-sided tests at 5 %)."""
+LOG_MARGIN = math.log(1.25)
+MARGINS = {"utilisation": 0.05, "jain": 0.05, "mos": 0.2, "voice_mos": 0.2, "x_share": 0.10}
+"""Differences that count, by metric; of the logarithm of a ratio, `LOG_MARGIN`."""
+EXCESS = 0.10
+"""Excess harm that counts."""
+
+Better = Literal["more", "less", "equal"]
+Verdict = Literal["supported", "contradicted", "no effect", "undecided"]
+ByReplicate = Mapping[int, float]
+
+
+def margin_of(metric: str, kind: str) -> float:
+    """Return the effect that counts."""
+    return LOG_MARGIN if kind == "log" else MARGINS.get(metric, 0.05)
+
+
+def smallest(metric: str) -> float:
+    """Return what is added to both sides of a ratio, so that a value of 0 has a logarithm."""
+    if metric.endswith(("loss", "retx")):
+        return 1e-4
+    if metric.endswith("_s"):
+        return 1e-3
+    return 0.0 if "slowdown" in metric or metric.endswith("ratio") else 1e-9 if "j_per" in metric else 1.0
+
+
+def compared(kind: str, metric: str, mine: float, theirs: float) -> float:
+    """Return how much one value is above another: the difference, or the logarithm of the ratio."""
+    if kind == "difference":
+        return mine - theirs
+    least = smallest(metric)
+    return math.log((mine + least) / (theirs + least))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A quantity made of paired differences, where it is from, and what it shows."""
+
+    quantity: Mean
+    margin: float
+    samples: tuple[float, ...] = ()
+    """The differences, one for each replicate."""
+    better: Better = "more"
+    """Which sign is good; `equal`: neither is."""
+    looks: int = 1
+    """How often the data may be looked at before more replicates are added: all intervals together have the level of one."""
+    equivalence: float = EQUIVALENCE
+    p_holm: float = math.nan
+    metric: str = ""
+    kind: str = "difference"
+    """Of differences, of logarithms of ratios ("log"), of harm, or of percent."""
+    experiment: str = ""
+    point: str = ""
+    of: str = ""
+    """Who is harmed, or the criterion that reads the experiment."""
+    subject: float = math.nan
+    baseline: float = math.nan
+    second: float = math.nan
+    """Means of the metric in the arms of these."""
+    metrics: int = 1
+    """Metrics whose effects are averaged; the means are those of the first."""
+    identical: bool = False
+    """Whether both have the same value in every replicate."""
+    starved: bool = False
+    """Whether the subject starves whom it is about, and the baseline does not."""
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return f"{self.experiment}, {self.point}"
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean with its interval: of 95 %, or wider for several looks."""
+        return self.quantity.interval(confidence(self.looks))
+
+    @property
+    def p(self) -> float:
+        """The p value of the paired t test of "it is not zero", two-sided, multiplied by the number of looks."""
+        return min(1.0, 2 * self.looks * min(self.quantity.p_greater(), self.quantity.p_less()))
+
+    @property
+    def equivalent(self) -> bool:
+        """Tell whether it is shown to be within the margin."""
+        found = self.quantity.interval(confidence_of_each(self.equivalence, self.looks))
+        return -self.margin <= found.low and found.high <= self.margin
+
+    @property
+    def gain(self) -> float:
+        """The value with the sign that is positive where it is better."""
+        value = self.estimate.value
+        return -value if self.better == "less" else -abs(value) if self.better == "equal" else value
+
+    @property
+    def is_worse(self) -> bool:
+        """Tell whether it is surely below zero, by the margin at least."""
+        return self.p_holm < LEVEL and self.estimate.value <= -self.margin
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it says of "the first is better".
+
+        Surely so or the opposite, by the margin at least; surely less than that; or nothing yet.
+        """
+        if self.p_holm < LEVEL and self.gain <= -self.margin:
+            return "contradicted"
+        if self.p_holm < LEVEL and self.gain >= self.margin:
+            return "supported"
+        return "no effect" if self.equivalent else "undecided"
+
+    @property
+    def needed(self) -> int:
+        """The number of replicates whose interval would be as narrow as the margin."""
+        half = self.estimate.half_width
+        return 0 if math.isnan(half) else math.ceil(self.estimate.n * (half / self.margin) ** 2)
+
+
+def effect_of(samples: Sequence[float], margin: float, **about: Any) -> Effect:
+    """Return the effect of paired differences, one value for each replicate."""
+    return Effect(mean_of(samples), margin, tuple(samples), **about)
+
+
+def adjusted(effects: Sequence[Effect]) -> list[Effect]:
+    """Return a family of effects with their p values adjusted by Holm; what is identical needs no test."""
+    family = holm([math.nan if one.identical else one.p for one in effects])
+    return [replace(one, p_holm=p) for one, p in zip(effects, family, strict=True)]
+
+
+def mean_of_terms(effects: Sequence[ByReplicate]) -> tuple[float, ...]:
+    """Return, for each replicate that all terms have, their mean."""
+    common = set.intersection(*(set(one) for one in effects)) if effects else set()
+    return tuple(float(np.mean([one[k] for one in effects])) for k in sorted(common))
+
+
+def average(values: Sequence[float]) -> float:
+    """Return the mean of what was measured; NaN of nothing."""
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
+
+
+def mostly(outcomes: Sequence[float]) -> bool:
+    """Tell whether something happens in more than half of the replicates."""
+    return sum(outcomes) > len(outcomes) / 2

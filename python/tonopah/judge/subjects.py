@@ -1,0 +1,123 @@
+"""Who is judged, and beside whom: the algorithms of a report with the words that name them."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tonopah.cc.binding import bind
+from tonopah.cc.references import is_code, name_in
+from tonopah.errors import InputError
+from tonopah.judge.definitions import Point
+from tonopah.runs.simulation import algorithms
+from tonopah.spec.validation import list_allowed
+
+REFERENCES = ("cubic", "reno")
+PROFILE = "linux"
+"""Profile of an algorithm that is named without one, where it has this."""
+TITLES = {"cubic": "CUBIC", "reno": "Reno", "newreno": "NewReno", "bbr": "BBRv1", "bbr3": "BBRv3", "ledbat": "LEDBAT"}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm as a scenario takes it, and what is known of it."""
+
+    cc: Any
+    """Value of `cc`."""
+    label: str
+    """Name with profile and parameters, for people."""
+    name: str
+    """Name alone, as short as tables want it."""
+    profile: str
+    ecn: str | None
+    """Congestion marks that it requires."""
+    source: str = ""
+    """Digest of its source, of a class in Python."""
+
+    @property
+    def takes_marks(self) -> bool:
+        """Tell whether it asks for explicit signals."""
+        return self.ecn not in (None, "off")
+
+
+def read_subject(text: str, option: str = "ALGORITHM", folder: str | Path = ".") -> Subject:
+    """Return the algorithm that a command line names: a name, a class in a file, or a table as in a scenario.
+
+    Raises InputError when there is no such algorithm.
+    """
+    given: Any = text
+    if text.lstrip().startswith("{"):
+        try:
+            given = tomllib.loads(f"cc = {text}")["cc"]
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(option, f"{text!r} is not a table: {error}", '{ name = "cubic", profile = "rfc" }') from None
+    return make_subject(given, option, folder)
+
+
+def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Subject:
+    """Return the algorithm that a value of `cc` names. Raises InputError."""
+    named = str(name_in(given)[1] or "")
+    if is_code(given):
+        return own_subject(given, named, option, folder)
+    known = {entry["name"]: entry for entry in algorithms()}
+    if named not in known:
+        raise InputError(option, f"{named!r} is unknown", list_allowed(known, value=named))
+    entry = known[named]
+    profiles = [profile["name"] for profile in entry["profiles"]]
+    table = {"name": named, **given} if isinstance(given, Mapping) else {"name": named}
+    if "profile" not in table and PROFILE in profiles:
+        table["profile"] = PROFILE
+    profile = table.get("profile", profiles[0] if profiles else "")
+    own = "".join(f", {key} {value}" for key, value in table.items() if key not in ("name", "profile"))
+    title = TITLES.get(named, named)
+    label = f"{title} ({profile}{own})" if profile else title
+    cc = table if len(table) > 1 else named
+    return Subject(cc, label, title, profile, entry["requirements"]["ecn"])
+
+
+def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subject:
+    """Return a class in Python or a library. Raises InputError when it cannot be used."""
+    try:
+        bound = bind({"tcp": {"cc": given}}, folder)
+    except InputError as error:
+        raise InputError(option, error.message, error.hint, error.source) from error.__cause__
+    found = next(iter(bound.found.values()))
+    own = {key: value for key, value in given.items() if key != name_in(given)[0]} if isinstance(given, Mapping) else {}
+    name = named.rpartition(":")[2]
+    label = f"{named}" + (f" ({', '.join(f'{key} {value}' for key, value in own.items())})" if own else "")
+    return Subject(given, label, name, "", json.loads(found.core.description)["requirements"]["ecn"], found.origin.digest)
+
+
+class Casting(Protocol):
+    """Who runs in which arm."""
+
+    def algorithms(self, arm: str, point: Point) -> list[Any] | None:
+        """Return what the groups of an arm run at a point; None where it is not run."""
+        ...
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The algorithms of a report by the letters of arms: S the subject, B the baseline, R the second reference."""
+
+    subject: Subject
+    baseline: Subject
+    second: Subject
+
+    @property
+    def by_letter(self) -> dict[str, Subject]:
+        """The algorithms by letter."""
+        return {"S": self.subject, "B": self.baseline, "R": self.second}
+
+    def algorithms(self, arm: str, point: Point) -> list[Any] | None:
+        """Return the algorithms of the two groups of an arm: "S:B", or one for both. O is the algorithm that the point names."""
+        first, _, second = arm.partition(":")
+        known = self.by_letter
+        return [known[one].cc if one in known else make_subject(point.world.other).cc for one in (first, second or first)]
+
+    def arm(self, arm: str) -> str:
+        """Return an arm as people read it: who runs in it, beside whom."""
+        names = [self.by_letter[one].name if one in self.by_letter else "the other" for one in arm.split(":")]
+        return " beside ".join(names)

@@ -1,0 +1,72 @@
+"""The source `reports` of study files: the networks of the reports' scripts, and any scenario counted as other tools do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.metrics import add, metric
+from tonopah.reports.counters import other_tools
+from tonopah.reports.metrics import GROUPS
+from tonopah.reports.networks import network
+from tonopah.spec.source import Sourced
+
+SCRIPT, RECORD = "script", "record"
+"""Keys of the network of a script: its parameters, and what to record besides. The script fixes all else."""
+VERSION = 3
+"""Of what scripts count and of the worlds that they build, part of the id of their runs. Raise it on purpose, when a value
+changes."""
+COUNTED = "counted"
+"""The source that takes a scenario as it is, and counts as awk scripts, FlowMonitor and NetSim do."""
+
+for group in GROUPS:
+    add(group)
+
+
+def make(name: str, given: Mapping[str, Any], path: str) -> Sourced:
+    """Return the network of a script with the parameters that are given, or a scenario counted anew. Raises InputError."""
+    return counted(given) if name == COUNTED else scripted(name, given, path)
+
+
+def counted(given: Mapping[str, Any]) -> Sourced:
+    """Return a scenario of the study's own whose runs and flows have the metrics of other tools beside those of the engine."""
+    names = other_tools.COLUMNS
+    shown = {name: metric(name) for name in names}
+    identity = {"name": COUNTED, "version": VERSION}
+    return Sourced(given, given, other_tools.PLACE, shown, shown, identity, at_nominal=False, title="Counts of other tools")
+
+
+def scripted(name: str, given: Mapping[str, Any], path: str) -> Sourced:
+    """Return the network of a script. Raises InputError."""
+    below = f"{path}." if path else ""
+    one = network(name, f"{below}source")
+    for key in given:
+        if key not in (SCRIPT, RECORD):
+            raise InputError(f"{below}{key}", "has no meaning: the script fixes it", f"allowed: {SCRIPT}, {RECORD}")
+    record, own = given.get(RECORD), given.get(SCRIPT, {})
+    check_record(record, f"{below}{RECORD}")
+    if not isinstance(own, Mapping):
+        raise InputError(f"{below}{SCRIPT}", f"{own!r} is not a table", "{ nodes = 40 }")
+    parameters = one.complete(own, f"{below}{SCRIPT}")
+    scenario = one.scenario(parameters)
+    if record:
+        recorded = scenario.get(RECORD, {})
+        series = list(dict.fromkeys([*recorded.get("series", []), *record.get("series", [])]))
+        scenario = {**scenario, RECORD: {**recorded, **record, "series": series}}
+    columns = dict.fromkeys(f"{one.metrics}.{column}" for column, _ in one.columns.values())
+    return Sourced(
+        given={**given, SCRIPT: parameters}, scenario=scenario, observer=one.place("observe"),
+        columns={column: metric(column) for column in columns},
+        identity={"name": one.name, "parameters": parameters, "version": VERSION}, title=one.title,
+        about=f"As in the script: {one.source}.",
+    )  # fmt: skip
+
+
+def check_record(record: Any, path: str) -> None:
+    """Refuse what the series that a script wants cannot be added to; the engine checks the rest. Raises InputError."""
+    if record is None:
+        return
+    if not isinstance(record, Mapping):
+        raise InputError(path, f"{record!r} is not a table", '{ series = ["cwnd"], every = "50ms" }')
+    series = record.get("series", [])
+    if not isinstance(series, list) or not all(isinstance(name, str) for name in series):
+        raise InputError(f"{path}.series", f"{series!r} is not a list of names", 'such as ["cwnd", "ssthresh"]')

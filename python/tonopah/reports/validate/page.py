@@ -1,0 +1,84 @@
+"""What `python -m tonopah.reports.validate` shows: a table for the terminal, and docs/generated/validation-authors.md."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tonopah._core import engine_version
+from tonopah.reports.numbers import stored
+from tonopah.reports.validate.cases import all_cases
+from tonopah.reports.validate.judging import Check
+from tonopah.template import render, write_results
+from tonopah.terminal.grid import Grid
+
+HERE = Path(__file__).parent
+PAGE = "validation-authors.md"
+TEMPLATE = HERE / "page.md.j2"
+COLUMNS = ("point", "number", "author", "stock simulator", "ours", "allowed", "")
+
+
+def cells(row: Check) -> list[str]:
+    """Return a row of the table."""
+    verdict = "" if row.agrees is None else "agrees" if row.agrees else "DISAGREES"
+    return [row.case, row.metric.replace("_", " "), row.author, row.stock, row.ours, row.allowed, verdict]
+
+
+def counts(rows: Sequence[Check]) -> tuple[int, int]:
+    """Return how many rows agree, of how many that have a goal."""
+    judged = [row for row in rows if row.agrees is not None]
+    return sum(bool(row.agrees) for row in judged), len(judged)
+
+
+def table(rows: Sequence[Check]) -> Grid:
+    """Return the comparison for a terminal: what has a goal."""
+    agreed, judged = counts(rows)
+    title = f"The authors' numbers: {agreed} of {judged} agree"
+    return Grid(title, COLUMNS, [cells(row) for row in rows if row.agrees is not None], keys=2)
+
+
+def write(rows: Sequence[Check], folder: Path) -> Path:
+    """Write the page and its results; return its path."""
+    return write_results(folder / PAGE, TEMPLATE, facts(rows))
+
+
+def left_out() -> list[tuple[str, str, int]]:
+    """Return what is stored and in no row: network, metric (empty if no case repeats the point), and how many numbers."""
+    known = {tuple(case.name.split("/")): case for case in all_cases()}
+    missing: dict[tuple[str, str], int] = {}
+    for key, by_origin in stored().items():
+        for metric, values in ((metric, values) for by_metric in by_origin.values() for metric, values in by_metric.items()):
+            if key not in known or known[key].network.own_name(key[2], metric) is None:
+                place = (f"{key[0]}, {key[1]}", metric.replace("_", " ") if key in known else "")
+                missing[place] = missing.get(place, 0) + len(values)
+    return [(*place, count) for place, count in missing.items()]
+
+
+def text(rows: Sequence[Check]) -> str:
+    """Return the page."""
+    return render(TEMPLATE, **facts(rows))
+
+
+def facts(rows: Sequence[Check]) -> dict[str, Any]:
+    """Return what the page shows, and its results keep: the numbers that have a goal."""
+    agreed, judged = counts(rows)
+    networks = dict.fromkeys(tuple(case.name.split("/")[:2]) for case in all_cases())
+    groups: dict[str, list[list[str]]] = {}
+    missed = Counter({name: 0 for report, network in networks for name in (report, f"{report}, {network}")})
+    for row in rows:
+        if row.agrees is None:
+            continue
+        report, network, *point = row.case.split("/")
+        groups.setdefault(f"{report}, {network}", []).append(["/".join(point), *cells(row)[1:]])
+        if not row.agrees:
+            missed.update((report, f"{report}, {network}"))
+    return {
+        "command": "python -m tonopah.reports.validate --full",
+        "engine": engine_version(),
+        "agreed": agreed,
+        "judged": judged,
+        "columns": COLUMNS,
+        "left_out": left_out(),
+        "missed": missed,
+        "groups": groups,
+    }

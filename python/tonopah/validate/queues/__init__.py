@@ -1,0 +1,1 @@
+"""The comparison with recordings of Linux's queue disciplines: recordings → worlds → comparison."""

@@ -1,0 +1,1 @@
+"""Chromium, driven for tests and for the measurements of the lab."""

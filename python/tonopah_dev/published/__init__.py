@@ -1,0 +1,1 @@
+"""Laws and published results, each run again here: `python -m tonopah_dev.published`."""

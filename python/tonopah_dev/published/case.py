@@ -1,0 +1,52 @@
+"""What a case of `python -m tonopah_dev.published` is: a number that was published, and how it is found here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from tonopah.validate.frame import Case
+from tonopah_dev.published.worlds import PublishedWorld, Series, Summary
+
+FAST_MBPS = 10_000
+"""A bottleneck that never fills: losses alone set the rate."""
+
+
+@dataclass(frozen=True)
+class PublishedCase(Case):
+    """One number that was published, and how it is found here."""
+
+    source: str
+    quantity: str
+    world: PublishedWorld
+    measure: Callable[[PublishedWorld, Summary, Series], float]
+    reference: float
+    low: float
+    high: float
+    """The case agrees if the mean over the seeds lies from `low` to `high`."""
+    seeds: int = 1
+    cause: str = ""
+    """Why it disagrees; a case that agrees has none."""
+
+
+class Allowed(TypedDict):
+    """A reference, and the least and the largest value that agrees with it."""
+
+    reference: float
+    low: float
+    high: float
+
+
+def within(reference: float, part: float) -> Allowed:
+    """Return a reference with a tolerance of a part of it on both sides."""
+    return {"reference": reference, "low": reference * (1 - part), "high": reference * (1 + part)}
+
+
+def about(reference: float, below: float, above: float) -> Allowed:
+    """Return a reference with a tolerance in its own unit."""
+    return {"reference": reference, "low": reference - below, "high": reference + above}
+
+
+def every(p: float, losses: int) -> dict[str, Any]:
+    """Lose the last of every 1/p data packets."""
+    between = round(1 / p)
+    return {"kind": "nth", "data_packets": [between * i - 1 for i in range(1, losses + 1)]}
