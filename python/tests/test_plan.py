@@ -116,3 +116,12 @@ def test_the_table_of_parameters_shows_what_a_flow_with_its_own_algorithm_runs_w
     shown = of_listed(resolved, "flow")
     assert (shown["flow.*.tcp.cc.name"], shown["flow.*.tcp.sack"]) == ("reno", "true, false")
     assert not resolved["tcp"]
+
+
+@pytest.mark.parametrize("label", ["with SACK", "SACK"])
+def test_the_engines_refusal_names_the_variant_with_one_with(study_document, label):
+    study_document["compare"] = {"variant": [{"label": label, "set": {"tcp.sack": "perhaps"}}]}
+    study_document |= {"baseline": label, "claim": []}
+    with pytest.raises(tp.InputError, match=r"\[with SACK\]") as refused:
+        plan_of(study_document)
+    assert "with with" not in str(refused.value)
