@@ -148,7 +148,7 @@ impl CongestionControl for Agent {
         }
     }
 
-    fn window(&self) -> Window {
+    fn window(&mut self) -> Window {
         match (self.next, lock(&self.common).cwnd) {
             (Some(_), Some(cwnd)) => Window { cwnd, ..self.window },
             _ => self.window,

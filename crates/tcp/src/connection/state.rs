@@ -137,8 +137,8 @@ impl Connection {
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);
         let mut sender = std::mem::take(&mut handshake.memory).hold(sender);
-        sender.write(self.written_early);
         sender.set_nagle(handshake.nagle);
+        sender.write(self.written_early);
         sender.set_cork(handshake.cork);
         if self.close_requested {
             sender.close();
