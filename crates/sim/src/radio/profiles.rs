@@ -164,6 +164,9 @@ fn dcf_errors() -> Reception {
     }
 }
 
+/// Reception at a sensitivity and a CCA threshold, in watts.
+pub(super) type Detector = fn(f64, f64) -> Detection;
+
 /// How frames of 802.15.4 are received.
 pub(super) struct Detection {
     pub(super) reception: Reception,
@@ -181,8 +184,8 @@ pub(super) struct LrWpanTable {
     pub(super) speed_of_light: Row<f64>,
     pub(super) sensitivity: Row<Level>,
     pub(super) cca_threshold: Row<Level>,
-    /// Reception with these two, in watts.
-    pub(super) detection: Row<fn(f64, f64) -> Detection>,
+    /// Reception with these two.
+    pub(super) detection: Row<Detector>,
     pub(super) encap: Row<EncapDef>,
     /// MAC overhead of every frame; that of the standard, by addresses, if none.
     pub(super) header: Row<Option<Bytes>>,
@@ -254,7 +257,7 @@ fn lrwpan_errors(sensitivity: f64, energy_detect: f64) -> Detection {
 
 /// The medium access and the reception of a MAC of 802.15.4 that has its own; `None` for those of the standard, with the reception of
 /// the profile.
-pub(super) fn own_access(mac: Option<LrwpanMacDef>) -> Option<(Access, fn(f64, f64) -> Detection)> {
+pub(super) fn own_access(mac: Option<LrwpanMacDef>) -> Option<(Access, Detector)> {
     match mac {
         Some(LrwpanMacDef::Ns2) => Some((Access::SampledCca, lrwpan_addressed)),
         Some(LrwpanMacDef::Std) | None => None,

@@ -141,17 +141,17 @@ pub struct RadioDef {
     /// standard `n`, unlimited otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_lifetime: Option<Span>,
-    /// Propagation model. Default: two-ray ground in ns2, log-distance otherwise. With 802.15.4 in std the loss at 1 m is
-    /// 46.6777 dB, so that 0 dBm reaches 41 m.
+    /// Propagation model. Default: two-ray ground in ns2, log-distance otherwise. With 802.15.4 its loss at 1 m is 46.6777 dB, so
+    /// that 0 dBm reaches 41 m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<PropagationDef>,
     /// Signals are not received beyond this distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_range: Option<Metres>,
-    /// Transmission power. Default: 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; 0 dBm in std with 802.15.4.
+    /// Transmission power. Default: 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; with 802.15.4 0 dBm in std and ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// Carrier frequency. Default: 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; 2405 MHz in std with 802.15.4.
+    /// Carrier frequency. Default: 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; with 802.15.4 2405 MHz in std and ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
     /// Probability that a frame is in error before the MAC sees it, from 0 to 1: drawn at every station that decodes the frame,
