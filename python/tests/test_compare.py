@@ -8,7 +8,7 @@ import pytest
 
 from tonopah.cli.main import main
 from tonopah.errors import InputError
-from tonopah.judge.comparison import begin, compared_metrics
+from tonopah.judge.comparison import begin, compared_metrics, outcome
 from tonopah.judge.definitions import definitions
 from tonopah.judge.study import axes_of, placed
 
@@ -39,7 +39,7 @@ def comparison():
 
 def outcomes(comparison, change):
     rows = comparison.compare(synthetic(comparison, change))
-    return {(row.effect.experiment, row.effect.point, row.effect.metric) for row in rows if row.outcome == "regressed"}, rows
+    return {(row.experiment, row.point, row.metric) for row in rows if outcome(row) == "regressed"}, rows
 
 
 def test_noise_is_no_regression(comparison):
@@ -65,7 +65,7 @@ def test_a_gain_is_an_improvement_and_a_change_of_share_to_either_side_is_not(co
     _, rows = outcomes(
         comparison, lambda e, point, metric, value: 0.7 * value if metric in ("qdelay_p95_s", "x_share") else value
     )
-    found = {(row.effect.metric, row.outcome) for row in rows if row.effect.metric in ("qdelay_p95_s", "x_share")}
+    found = {(row.metric, outcome(row)) for row in rows if row.metric in ("qdelay_p95_s", "x_share")}
     assert found == {("qdelay_p95_s", "improved"), ("x_share", "regressed")}
 
 

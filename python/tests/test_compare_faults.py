@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tonopah.execution.options import ExecutionOptions
-from tonopah.judge.comparison import begin
+from tonopah.judge.comparison import begin, outcome
 from tonopah.judge.definitions import Points, definitions
 
 ALL = os.environ.get("TONOPAH_OUTCOMES") == "all"
@@ -32,14 +32,14 @@ def rows(reference, candidate, experiments, only, replicates, folder, apart=0):
 
 
 def regressed(found):
-    return {(row.effect.experiment, row.effect.metric) for row in found if row.outcome == "regressed"}
+    return {(row.experiment, row.metric) for row in found if outcome(row) == "regressed"}
 
 
 def test_a_tenth_less_goodput_at_160_ms_is_found(tmp_path):
     only = {"over": {"rtt": [["160ms", "160ms"]]}}
     found = rows("cubic", '{ name = "cubic", beta = 0.2 }', ["E6"], only, 10 if ALL else 4, tmp_path)
     assert ("E6", "goodput_bps") in regressed(found)
-    assert -20 < found[-1].effect.estimate.value < -10
+    assert -20 < found[-1].estimate.value < -10
 
 
 def test_a_queue_of_twice_as_many_packets_is_found(tmp_path):
@@ -61,4 +61,4 @@ def test_an_algorithm_has_no_regression_against_itself_with_other_draws(tmp_path
     experiments = ["E2", "E9", "E15", "E24"] if ALL else ["E15"]
     found = rows("cubic", "cubic", experiments, only, 5, tmp_path, apart)
     assert not regressed(found)
-    assert not any(row.effect.identical and row.effect.metric == "goodput_bps" for row in found)
+    assert not any(row.identical and row.metric == "goodput_bps" for row in found)

@@ -74,3 +74,12 @@ def test_a_study_of_a_billion_runs_is_refused(study_document):
     study_document["replicates"] = 100_000
     with pytest.raises(tp.InputError, match="at most 1,000,000"):
         plan_of(study_document)
+
+
+@pytest.mark.parametrize("label", ["with SACK", "SACK"])
+def test_the_engines_refusal_names_the_variant_with_one_with(study_document, label):
+    study_document["compare"] = {"variant": [{"label": label, "set": {"tcp.sack": "perhaps"}}]}
+    study_document |= {"baseline": label, "claim": []}
+    with pytest.raises(tp.InputError, match=r"\[with SACK\]") as refused:
+        plan_of(study_document)
+    assert "with with" not in str(refused.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tonopah.cli.arguments import add_common, percent
 from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import RunFailedError
-from tonopah.judge.comparison import begin
+from tonopah.judge.comparison import begin, outcome
 from tonopah.report.files import replace_file
 
 SIZES = {
@@ -65,6 +65,8 @@ def compare(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise RunFailedError(f"{error.filename or made.out}: cannot be written: {error.strerror or error}") from error
     print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
-    for row in [] if arguments.json else [row for row in rows if row.outcome == "regressed"]:
-        print(f"  regressed: {row.effect.metric} at {row.effect.place}: {row.change}")
+    for row in [] if arguments.json else [row for row in rows if outcome(row) == "regressed"]:
+        value = row.estimate.value
+        change = f"{value:+.1f} %" if row.kind == "percent" else f"{row.baseline:g} → {row.subject:g}"
+        print(f"  regressed: {row.metric} at {row.place}: {change}")
     return 1 if made.failed(rows) else 0

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from tonopah._core import engine_version
 from tonopah.errors import InputError
 from tonopah.judge import bounds
 from tonopah.judge.definitions import Experiment, definitions, points, read
-from tonopah.judge.effects import Better, Effect, adjusted, smallest
+from tonopah.judge.effects import Better, Effect, adjusted, effect_of, smallest
 from tonopah.judge.metrics import label
 from tonopah.judge.scoreboard import number
 from tonopah.judge.study import JudgedStudy, Place, Results, make_part
@@ -22,7 +21,7 @@ from tonopah.judge.words import WORDS
 from tonopah.metrics import count_text, show
 from tonopah.report.formatting import p_text
 from tonopah.spec.validation import Model, list_allowed
-from tonopah.stats import NOT_MEASURED, Mean, mean_of, ratio_of
+from tonopah.stats import Mean, mean_of, ratio_of
 
 FORMAT = 1
 BESIDE = "cubic"
@@ -48,34 +47,6 @@ class Compared(Model):
     """`equal`: a change to one side or the other is a regression."""
 
 
-@dataclass(frozen=True)
-class ComparedRow:
-    """One metric at one point, or a bound that the reference keeps and the candidate does not."""
-
-    effect: Effect
-    threshold: float
-    broken: bool = False
-
-    @property
-    def outcome(self) -> str:
-        """What follows by rule."""
-        if self.broken:
-            return "regressed"
-        return "identical" if self.effect.identical else WORDS["compare"][self.effect.verdict]
-
-    @property
-    def size(self) -> float:
-        """How large the change is, measured by what counts."""
-        value = self.effect.estimate.value
-        return abs(value) / self.effect.margin if not math.isnan(value) and self.effect.margin else 0.0
-
-    @property
-    def change(self) -> str:
-        """The difference as text."""
-        value = self.effect.estimate.value
-        return f"{value:+.1f} %" if self.effect.kind == "percent" else f"{self.effect.baseline:g} → {self.effect.subject:g}"
-
-
 class Comparison(JudgedStudy):
     """The study of a candidate S and a reference B."""
 
@@ -88,25 +59,23 @@ class Comparison(JudgedStudy):
         parts = [make_part(one, at, cast, replicates, apart) for one in own if (at := points(one, "quick"))]
         super().__init__(cast.subject.label, parts, (), out, store)
 
-    def compare(self, results: Results) -> list[ComparedRow]:
+    def compare(self, results: Results) -> list[Effect]:
         """Return all rows; their effects are one family."""
         found = [
-            (effect, metric.threshold * self.scale)
+            effect
             for metric in compared_metrics()
             for name in metric.experiments
             for place in results.at(name)
             if (effect := compare_at(metric, place, self.scale))
         ]
-        family = adjusted([effect for effect, _ in found])
-        rows = [ComparedRow(effect, threshold) for effect, (_, threshold) in zip(family, found, strict=True)]
-        return [*rows, *broken_bounds(results)]
+        return [*adjusted(found), *broken_bounds(results)]
 
-    def failed(self, rows: Sequence[ComparedRow]) -> bool:
+    def failed(self, rows: Sequence[Effect]) -> bool:
         """Tell whether there is a regression; with `equivalence`, whether anything is not shown to be the same."""
         bad = {"regressed", "unclear", "improved"} if self.equivalence else {"regressed"}
-        return any(row.outcome in bad for row in rows)
+        return any(outcome(row) in bad for row in rows)
 
-    def facts(self, rows: Sequence[ComparedRow]) -> dict[str, Any]:
+    def facts(self, rows: Sequence[Effect]) -> dict[str, Any]:
         """Return the comparison for programs."""
         return {
             "format": FORMAT,
@@ -121,7 +90,7 @@ class Comparison(JudgedStudy):
             "summary": summary(rows),
         }
 
-    def headline(self, rows: Sequence[ComparedRow]) -> str:
+    def headline(self, rows: Sequence[Effect]) -> str:
         """Return the first line: what was found in numbers."""
         counts = summary(rows)
         found = [
@@ -132,13 +101,13 @@ class Comparison(JudgedStudy):
         ]
         return f"Congestion control: {', '.join(found)} ({self.cast.baseline.label} → {self.cast.subject.label})"
 
-    def markdown(self, rows: Sequence[ComparedRow]) -> str:
+    def markdown(self, rows: Sequence[Effect]) -> str:
         """Return a comment for a pull request: at most about sixty lines."""
         lines = [self.headline(rows), ""]
         # Broken bounds first.
-        ranked = sorted(rows, key=lambda row: (not row.broken, -row.size))
-        for title, outcome in (("Regressions", "regressed"), ("Improvements", "improved")):
-            if found := [row for row in ranked if row.outcome == outcome]:
+        ranked = sorted(rows, key=lambda row: (not row.broken, -size(row)))
+        for title, wanted in (("Regressions", "regressed"), ("Improvements", "improved")):
+            if found := [row for row in ranked if outcome(row) == wanted]:
                 rest = f" ({len(found) - SHOWN} more in the file compare.json)" if len(found) > SHOWN else ""
                 lines += [f"**{title}**{rest}", "", *HEAD, *(line(row) for row in found[:SHOWN]), ""]
         shown = ranked[:ALL_ROWS]
@@ -180,58 +149,66 @@ def criterion_of(experiment: str) -> str:
     return next((one.id for one in definitions().criteria.values() if experiment in one.experiments), "")
 
 
-def broken_bounds(results: Results) -> list[ComparedRow]:
+def broken_bounds(results: Results) -> list[Effect]:
     """Return the bounds that the candidate breaks and the reference keeps."""
     found = []
     for criterion, name in BOUNDS.items():
         before = {(line.experiment, line.point, line.what) for line in bounds.lines(name, results, "B") if not line.kept}
         for line in bounds.lines(name, results):
             if not line.kept and (line.experiment, line.point, line.what) not in before:
-                effect = Effect(
-                    mean_of([]), line.limit, metric=line.what, experiment=line.experiment, point=line.point, of=criterion,
-                    subject=line.value, baseline=line.baseline,
-                )  # fmt: skip
-                found.append(ComparedRow(effect, line.limit, broken=True))
+                place = {"metric": line.what, "experiment": line.experiment, "point": line.point, "of": criterion}
+                found.append(effect_of([], line.limit, subject=line.value, baseline=line.baseline, broken=True, **place))
     return found
 
 
-def summary(rows: Sequence[ComparedRow]) -> dict[str, int]:
+def outcome(row: Effect) -> str:
+    """Return what follows by rule."""
+    return "identical" if row.identical else WORDS["compare"][row.verdict]
+
+
+def size(row: Effect) -> float:
+    """Return how large a change is, measured by what counts."""
+    value = row.estimate.value
+    return abs(value) / row.margin if not math.isnan(value) and row.margin else 0.0
+
+
+def summary(rows: Sequence[Effect]) -> dict[str, int]:
     """Return how many rows have each outcome; what is identical is the same."""
-    outcomes = ["same" if row.outcome == "identical" else row.outcome for row in rows]
+    outcomes = ["same" if row.identical else outcome(row) for row in rows]
     return {name: outcomes.count(name) for name in ("regressed", "improved", "same", "unclear")}
 
 
-def row_facts(row: ComparedRow) -> dict[str, Any]:
+def row_facts(row: Effect) -> dict[str, Any]:
     """Return a row for programs."""
-    one, found = row.effect, NOT_MEASURED if row.broken else row.effect.estimate
+    found, percent = row.estimate, row.kind == "percent"
     return {
-        "criterion": one.of,
-        "experiment": one.experiment,
-        "point": one.point,
-        "metric": one.metric,
-        "a": number(one.baseline),
-        "b": number(one.subject),
-        "difference_percent" if one.kind == "percent" else "difference": number(found.value),
+        "criterion": row.of,
+        "experiment": row.experiment,
+        "point": row.point,
+        "metric": row.metric,
+        "a": number(row.baseline),
+        "b": number(row.subject),
+        "difference_percent" if percent else "difference": number(found.value),
         "low": number(found.low),
         "high": number(found.high),
-        "p": number(math.nan if row.broken else one.p),
-        "p_holm": number(one.p_holm),
-        "threshold": row.threshold,
-        "outcome": row.outcome,
+        "p": None if row.broken else number(row.p),
+        "p_holm": number(row.p_holm),
+        "threshold": row.margin / 100 if percent else row.margin,
+        "outcome": outcome(row),
     }
 
 
-def line(row: ComparedRow) -> str:
+def line(row: Effect) -> str:
     """Return a row of a table of Markdown."""
-    one, known = row.effect, label(row.effect.metric)
+    known, found = label(row.metric), row.estimate
     if row.broken:
-        both = f"{show(one.baseline)} | {show(one.subject)}"
-        return f"| {one.metric}, a bound | {one.place} | {both} | allowed {show(row.threshold)} | |"
-    found, percent = one.estimate, one.kind == "percent"
+        both = f"{show(row.baseline)} | {show(row.subject)}"
+        return f"| {row.metric}, a bound | {row.place} | {both} | allowed {show(row.margin)} | |"
+    percent = row.kind == "percent"
     change = f"{found.value:+.1f} %" if percent else f"{found.value:+.3f}"
     ends = ", ".join(f"{end:+.1f}" if percent else f"{end:+.3f}" for end in (found.low, found.high))
-    values = [f"{show(value * known.factor, 3)} {known.unit}".strip() for value in (one.baseline, one.subject)]
-    return f"| {known.label} | {one.place} | {values[0]} | {values[1]} | {change} [{ends}] | {p_text(one.p_holm)} |"
+    values = [f"{show(value * known.factor, 3)} {known.unit}".strip() for value in (row.baseline, row.subject)]
+    return f"| {known.label} | {row.place} | {values[0]} | {values[1]} | {change} [{ends}] | {p_text(row.p_holm)} |"
 
 
 def begin(

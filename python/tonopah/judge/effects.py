@@ -81,6 +81,8 @@ class Effect:
     """Whether both have the same value in every replicate."""
     starved: bool = False
     """Whether the subject starves whom it is about, and the baseline does not."""
+    broken: bool = False
+    """Whether it is a bound that the baseline keeps and the subject does not."""
 
     @property
     def place(self) -> str:
@@ -120,7 +122,7 @@ class Effect:
 
         Surely so or the opposite, by the margin at least; surely less than that; or nothing yet.
         """
-        if self.p_holm < LEVEL and self.gain <= -self.margin:
+        if self.broken or (self.p_holm < LEVEL and self.gain <= -self.margin):
             return "contradicted"
         if self.p_holm < LEVEL and self.gain >= self.margin:
             return "supported"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_version
 from tonopah.analysis.tables import part_tables, sample_at
-from tonopah.errors import InputError
 from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, Term, shown
@@ -186,11 +185,8 @@ class JudgedStudy(Study):
         store.remember("evaluation", {"subject": self.name, "engine": engine_version()})
 
     def counted(self) -> tuple[int, int]:
-        """Return how many runs there are, and how many are not stored."""
-        try:
-            return len(self.plan.runs), self.missing()
-        except InputError:
-            return len(self.plan.runs), len(self.plan.runs)
+        """Return how many runs there are, and how many are not stored. Raises InputError where nothing is."""
+        return len(self.plan.runs), self.missing()
 
     def tables(self) -> "dict[str, pd.DataFrame]":
         """Return the metrics of all stored runs, by experiment."""
