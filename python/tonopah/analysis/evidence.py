@@ -90,7 +90,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Point:
+class DesignPoint:
     """A point of the design: ids of its runs, values of the axes that differ from the nominal point, and a name."""
 
     runs: set[str]
@@ -106,7 +106,7 @@ class Evidence:
     plan: "Plan"
     tables: "dict[str, pd.DataFrame]"
 
-    def points(self, part: Part, criterion: Testable) -> list[Point]:
+    def points(self, part: Part, criterion: Testable) -> list[DesignPoint]:
         """Return the points that a criterion covers in a part; none where --quick left it out."""
         return points_of(part, self.plan.parts[part.id], criterion)
 
@@ -124,7 +124,7 @@ class Evidence:
         at = [point.values[criterion.over] for point in points] if criterion.over else list(range(len(points)))
         return Data(values, list(complete.index), [point.name for point in points], positions(at)[0], metric, part.method)
 
-    def is_one_run(self, table: "pd.DataFrame", label: str, points: list[Point]) -> bool:
+    def is_one_run(self, table: "pd.DataFrame", label: str, points: list[DesignPoint]) -> bool:
         """Tell whether all replicates of a variant at these points are one run: nothing in its world is random.
 
         A metric may agree in all replicates of a random world. Then others differ, at least the number of events.
@@ -144,7 +144,7 @@ class Evidence:
         return True
 
 
-def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[Point]:
+def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[DesignPoint]:
     """Return the points that a criterion covers.
 
     With `over` those of the axis, with `at` that one, without them every point (of bounds) or the nominal point.
@@ -153,20 +153,20 @@ def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[Point]:
     for runs, sweep in zip(plan.sweeps, part.sweeps, strict=True):
         if axes and set(sweep.vary) == axes:
             if criterion.over:
-                return [Point(runs, {criterion.over: value}, str(value)) for value in sweep.vary[criterion.over]]
+                return [DesignPoint(runs, {criterion.over: value}, str(value)) for value in sweep.vary[criterion.over]]
             run = all(str(value) in map(str, sweep.vary[axis]) for axis, value in criterion.at.items())
-            return [Point(runs, criterion.at, point_text(part, criterion.at))] if run else []
+            return [DesignPoint(runs, criterion.at, point_text(part, criterion.at))] if run else []
     points = design_points(part, plan)
     return points if isinstance(criterion, Bound) else points[:1]
 
 
-def design_points(part: Part, plan: "PartPlan") -> list[Point]:
+def design_points(part: Part, plan: "PartPlan") -> list[DesignPoint]:
     """Return the nominal point and every point of sweeps with one axis."""
-    points = [Point(plan.base, {}, NOMINAL)]
+    points = [DesignPoint(plan.base, {}, NOMINAL)]
     for runs, sweep in zip(plan.sweeps, part.sweeps, strict=True):
         if len(sweep.vary) == 1:
             axis, values = next(iter(sweep.vary.items()))
-            points += [Point(runs, {axis: value}, point_text(part, {axis: value})) for value in values]
+            points += [DesignPoint(runs, {axis: value}, point_text(part, {axis: value})) for value in values]
     return points
 
 

@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass
-class World:
+class AlteredWorld:
     """The study with one assumption replaced by an alternative, in every part that makes this assumption."""
 
     assumption: Assumption
@@ -51,21 +51,21 @@ class World:
         return {place.part for place in self.places}
 
 
-def find_worlds(spec: StudySpec) -> list[World]:
+def find_worlds(spec: StudySpec) -> list[AlteredWorld]:
     """Return a world for each alternative; parts that assume the same, with the same alternative, change together."""
-    found: dict[tuple[str, str, str], World] = {}
+    found: dict[tuple[str, str, str], AlteredWorld] = {}
     listed = [(f"assumed[{i}]", entry, spec.parts) for i, entry in enumerate(spec.assumed)]
     for number, part in enumerate(spec.parts):
         listed += [(f"part[{number}].assumed[{i}]", entry, [part]) for i, entry in enumerate(part.assumed)]
     for path, entry, parts in listed:
         for i, other in enumerate(entry.alternatives):
             key = entry.parameter, entry.value, other.value
-            world = found.setdefault(key, World(entry, other.value, other.reason))
+            world = found.setdefault(key, AlteredWorld(entry, other.value, other.reason))
             world.places += [Place(f"{path}.alternatives[{i}].set", part.id, other) for part in parts]
     return list(found.values())
 
 
-def changed_part(part: Part, world: World) -> Part:
+def changed_part(part: Part, world: AlteredWorld) -> Part:
     """Return a part as it is in a world. Raises InputError with the path of the alternative that cannot be set."""
     for place in world.places:
         if place.part == part.id:
@@ -109,7 +109,7 @@ def check_alternatives(spec: StudySpec, folder: str | Path) -> int:
     return len(worlds)
 
 
-def choose_claims(spec: StudySpec, wanted: Collection[str], worlds: Iterable[World]) -> StudySpec:
+def choose_claims(spec: StudySpec, wanted: Collection[str], worlds: Iterable[AlteredWorld]) -> StudySpec:
     """Return the study with the chosen claims only, of those that read a part which some world changes, and what they need.
 
     Raises InputError for a claim that does not exist, or if no claim is left.
@@ -165,7 +165,7 @@ def labels_read(test: Testable, part: Part) -> set[str]:
     return {*(test.algorithms or (part.baseline,)), *([to] if to else [])}
 
 
-def plan_worlds(spec: StudySpec, worlds: list[World], folder: str | Path) -> tuple[Plan, list[Plan]]:
+def plan_worlds(spec: StudySpec, worlds: list[AlteredWorld], folder: str | Path) -> tuple[Plan, list[Plan]]:
     """Return the plan of the study as it assumes, and one for each world. Raises InputError."""
     default = compose(spec, {part.id: plan_claims(part, spec.claims, folder) for part in spec.parts})
     plans = []
@@ -204,7 +204,7 @@ def together(plans: Iterable[Plan]) -> Plan:
 
 
 @dataclass(frozen=True)
-class Change:
+class AlteredReading:
     """A reading of a criterion as the study assumes, and in a world."""
 
     before: Outcome
@@ -222,24 +222,24 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Effect:
+class AlteredClaim:
     """A claim in a world: its verdict there, and what became of each reading of its criteria."""
 
-    world: World
+    world: AlteredWorld
     verdict: Verdict
-    changes: list[Change]
+    changes: list[AlteredReading]
     hangs: bool
     """Whether the verdict on the claim is another one than where the study's own value is assumed."""
 
     @property
-    def largest(self) -> Change | None:
+    def largest(self) -> AlteredReading | None:
         """The reading to look at: of those that have the verdict of the claim there and had another one, the one that moved most.
 
         If there are none, of those whose verdict changed, else of all.
         """
         return max(self.changes, key=self.weight, default=None)
 
-    def weight(self, change: Change) -> tuple[bool, bool, float]:
+    def weight(self, change: AlteredReading) -> tuple[bool, bool, float]:
         """Return how much a reading says about the change of the verdict."""
         changed = change.before.verdict != change.after.verdict
         return changed and change.after.verdict == self.verdict.verdict, changed, change.moved
@@ -250,11 +250,11 @@ class Sensitivity:
     """A claim with its verdict as the study assumes, and in every world that it reads."""
 
     verdict: Verdict
-    effects: list[Effect]
+    effects: list[AlteredClaim]
 
 
 def judge_worlds(
-    spec: StudySpec, worlds: list[World], plans: tuple[Plan, list[Plan]], store: "Store", quick: bool, left_out: int
+    spec: StudySpec, worlds: list[AlteredWorld], plans: tuple[Plan, list[Plan]], store: "Store", quick: bool, left_out: int
 ) -> list[Sensitivity]:
     """Return every claim as the study assumes and in every world; `left_out` counts the claims of the study that are not here."""
     default = judge_world(spec, plans[0], store, quick, left_out)
@@ -277,8 +277,8 @@ def judge_world(spec: StudySpec, plan: Plan, store: "Store", quick: bool, left_o
     return claims.judge(replace(spec, parts=parts), plan, runs, quick, left_out)
 
 
-def compare(world: World, before: Verdict, after: Verdict) -> Effect:
+def compare(world: AlteredWorld, before: Verdict, after: Verdict) -> AlteredClaim:
     """Return a claim in a world beside the same where the study's own value is assumed."""
     pairs = [(a, b) for a, b in zip(before.tests, after.tests, strict=True) if not isinstance(a.criterion, NotTestable)]
-    changes = [Change(*both) for a, b in pairs for both in zip(a.readings, b.readings, strict=True)]
-    return Effect(world, after, changes, hangs=before.verdict != after.verdict)
+    changes = [AlteredReading(*both) for a, b in pairs for both in zip(a.readings, b.readings, strict=True)]
+    return AlteredClaim(world, after, changes, hangs=before.verdict != after.verdict)

@@ -11,7 +11,7 @@ wider interval.
 import math
 from typing import TYPE_CHECKING
 
-from tonopah.analysis.evidence import Point, design_points
+from tonopah.analysis.evidence import DesignPoint, design_points
 from tonopah.analysis.tables import difference, estimate
 from tonopah.spec.model import Part
 from tonopah.stats import CONFIDENCE, Estimate, confidence_of_each
@@ -62,7 +62,7 @@ def figure_metrics(part: Part) -> tuple[str, ...]:
     return tuple(dict.fromkeys(y for figure in part.figures if figure.kind != "series" for y in figure.y))
 
 
-def half_width(part: Part, table: "pd.DataFrame", name: str, label: str, point: Point) -> float:
+def half_width(part: Part, table: "pd.DataFrame", name: str, label: str, point: DesignPoint) -> float:
     """Return the half-width of one interval in percent: infinite without bounds, 0 without a value."""
     if label != part.baseline:
         change = difference(table, name, label, part.baseline, point.values, part.method)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tonopah.analysis.evidence import Outcome
 from tonopah.analysis.sensitivity import (
+    AlteredWorld,
     Sensitivity,
-    World,
     choose_claims,
     find_worlds,
     judge_worlds,
@@ -99,7 +99,7 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_size(name: str, spec: StudySpec, worlds: list[World], default: Plan, plan: Plan) -> None:
+def print_size(name: str, spec: StudySpec, worlds: list[AlteredWorld], default: Plan, plan: Plan) -> None:
     """Print how much is to be done, and what is not random, before anything is run."""
     ids = ", ".join(claim.id for claim in spec.claims)
     other = len(plan.runs) - len(default.runs)

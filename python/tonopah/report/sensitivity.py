@@ -9,7 +9,7 @@ from typing import Any
 
 from tonopah._core import engine_version
 from tonopah.analysis.evidence import Outcome
-from tonopah.analysis.sensitivity import Change, Effect, Sensitivity, World
+from tonopah.analysis.sensitivity import AlteredClaim, AlteredReading, AlteredWorld, Sensitivity
 from tonopah.errors import RunFailedError
 from tonopah.report.document import template_environment
 from tonopah.report.files import replace_file
@@ -21,7 +21,9 @@ from tonopah.spec.model import StudySpec
 PAGE = "sensitivity.html"
 
 
-def write_sensitivity(facts: dict[str, Any], spec: StudySpec, worlds: list[World], found: list[Sensitivity], out: Path) -> Path:
+def write_sensitivity(
+    facts: dict[str, Any], spec: StudySpec, worlds: list[AlteredWorld], found: list[Sensitivity], out: Path
+) -> Path:
     """Write sensitivity.json and the page into `out` and return the path of the page; `facts` say of which study."""
     content = {
         "format": FORMAT,
@@ -42,7 +44,7 @@ def write_sensitivity(facts: dict[str, Any], spec: StudySpec, worlds: list[World
     return out / PAGE
 
 
-def assumption_entries(spec: StudySpec, worlds: list[World]) -> list[dict[str, Any]]:
+def assumption_entries(spec: StudySpec, worlds: list[AlteredWorld]) -> list[dict[str, Any]]:
     """Return what is assumed, with its alternatives; a parameter that parts assume differently stands once for each value."""
     titles = {part.id: part.title for part in spec.parts}
     made: dict[tuple[str, str], dict[str, Any]] = {}
@@ -57,7 +59,7 @@ def assumption_entries(spec: StudySpec, worlds: list[World]) -> list[dict[str, A
     return list(made.values())
 
 
-def hanging_entry(one: Sensitivity, effect: Effect) -> dict[str, Any]:
+def hanging_entry(one: Sensitivity, effect: AlteredClaim) -> dict[str, Any]:
     """Return a verdict that hangs on an assumption."""
     world = effect.world
     return {
@@ -75,7 +77,7 @@ def claim_entry(one: Sensitivity) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def world_entry(effect: Effect) -> dict[str, Any]:
+def world_entry(effect: AlteredClaim) -> dict[str, Any]:
     """Return a claim in one world."""
     world = effect.world
     return {
@@ -86,7 +88,7 @@ def world_entry(effect: Effect) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def change_entry(change: Change) -> dict[str, Any]:
+def change_entry(change: AlteredReading) -> dict[str, Any]:
     """Return a reading of a criterion as the study assumes, and in a world."""
     return {
         "asked": change.before.asked, "reading": change.before.reading or None,

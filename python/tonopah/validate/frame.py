@@ -6,9 +6,7 @@ A comparison is a class derived from `Comparison`; `carry_out` is its command.
 import argparse
 import fnmatch
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_RUNNABLE = "not runnable"
+FEW_RUNS = 10
+"""Fewer runs than this show no progress: they end soon."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +203,15 @@ def as_json(comparison: Comparison[C, R], result: R) -> dict[str, Any]:
     return {"case": result.case.id, "refused": result.refused, "met": met, "goals": goals, **comparison.facts(result)}
 
 
-def goal_table(results: Sequence[CaseResult[Any]], every: bool) -> Grid:
-    """Return the goals, `every` one or those that were missed, each with the name of its case."""
+def goal_table(results: Sequence[CaseResult[Any]], theirs: str, every: bool) -> Grid:
+    """Return the goals, `every` one or those that were missed, each with the name of its case; `theirs` names the reference."""
     rows = [
         [result.case.id, check.name, check.ours, check.theirs, check.goal, "pass" if check.met else "MISS"]
         for result in results
         for check in result.checks
         if every or not check.met
     ]
-    return Grid("Goals" if every else "Goals missed", ("case", "goal", "ours", "kernel", "allowed", ""), rows, keys=2)
+    return Grid("Goals" if every else "Goals missed", ("case", "goal", "ours", theirs, "allowed", ""), rows, keys=2)
 
 
 def exit_status(results: Sequence[CaseResult[Any]]) -> int:
@@ -219,17 +219,11 @@ def exit_status(results: Sequence[CaseResult[Any]]) -> int:
     return int(any(result.refused is None and not result.met for result in results))
 
 
-@contextmanager
-def progress(runs: int, arguments: argparse.Namespace) -> Iterator[Callable[[], None]]:
-    """Show the progress of a comparison to a person; yield the function that counts a run."""
-    with show_progress(runs, 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
-        yield step
-
-
 def carry_out(comparison: Comparison[C, R], arguments: argparse.Namespace) -> list[R]:
     """Run the cases that the command line selects, print their results, and return them."""
     cases = select(comparison, arguments.case)
-    with progress(count_runs(comparison, cases), arguments) as step:
+    runs = count_runs(comparison, cases)
+    with show_progress(runs, 0, quiet=arguments.json or runs < FEW_RUNS) as step:
         results = compare(comparison, cases, arguments.jobs, step)
     if arguments.json:
         print(json.dumps([as_json(comparison, result) for result in results]))

@@ -21,7 +21,7 @@ def tables(results: Sequence[LinuxResult]) -> list[Grid]:
     compared = [result for result in results if result.refused is None]
     windows = [result for result in compared if result.flows]
     found = [case_table(kernel, list(group)) for kernel, group in groupby(windows, lambda result: result.case.kernel)]
-    goals = goal_table(compared, every=len(compared) <= FEW)
+    goals = goal_table(compared, "kernel", every=len(compared) <= FEW)
     several = [result for result in compared if result.beside is not None]
     return found + ([beside_table(several)] if several else []) + ([goals] if goals.rows else [])
 
