@@ -1,13 +1,16 @@
 """What `python -m tonopah.reports.validate` asks of our numbers."""
 
+import json
 import math
 import pickle
 
 import pytest
 
 from tonopah._core import ScenarioError, run
+from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.reports import numbers
+from tonopah.reports.validate import __main__ as command
 from tonopah.reports.validate import judging, page
 from tonopah.reports.validate.cases import all_cases, select
 from tonopah.reports.validate.running import all_jobs
@@ -147,3 +150,19 @@ def test_a_table_that_cannot_be_read_says_where(change, place, message):
         list(numbers.checked(text.replace(*change)))
     assert refused.value.path == place
     assert message in str(refused.value)
+
+
+def test_the_former_command_says_what_does_its_work_now(capsys):
+    assert main(["validate", "authors", "--check"]) == 2
+    assert "python -m tonopah.reports.validate" in capsys.readouterr().err
+
+
+def test_a_comparison_runs_shows_and_tells_by_its_exit_code(capsys, tmp_path):
+    """The wired network of the ASRAN report is one deterministic run; a page is of all cases."""
+    assert command.main(["--case", "asran/wired/*", "--check", "--json"]) == 0
+    checks = json.loads(capsys.readouterr().out)
+    assert {check["agrees"] for check in checks} == {True, None}
+    assert command.main(["--case", "asran/wired/*", "--full", "--out", str(tmp_path)]) == 0
+    assert "asran, wired" in (tmp_path / "validation-authors.md").read_text()
+    assert command.main(["--case", "004/*"]) == 2
+    assert "asran/wired/*" in capsys.readouterr().err
