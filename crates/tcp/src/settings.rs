@@ -139,7 +139,8 @@ pub enum Headers {
     /// 40 bytes, whatever options there are (ns-2: also its SYN).
     Plain,
     /// 40 bytes, with data 10 more for timestamps, without data 8 more for each SACK block (ns-2's TCP-Linux and its sinks).
-    Ns2,
+    #[serde(rename = "ns2")]
+    Fields,
     /// 40 bytes without data, none with data (ns-2's Vegas agents, whose packets are as long as `packetSize_`).
     Acks,
 }

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from tonopah._core import engine_version
 from tonopah.cli.parser import Parser, add_modules
+from tonopah.cli.renamed import RENAMED
 from tonopah.errors import (
     AlgorithmError,
     EngineError,
@@ -52,14 +53,6 @@ GROUPS = {
 }
 """Commands by what people do, each with its summary; the module `cli.NAME` has `add_arguments`."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
-RENAMED = {
-    "bench": "python -m tonopah_dev.bench, in a checkout",
-    "map": "tonopah check --picture FILE",
-    "validate ns2": "python -m tonopah_dev.ns2, in a checkout",
-    "validate published": "python -m tonopah_dev.published, in a checkout",
-    "validate authors": "python -m tonopah.reports.validate",
-}
-"""Commands of former versions, and what does their work now."""
 EXAMPLES = """examples:
   tonopah run dumbbell.toml --set flow.0.cc=reno
   tonopah study run asran --quick

@@ -1,6 +1,6 @@
 """A run as an animation for NetAnim: nodes, links, a sample of the packets, positions and energy over time.
 
-The format is that of NetAnim 3.109 (ns-3's animation of a simulation): one XML file.
+The format is that of NetAnim 3.109: one XML file.
 """
 
 import csv

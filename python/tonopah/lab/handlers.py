@@ -163,7 +163,11 @@ def list_studies(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
 
 def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Do something with a study, and return how far it is."""
-    name, quick, action = wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "do", str, "look")
+    name, quick, action = (
+        wanted(asked, "name", str),
+        wanted(asked, "quick", bool, default=False),
+        wanted(asked, "do", str, "look"),
+    )
     if action not in ("look", "start", "stop", "report"):
         raise InputError("do", f"{action!r} is unknown", "look, start, stop or report")
     if action != "look":
@@ -176,13 +180,13 @@ def explore(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     x, facet = (wanted(asked, key, str) if asked.get(key) is not None else None for key in ("x", "facet"))
     if facet is not None and x is None:
         raise InputError("facet", "without an axis there are no facets", "give x too")
-    name, quick = wanted(asked, "name", str), wanted(asked, "quick", bool, False)
+    name, quick = wanted(asked, "name", str), wanted(asked, "quick", bool, default=False)
     return lab.studies.explore(name, quick, wanted(asked, "metric", str), x, facet)
 
 
 def point(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the runs of a point of a study."""
-    name, quick, where = wanted(asked, "name", str), wanted(asked, "quick", bool, False), wanted(asked, "where", dict, {})
+    name, quick, where = wanted(asked, "name", str), wanted(asked, "quick", bool, default=False), wanted(asked, "where", dict, {})
     return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), where)
 
 

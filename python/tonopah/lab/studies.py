@@ -225,7 +225,7 @@ def confine_study(document: dict[str, Any], folder: Path, allow_python: bool) ->
     """Refuse a study that names files outside the folder, or Python that may not be executed. Raises InputError."""
     if not allow_python:
         refuse_python(document)
-    confine(document, folder, True)
+    confine(document, folder, allow_python=True)
     for table in (document, *document.get("part", [])):
         scenario = table.get("scenario") if isinstance(table, dict) else None
         if isinstance(scenario, dict) and str(scenario.get("file", "")).endswith(".toml"):

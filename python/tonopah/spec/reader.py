@@ -16,10 +16,11 @@ from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.held import check_published, printed_numbers
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
+from tonopah.spec.renamed import RENAMED
 from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.source import is_sourced
-from tonopah.spec.validation import RENAMED, validate
+from tonopah.spec.validation import validate
 
 
 def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:

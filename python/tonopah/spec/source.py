@@ -16,7 +16,8 @@ from pydantic import PrivateAttr
 from tonopah.errors import InputError
 from tonopah.metrics.metric import Metric
 from tonopah.spec.derived import Derived
-from tonopah.spec.validation import RENAMED_TABLES, list_allowed, shorten
+from tonopah.spec.renamed import RENAMED_TABLES
+from tonopah.spec.validation import list_allowed, shorten
 
 GROUP = "tonopah.sources"
 KEY = "source"

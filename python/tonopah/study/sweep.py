@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis.tables import estimate
 from tonopah.errors import InputError, near_names
 from tonopah.spec.building import ScenarioSource
+from tonopah.stats import Estimate
 from tonopah.study.study import Study
 
 if TYPE_CHECKING:
@@ -63,19 +64,27 @@ def sweep(
         study.run(jobs=jobs, out=Path(folder) / "sweep", quiet=True)
         table = study.table()
     [part] = study.spec.parts
-    for name in metrics:
-        if name not in table.columns:
-            known = [column for column in table.columns if table[column].dtype.kind in "iuf"]
-            hint = ", ".join(near_names(name, known, 3)) or "`tonopah metrics` lists all"
-            raise InputError("metrics", f"{name!r} is no metric of these runs", hint)
+    refuse_unknown(metrics, table)
     runs = study.plan.parts[part.id]
     swept = table[table["run"].isin(runs.sweeps[0])] if runs.sweeps else table
     rows = []
     for (algorithm, *values), at in swept.groupby(["algorithm", *vary], sort=False):
         where = dict(zip(vary, values, strict=True))
-        row: dict[str, Any] = {"algorithm": algorithm, **where, "replicates": len(at)}
+        rows.append({"algorithm": algorithm, **where, "replicates": len(at)})
         for name in metrics:
-            found = estimate(swept, part.metric(name), algorithm, where, part.method)
-            row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-        rows.append(row)
+            rows[-1] |= interval_of(name, estimate(swept, part.metric(name), algorithm, where, part.method))
     return pd.DataFrame(rows)
+
+
+def interval_of(name: str, found: Estimate) -> dict[str, float]:
+    """Return the columns of a metric: its mean, and the bounds of its interval."""
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def refuse_unknown(metrics: Sequence[str], table: "pd.DataFrame") -> None:
+    """Raise InputError for a metric that the table of runs does not have."""
+    for name in metrics:
+        if name not in table.columns:
+            known = [column for column in table.columns if table[column].dtype.kind in "iuf"]
+            hint = ", ".join(near_names(name, known, 3)) or "`tonopah metrics` lists all"
+            raise InputError("metrics", f"{name!r} is no metric of these runs", hint)

@@ -141,7 +141,7 @@ ENERGY_COLUMNS = (
 LRWPAN_COLUMNS = (("medium busy", "mac_access_failures", 1.0, "frames"), ("too long", "mac_too_long", 1.0, "packets"))
 """What only radios of 802.15.4 have."""
 STALLED_COLUMN = ("stalled", "stalled", 1.0, "stations")
-"""Of ns-2's 802.15.4: stations whose MAC waited for ever at the end."""
+"""Of a MAC of 802.15.4 that can stall: stations whose MAC waited for ever at the end."""
 PIECES_COLUMNS = (
     ("components", "components", 1.0, "at the start"), ("largest", "largest_component", 1.0, "nodes"),
     ("neighbours", "mean_degree", 1.0, "mean"), ("without a path", "flows_without_path", 1.0, "flows"),

@@ -5,9 +5,7 @@ use tcp::units::Bytes;
 
 use super::check::{message_size, transport_of};
 use crate::radio::lrwpan::sixlowpan::{IPV6_HEADER, MTU};
-use crate::scenario::{
-    EncapDef, FlowDef, Network, RadioDef, RadioProfile, Scenario, ScenarioError, Standard, TransportDef,
-};
+use crate::scenario::{EncapDef, FlowDef, Network, RadioDef, Scenario, ScenarioError, Standard, TransportDef};
 
 /// Three frames, with options and over several hops as well. RFC 9006 §4.1.1 advises segments of one frame or few; Kumar et
 /// al. (NSDI 2020) measured that more than a few gain little.
@@ -17,12 +15,11 @@ const TIMESTAMPS: Bytes = Bytes(12);
 const UDP_HEADER: Bytes = Bytes(8);
 
 fn is_sixlowpan(radio: &RadioDef) -> bool {
-    let own = if radio.profile == RadioProfile::Ns2 { EncapDef::RawIpv4 } else { EncapDef::Sixlowpan };
-    let encap = radio.lrwpan.and_then(|lrwpan| lrwpan.encap).unwrap_or(own);
-    radio.standard == Some(Standard::Lrwpan) && encap == EncapDef::Sixlowpan
+    let encap = radio.lrwpan.and_then(|lrwpan| lrwpan.encap);
+    radio.standard == Some(Standard::Lrwpan) && encap == Some(EncapDef::Sixlowpan)
 }
 
-/// Gives a network with 6LoWPAN its segment size, unless the scenario has one.
+/// Gives a complete network with 6LoWPAN its segment size, unless the scenario has one.
 pub(super) fn set_segment_size(scenario: &mut Scenario) {
     let sixlowpan = match &scenario.network {
         Network::Adhoc(adhoc) => is_sixlowpan(&adhoc.radio),

@@ -61,8 +61,8 @@ pub(crate) struct Expanded {
 pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     check_times(scenario)?;
     let mut resolved = scenario.clone();
-    lrwpan::set_segment_size(&mut resolved);
     dispatch::complete(&mut resolved)?;
+    lrwpan::set_segment_size(&mut resolved);
     check_app(&resolved.traffic.app, "traffic.app")?;
     let options = flow::common_options(&resolved);
     let common = options.resolve("tcp")?;

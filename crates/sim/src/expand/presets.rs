@@ -77,67 +77,92 @@ pub(super) fn with_preset(options: &LinkOptions, path: &str) -> Result<LinkOptio
 fn line(name: &str, options: &LinkOptions) -> Option<Value> {
     let (_, down, up) = *LINES.iter().find(|(known, ..)| *known == name)?;
     let bps = |own: Option<Rate>, kbps: u64| own.map_or(kbps * 1000, Rate::as_bps);
-    let [down, up] = [bps(options.rate, down), bps(options.reverse.as_ref().and_then(|back| back.rate), up)];
-    let rate = |bps: u64| format!("{bps}bps");
-    let tenth_second = |bps: u64| json!(format!("{}B", (bps / 80).max(1500)));
-    let of = |bps: u64, rest: Value| -> Value {
-        let mut side = json!({"rate": rate(bps), "service": {"kind": "rate"}});
-        let Value::Object(rest) = rest else { return side };
-        rest.into_iter().for_each(|(key, value)| side[key] = value);
-        side
-    };
-    let boost =
-        |bps: u64| json!({"kind": "boost", "peak": rate(bps + bps / 5), "sustained": rate(bps), "bucket": "10MB"});
-    let grants = |map: &str, loops: u64| json!({"kind": "request_grant", "map": map, "loop": loops});
+    let (down, up) = (bps(options.rate, down), bps(options.reverse.as_ref().and_then(|back| back.rate), up));
     let [mut forward, back] = match name {
-        "adsl2" => [("256kB", down), ("64kB", up)]
-            .map(|(queue, bps)| of(bps, json!({"delay": "10ms", "queue": queue, "framing": "pppoe_llcsnap"}))),
-        "vdsl2" => [("512kB", down), ("128kB", up)]
-            .map(|(queue, bps)| of(bps, json!({"delay": "2ms", "queue": queue, "framing": "pppoe_ptm"}))),
-        "gpon" => [("2MB", down), ("1MB", up)].map(|(queue, bps)| of(bps, json!({"delay": "0.75ms", "queue": queue}))),
+        "adsl2" => dsl(json!({"delay": "10ms", "framing": "pppoe_llcsnap"}), [("256kB", down), ("64kB", up)]),
+        "vdsl2" => dsl(json!({"delay": "2ms", "framing": "pppoe_ptm"}), [("512kB", down), ("128kB", up)]),
+        "gpon" => dsl(json!({"delay": "0.75ms"}), [("2MB", down), ("1MB", up)]),
         "cable" => [
-            of(down, json!({"delay": "2ms", "queue": tenth_second(down), "service": boost(down)})),
-            of(up, json!({"delay": "2ms", "queue": {"kind": "pie", "target": "10ms"}, "service": grants("2ms", 2)})),
+            side(down, json!({"delay": "2ms", "queue": tenth_second(down), "service": boost(down)})),
+            side(up, json!({"delay": "2ms", "queue": {"kind": "pie", "target": "10ms"}, "service": grants("2ms", 2)})),
         ],
-        "cable_l4s" => {
-            let queue = json!({
-                "kind": "dualpi2", "profile": "rfc", "target": "10ms",
-                "l_aqm": {"kind": "ramp", "min": "600us", "range": "400us"},
-                "scheduler": {"kind": "wrr", "classic_share": 26.0 / 256.0},
-            });
-            [
-                of(down, json!({"delay": "2ms", "queue": queue, "service": boost(down)})),
-                of(up, json!({"delay": "2ms", "queue": queue, "service": grants("1ms", 2)})),
-            ]
-        }
+        "cable_l4s" => cable_l4s(down, up),
         "wifi" => [down, up].map(|bps| {
-            of(bps, json!({"delay": "0.1ms", "queue": {"kind": "fq_codel"}, "service": {"kind": "aggregate"}}))
+            side(bps, json!({"delay": "0.1ms", "queue": {"kind": "fq_codel"}, "service": {"kind": "aggregate"}}))
         }),
         "lte" => {
-            [down, up].map(|bps| of(bps, json!({"delay": "20ms", "queue": "3MB", "harq": {"p": 0.1, "rtt": "8ms"}})))
+            [down, up].map(|bps| side(bps, json!({"delay": "20ms", "queue": "3MB", "harq": {"p": 0.1, "rtt": "8ms"}})))
         }
         "nr" => [down, up].map(|bps| {
             let slots = json!({"kind": "aggregate", "access": "0s", "packets": 65_536, "time": "500us"});
             let harq = json!({"p": 0.1, "rtt": "4ms", "attempts": 4});
-            of(bps, json!({"delay": "10ms", "queue": "6MB", "service": slots, "harq": harq}))
+            side(bps, json!({"delay": "10ms", "queue": "6MB", "service": slots, "harq": harq}))
         }),
-        "starlink" => [(down, 60_000_000, 200_000_000), (up, 8_000_000, 20_000_000)].map(|(bps, least, most)| {
-            let edge = json!({"after": "140ms", "before": "75ms", "extra": "60ms"});
-            let slots =
-                json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": ["12ms", "20ms"], "edge": edge});
-            // Bursts of five packets in the mean, one packet of 200 in all.
-            let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * 0.005 / 0.995, "bad_to_good": 0.2});
-            let mut side = of(bps, json!({"queue": tenth_second(bps), "service": slots, "loss": loss}));
-            side["rate"] = json!(rate((least + most) / 2));
-            side
-        }),
+        "starlink" => [starlink(down, [60_000_000, 200_000_000]), starlink(up, [8_000_000, 20_000_000])],
         _ => [
-            of(down, json!({"delay": "280ms", "queue": "2MB"})),
-            of(up, json!({"delay": "280ms", "queue": "2MB", "service": grants("40ms", 1)})),
+            side(down, json!({"delay": "280ms", "queue": "2MB"})),
+            side(up, json!({"delay": "280ms", "queue": "2MB", "service": grants("40ms", 1)})),
         ],
     };
     forward["reverse"] = back;
     Some(forward)
+}
+
+fn rate(bps: u64) -> String {
+    format!("{bps}bps")
+}
+
+/// One direction of a line: its rate, without a service unless `rest` has one.
+fn side(bps: u64, rest: Value) -> Value {
+    let mut side = json!({"rate": rate(bps), "service": {"kind": "rate"}});
+    let Value::Object(rest) = rest else { return side };
+    rest.into_iter().for_each(|(key, value)| side[key] = value);
+    side
+}
+
+/// A buffer of a tenth of a second.
+fn tenth_second(bps: u64) -> Value {
+    json!(format!("{}B", (bps / 80).max(1500)))
+}
+
+fn boost(bps: u64) -> Value {
+    json!({"kind": "boost", "peak": rate(bps + bps / 5), "sustained": rate(bps), "bucket": "10MB"})
+}
+
+fn grants(map: &str, loops: u64) -> Value {
+    json!({"kind": "request_grant", "map": map, "loop": loops})
+}
+
+/// Both directions of a line that differ in queue and rate alone.
+fn dsl(common: Value, directions: [(&str, u64); 2]) -> [Value; 2] {
+    directions.map(|(queue, bps)| {
+        let mut rest = common.clone();
+        rest["queue"] = json!(queue);
+        side(bps, rest)
+    })
+}
+
+fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
+    let queue = json!({
+        "kind": "dualpi2", "profile": "rfc", "target": "10ms",
+        "l_aqm": {"kind": "ramp", "min": "600us", "range": "400us"},
+        "scheduler": {"kind": "wrr", "classic_share": 26.0 / 256.0},
+    });
+    [
+        side(down, json!({"delay": "2ms", "queue": queue, "service": boost(down)})),
+        side(up, json!({"delay": "2ms", "queue": queue, "service": grants("1ms", 2)})),
+    ]
+}
+
+/// One direction, whose slots have a rate between these.
+fn starlink(bps: u64, [least, most]: [u64; 2]) -> Value {
+    let edge = json!({"after": "140ms", "before": "75ms", "extra": "60ms"});
+    let slots = json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": ["12ms", "20ms"], "edge": edge});
+    // Bursts of five packets in the mean, one packet of 200 in all.
+    let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * 0.005 / 0.995, "bad_to_good": 0.2});
+    let mut side = side(bps, json!({"queue": tenth_second(bps), "service": slots, "loss": loss}));
+    side["rate"] = json!(rate((least + most) / 2));
+    side
 }
 
 /// A path of Pantheon: both directions serve in the same way, and losses meet the data only.

@@ -190,8 +190,8 @@ fn plain_size(headers: Headers, segment: &Segment) -> Bytes {
     let has_data = segment.len > 0;
     let options = match headers {
         Headers::Acks if has_data => return Bytes(u64::from(segment.len)),
-        Headers::Ns2 if has_data && segment.timestamps.is_some() => 10,
-        Headers::Ns2 if !has_data => 8 * segment.sack.blocks().len() as u64,
+        Headers::Fields if has_data && segment.timestamps.is_some() => 10,
+        Headers::Fields if !has_data => 8 * segment.sack.blocks().len() as u64,
         _ => 0,
     };
     IP_HEADER + Segment::BARE_HEADER + Bytes(options + u64::from(segment.len))

@@ -36,6 +36,7 @@ mod radio;
 mod receiver;
 mod record;
 mod renamed;
+mod routing;
 mod service;
 mod shapes;
 mod sizes;
@@ -103,12 +104,15 @@ pub use quantity::{
 };
 pub use queue::{DropTailDef, PolicerAction, PolicerDef, PriorityBy, PriorityDef, Queue, TbfDef};
 pub use radio::{
-    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile,
-    FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
-    ShortestDef, Standard, TwoRayDef,
+    ChannelDef, FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef,
+    Standard, TwoRayDef,
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, RecordedFlows, SampleDef, SeriesName};
+pub use routing::{
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, RoutingDef,
+    ShortestDef,
+};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,

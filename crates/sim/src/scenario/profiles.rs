@@ -3,7 +3,8 @@
 use std::ops::Index;
 
 use super::aqm::RedProfile;
-use super::radio::{AodvProfile, DsdvProfile, RadioProfile};
+use super::radio::RadioProfile;
+use super::routing::{AodvProfile, DsdvProfile};
 
 /// A row of a table: the values of the profiles `std`, `ns2` and `ns3`, in this order.
 pub(crate) struct Row<T>(pub(crate) [T; 3]);

@@ -49,6 +49,7 @@ const OF_ALGORITHMS: &[OfAlgorithm] = &[
     of("cubic", "curr_rtt_bug", "a parameter of `hystart_report`"),
     of("cubic", "unit_mix", "a parameter of `hystart_report`"),
     of("cubic", "hystart_skip_first", "a parameter of `hystart_report`"),
+    of("htcp", "ns3_quirks", "`quirks`"),
 ];
 
 /// What to say of a profile or parameter of `algorithm` that no longer has this name.

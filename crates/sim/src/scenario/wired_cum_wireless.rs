@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::area::Area;
 use super::link::LinkOptions;
 use super::mobility::MobilityDef;
-use super::radio::{RadioDef, RoutingDef};
+use super::radio::RadioDef;
+use super::routing::RoutingDef;
 use super::wireless::PlacementDef;
 
 /// Hosts on a wired core, and stations that reach it through base stations. All radios share one channel.

@@ -9,7 +9,8 @@ use super::area::Area;
 use super::link::LinkOptions;
 use super::mobility::MobilityDef;
 use super::quantity::Metres;
-use super::radio::{BeaconsDef, RadioDef, RoutingDef};
+use super::radio::RadioDef;
+use super::routing::{BeaconsDef, RoutingDef};
 use super::tagged::tagged_enum;
 
 /// Stations of one channel that forward packets for one another.

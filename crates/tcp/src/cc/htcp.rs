@@ -40,7 +40,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
 const LINUX: &[(&str, Value)] =
     &[("integer", Value::Flag(true)), ("slow_start_limit", UNLIMITED), ("of_cwnd", Value::Flag(true))];
 
-const NS3: &[(&str, Value)] = &[("rtt_scaling", Value::Flag(false)), ("ns3_quirks", Value::Flag(true))];
+const NS3: &[(&str, Value)] = &[("rtt_scaling", Value::Flag(false)), ("quirks", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
     Param::flag("rtt_scaling", true)
@@ -52,7 +52,7 @@ const PARAMS: &[Param] = &[
     Param::flag("integer", false)
         .doc("the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128")
         .source("Linux tcp_htcp"),
-    Param::flag("ns3_quirks", false)
+    Param::flag("quirks", false)
         .doc(
             "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
              are forgotten at each loss; without integer",
@@ -103,7 +103,7 @@ struct Saved {
 
 impl Real {
     fn new(values: &ParamValues, setup: &Setup) -> Real {
-        let quirks = values.flag("ns3_quirks");
+        let quirks = values.flag("quirks");
         Real {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),

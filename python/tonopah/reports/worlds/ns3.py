@@ -241,7 +241,8 @@ def asran_fair(first: str, second: str) -> Scenario:
     app = cbr(10_000_000, 1472)
     algorithms = (first, first, second, second)
     return {
-        "duration": "31s", "network": wifi_n(FAIR_PLACES, True, {}), "tcp": {"profile": "ns3", "mss": "1472B"},
+        "duration": "31s", "network": wifi_n(FAIR_PLACES, aggregation=True, own_mobility={}),
+        "tcp": {"profile": "ns3", "mss": "1472B"},
         "flow": [
             listed_flow(f"n{a}", f"n{b}", app, 2, 31) | {"cc": cc}
             for (a, b), cc in zip(FAIR_FLOWS, algorithms, strict=True)

@@ -25,6 +25,13 @@ const NEIGHBOUR_HOLD_INTERVALS: u64 = 3;
 /// Weight of the old settling time in its moving average, in eighths (alpha = 0.875).
 const SETTLING_MEMORY: u64 = 7;
 
+/// Why an update is sent: a periodic one has all routes.
+#[derive(Clone, Copy, PartialEq)]
+enum Update {
+    Periodic,
+    Triggered,
+}
+
 /// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsdvRules {
@@ -104,7 +111,7 @@ impl Dsdv {
             }
         }
         if self.periodic_at <= now {
-            self.advertise(now, true);
+            self.advertise(now, Update::Periodic);
         }
     }
 
@@ -113,7 +120,7 @@ impl Dsdv {
         let earliest = self.last_update.map_or(now, |last| last + MIN_UPDATE_INTERVAL);
         if earliest <= now {
             self.table.triggers.set(station, None);
-            return self.advertise(now, false);
+            return self.advertise(now, Update::Triggered);
         }
         self.table.triggers.set(station, Some(earliest));
         // It covers those due earlier.
@@ -121,9 +128,9 @@ impl Dsdv {
     }
 
     /// Sends an update: all routes that are due, or the changed ones if they are few.
-    fn advertise(&mut self, now: Time, periodic: bool) {
+    fn advertise(&mut self, now: Time, update: Update) {
         let changed = self.table.rows().filter(|(_, _, entry)| entry.is_changed(now)).count();
-        let full = periodic || (changed > 3 && changed * 3 > self.table.len());
+        let full = update == Update::Periodic || (changed > 3 && changed * 3 > self.table.len());
         if full {
             self.sequence += 2;
             self.table.route_mut(self.me).sequence = self.sequence;
