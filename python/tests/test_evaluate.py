@@ -11,13 +11,13 @@ import pytest
 from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.judge import bounds, workload
-from tonopah.judge.definitions import World, definitions, points
+from tonopah.judge.definitions import World, definitions, points, tcpeval_definitions
 from tonopah.judge.effects import EXCESS, LOG_MARGIN, adjusted, effect_of, mostly
 from tonopah.judge.evaluation import begin
 from tonopah.judge.harm import harm_less, harm_more
 from tonopah.judge.metrics import opinion_score, slowdowns
 from tonopah.judge.statement import read_statement
-from tonopah.judge.study import JudgedStudy, make_part, placed
+from tonopah.judge.study import JudgedStudy, axes_of, make_part, placed
 from tonopah.judge.subjects import Cast, read_subject
 from tonopah.judge.traces import breaker_trips, longest_silence
 from tonopah.judge.words import word_of, worst_word
@@ -230,6 +230,14 @@ def test_every_scenario_of_full_is_accepted_by_the_engine():
     small = [one for one in chosen.experiments.values() if one.id not in ("E7", "E8", "E28")]
     assert plan_of(cast_of("bbr"), small, "full", 1)
     assert [one.label for one in points(chosen.experiments["E8"], "full")][-1].strip() == "1000 flows"
+
+
+@pytest.mark.parametrize("suite", [definitions(), tcpeval_definitions()], ids=["RFC 9743", "tcpeval"])
+def test_points_of_an_experiment_differ_as_tables_hold_them(suite):
+    for experiment in suite.experiments.values():
+        for mode in ("quick", "full"):
+            found = [repr(axes_of(point)) for point in points(experiment, mode)]
+            assert len(set(found)) == len(found), (experiment.id, mode)
 
 
 def test_every_criterion_reads_what_its_experiments_have():

@@ -76,6 +76,48 @@ def test_a_study_of_a_billion_runs_is_refused(study_document):
         plan_of(study_document)
 
 
+@pytest.mark.parametrize(
+    ("tcp", "cc", "change"),
+    [({"profile": "linux"}, "reno", {"tcp.sack": False}), ({}, "tahoe", {"tcp.recovery": "newreno"})],
+)
+def test_settings_stated_beside_a_flows_own_algorithm_make_other_runs(tcp, cc, change):
+    study = {
+        "title": "One id", "question": "Does the setting matter?", "baseline": "default", "replicates": 4,
+        "scenario": {
+            "duration": "2s", "tcp": tcp, "flow": [{"from": "left0", "to": "right0"}],
+            "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"rate": "50Mbps", "delay": "20ms", "queue": "100p"}},
+        },
+        "compare": {"variant": [
+            {"label": "default", "set": {"flow.0.cc": cc}}, {"label": "stated", "set": {"flow.0.cc": cc, **change}},
+        ]},
+        "figure": [{"kind": "bar", "y": ["goodput_bps"]}],
+    }  # fmt: skip
+    plan = plan_of(study)
+    assert len(plan.parts[""].runs) == plan.measured == 8
+
+
+def test_the_resolved_scenario_of_a_run_is_that_run():
+    reno = {
+        "duration": "5s", "tcp": {"profile": "linux"}, "flow": [{"from": "left0", "to": "right0", "cc": "reno"}],
+        "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"rate": "50Mbps", "delay": "20ms", "queue": "100p"}},
+    }  # fmt: skip
+    first = tp.run(reno)
+    again = tp.run(first.summary["resolved"])
+    assert again.summary == first.summary
+
+
+def test_the_table_of_parameters_shows_what_a_flow_with_its_own_algorithm_runs_with():
+    from tonopah.report.part import of_listed
+
+    reno = {"profile": "linux", "cc": "reno"}
+    flows = [{"from": "left0", "to": "right0", "tcp": reno}, {"from": "left1", "to": "right1", "tcp": {**reno, "sack": False}}]
+    world = {"duration": "5s", "flow": flows, "network": {"kind": "dumbbell", "pairs": 2}}
+    resolved = tp.check(world)["resolved"]
+    shown = of_listed(resolved, "flow")
+    assert (shown["flow.*.tcp.cc.name"], shown["flow.*.tcp.sack"]) == ("reno", "true, false")
+    assert not resolved["tcp"]
+
+
 @pytest.mark.parametrize("label", ["with SACK", "SACK"])
 def test_the_engines_refusal_names_the_variant_with_one_with(study_document, label):
     study_document["compare"] = {"variant": [{"label": label, "set": {"tcp.sack": "perhaps"}}]}

@@ -1,9 +1,9 @@
 """One part of a study in its report: network, parameters, validity checks, figures and tables."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis import tables
 from tonopah.analysis.figure_data import FigureData, FigureSection, part_figures
@@ -88,13 +88,23 @@ def default_tables(source: PartTables) -> list[ReportTable]:
 
 def parameters(source: PartTables) -> list[tuple[str, list[str]]]:
     """Return the resolved scenario of the nominal point: key, and one value or, where they differ, one for each algorithm."""
-    columns = [tables.flatten(json.loads(source.plan.nominal[label])) for label in source.part.labels]
+    resolved = [json.loads(source.plan.nominal[label]) for label in source.part.labels]
+    columns = [tables.flatten(one) | of_listed(one, "flow") | of_listed(one, "workload") for one in resolved]
     rows = []
     for key in sorted({key for column in columns for key in column}):
         texts = [value_text(column.get(key)) for column in columns]
         if any(texts):
             rows.append((key, texts if len(set(texts)) > 1 else texts[:1]))
     return rows
+
+
+def of_listed(resolved: Mapping[str, Any], what: str) -> dict[str, str]:
+    """Return the settings that flows or workloads have of their own, one row for all of them: `flow.*.tcp.sack`."""
+    entries = [tables.flatten(entry.get("tcp", {}), "tcp.") for entry in resolved.get(what, ())]
+    values: dict[str, list[str]] = {}
+    for key, value in ((key, value_text(value)) for entry in entries for key, value in entry.items()):
+        values.setdefault(f"{what}.*.{key}", []).append(value)
+    return {key: ", ".join(dict.fromkeys(found)) for key, found in values.items()}
 
 
 def validity_checks(source: PartTables) -> list[str]:

@@ -6,7 +6,7 @@ use tcp::units::{Span, Time};
 use crate::constellation::routes::{IslGraph, NextHop, length};
 use crate::constellation::shell::Shell;
 use crate::constellation::terminal::Terminal;
-use crate::expand::expand;
+use crate::expand::{graph_of, resolve};
 use crate::orbit::{Point, distance};
 use crate::scenario::{Constellation, Network, Scenario, ScenarioError, TerminalDef};
 
@@ -95,7 +95,7 @@ struct Observer<'a> {
 ///
 /// # Errors
 ///
-/// What [`expand`] refuses, a network that is not a constellation, or a step that gives too many points.
+/// What [`resolve`] refuses, a network that is not a constellation, or a step that gives too many points.
 pub fn ground_tracks(
     scenario: &Scenario,
     seed: u64,
@@ -103,7 +103,7 @@ pub fn ground_tracks(
     until: Span,
     step: Span,
 ) -> Result<GroundTracks, ScenarioError> {
-    let graph = expand(scenario, seed)?;
+    let graph = graph_of(&resolve(scenario)?, seed)?.graph;
     let Network::Constellation(def) = &graph.network else {
         return Err(ScenarioError::new("network.kind", "only \"constellation\" has satellites"));
     };

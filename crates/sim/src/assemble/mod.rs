@@ -44,8 +44,8 @@ use names::{find_node, node_names};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
-    let expand::Expanded { mut graph, placement_draws } = expand::expand_world(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
+    let expand::Expanded { mut graph, placement_draws } = expand::graph_of(&resolved, seed)?;
     let mut names = node_names(&graph)?;
     let (mut network, mut dynamics) = network_of(&graph, &mut names, seed)?;
     let moves = paths::build(&graph, &names, seed, &mut network)?;

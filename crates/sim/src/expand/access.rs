@@ -2,8 +2,9 @@
 
 use tcp::units::{Rate, Span};
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node, reverse_options, within};
-use super::limits::{MAX_FLOWS, MAX_NODES, MAX_ROUTERS};
+use super::limits::{MAX_NODES, MAX_ROUTERS};
 use crate::scenario::{
     Access, AccessLine, Amount, CakeDef, Home, LinkOptions, Multihomed, Queue, Role, ScenarioError, Shaper, join,
 };
@@ -15,42 +16,6 @@ const LAN: LinkDefaults = LinkDefaults { mbps: 1000, delay_us: 100, queue_packet
 const LINE: LinkDefaults = LinkDefaults { mbps: 10, delay_us: 10_000, queue_packets: 100 };
 /// Most homes and paths: routers stand at both ends of their lines.
 const MAX_LINES: u64 = MAX_ROUTERS / 4;
-
-/// The network with nothing left to a default.
-pub(super) fn with_defaults(a: &Access) -> Result<Access, ScenarioError> {
-    let filled = |(i, line): (usize, &AccessLine)| {
-        let link = line_link(&line.preset, &line.link, &format!("network.lines[{i}]"))?;
-        Ok(AccessLine { link, ..line.clone() })
-    };
-    Ok(Access {
-        lines: a.lines.iter().enumerate().map(filled).collect::<Result<_, ScenarioError>>()?,
-        server: link_with_defaults(&a.server, "network.server", &SERVER)?,
-        core: link_with_defaults(&a.core, "network.core", &CORE)?,
-        lan: link_with_defaults(&a.lan, "network.lan", &LAN)?,
-        ..a.clone()
-    })
-}
-
-/// The network with nothing left to a default.
-pub(super) fn home_with_defaults(h: &Home) -> Result<Home, ScenarioError> {
-    Ok(Home {
-        link: line_link(&h.preset, &h.link, "network")?,
-        server: link_with_defaults(&h.server, "network.server", &SERVER)?,
-        core: link_with_defaults(&h.core, "network.core", &CORE)?,
-        lan: link_with_defaults(&h.lan, "network.lan", &LAN)?,
-        ..h.clone()
-    })
-}
-
-/// The network with nothing left to a default.
-pub(super) fn multihomed_with_defaults(m: &Multihomed) -> Result<Multihomed, ScenarioError> {
-    let filled = |(i, path): (usize, &LinkOptions)| link_with_defaults(path, &format!("network.paths[{i}]"), &LINE);
-    Ok(Multihomed {
-        paths: m.paths.iter().enumerate().map(filled).collect::<Result<_, ScenarioError>>()?,
-        server: link_with_defaults(&m.server, "network.server", &CORE)?,
-        ..m.clone()
-    })
-}
 
 /// The link of a line that is named beside it.
 fn line_link(preset: &str, own: &LinkOptions, path: &str) -> Result<LinkOptions, ScenarioError> {
@@ -74,33 +39,47 @@ fn add_servers(topology: &mut Topology, [prefix, hub]: [&str; 2], servers: u64, 
     }
 }
 
-/// Servers, core, then home by home its line and hosts.
-pub(super) fn topology(a: &Access) -> Result<Topology, ScenarioError> {
-    let servers = count("network.servers", a.servers, 1, MAX_NODES)?;
-    let flows = count("network.flows", a.flows, 0, MAX_FLOWS)?;
-    count("network.lines", a.lines.len() as u64, 1, MAX_LINES)?;
-    let (mut homes, mut hosts) = (0, servers);
-    for (i, line) in a.lines.iter().enumerate() {
-        let path = format!("network.lines[{i}]");
-        homes += count(&join(&path, "homes"), line.homes, 1, MAX_LINES)?;
-        count(&join(&path, "homes"), homes, 1, MAX_LINES)?;
-        hosts += line.homes * count(&join(&path, "hosts"), line.hosts, 1, MAX_NODES)?;
-        count(&join(&path, "hosts"), hosts, 1, MAX_NODES)?;
+impl Shorthand for Access {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    let full = with_defaults(a)?;
-    let mut topology = Topology::default();
-    let height = (hosts - servers) as f64;
-    add_servers(&mut topology, ["srv", "core"], servers, &full.server, height);
-    topology.nodes.push(node("core".into(), Role::Router, 0.15 * height, height / 2.0));
-    let (mut clients, mut home) = (Vec::new(), 0);
-    for line in &full.lines {
-        for _ in 0..line.homes {
-            add_home(&mut topology, home, line, [&full.core, &full.lan], (&mut clients, height));
-            home += 1;
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        for (i, line) in self.lines.iter_mut().enumerate() {
+            line.link = line_link(&line.preset, &line.link, &format!("network.lines[{i}]"))?;
         }
+        self.server = link_with_defaults(&self.server, "network.server", &SERVER)?;
+        self.core = link_with_defaults(&self.core, "network.core", &CORE)?;
+        self.lan = link_with_defaults(&self.lan, "network.lan", &LAN)?;
+        Ok(())
     }
-    topology.flow_ends = downloads("srv", servers, &clients, flows);
-    Ok(topology)
+
+    /// Servers, core, then home by home its line and hosts.
+    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+        let servers = count("network.servers", self.servers, 1, MAX_NODES)?;
+        count("network.lines", self.lines.len() as u64, 1, MAX_LINES)?;
+        let (mut homes, mut hosts) = (0, servers);
+        for (i, line) in self.lines.iter().enumerate() {
+            let path = format!("network.lines[{i}]");
+            homes += count(&join(&path, "homes"), line.homes, 1, MAX_LINES)?;
+            count(&join(&path, "homes"), homes, 1, MAX_LINES)?;
+            hosts += line.homes * count(&join(&path, "hosts"), line.hosts, 1, MAX_NODES)?;
+            count(&join(&path, "hosts"), hosts, 1, MAX_NODES)?;
+        }
+        let mut topology = Topology::default();
+        let height = (hosts - servers) as f64;
+        add_servers(&mut topology, ["srv", "core"], servers, &self.server, height);
+        topology.nodes.push(node("core".into(), Role::Router, 0.15 * height, height / 2.0));
+        let (mut clients, mut home) = (Vec::new(), 0);
+        for line in &self.lines {
+            for _ in 0..line.homes {
+                add_home(&mut topology, home, line, [&self.core, &self.lan], (&mut clients, height));
+                home += 1;
+            }
+        }
+        topology.flow_ends = downloads("srv", servers, &clients, self.flows);
+        Ok(topology)
+    }
 }
 
 /// The line of a home, and its hosts, the names of which join `clients`.
@@ -130,26 +109,38 @@ fn downloads(prefix: &str, servers: u64, clients: &[String], flows: u64) -> Vec<
     (0..flows).map(|i| FlowEnds::new(format!("{prefix}{}", i % servers), client(i))).collect()
 }
 
-/// Servers, core, the line; with a shaper the modem, and a link without delay to the gateway on which it acts.
-pub(super) fn home(h: &Home) -> Result<Topology, ScenarioError> {
-    let servers = count("network.servers", h.servers, 1, MAX_NODES / 2)?;
-    let hosts = count("network.hosts", h.hosts, 1, MAX_NODES / 2)?;
-    let flows = count("network.flows", h.flows, 0, MAX_FLOWS)?;
-    let full = home_with_defaults(h)?;
-    let line = AccessLine { preset: full.preset.clone(), homes: 1, hosts, link: full.link.clone() };
-    let (mut topology, mut clients, height) = (Topology::default(), Vec::new(), hosts as f64);
-    add_servers(&mut topology, ["srv", "core"], servers, &full.server, height);
-    topology.nodes.push(node("core".into(), Role::Router, 0.15 * height, height / 2.0));
-    add_home(&mut topology, 0, &line, [&full.core, &full.lan], (&mut clients, height));
-    if let Some(shaper) = &full.shaper {
-        let options = shaper_link(shaper, &full.link)?;
-        // The line ends at the modem, which the shaper separates from the gateway.
-        topology.links.iter_mut().filter(|line| line.to == "gw0").for_each(|line| line.to = "modem0".into());
-        topology.links.push(link("modem0", "gw0", &options));
-        topology.nodes.push(node("modem0".into(), Role::Router, 0.6 * height, height / 2.0));
+impl Shorthand for Home {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    topology.flow_ends = downloads("srv", servers, &clients, flows);
-    Ok(topology)
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        self.link = line_link(&self.preset, &self.link, "network")?;
+        self.server = link_with_defaults(&self.server, "network.server", &SERVER)?;
+        self.core = link_with_defaults(&self.core, "network.core", &CORE)?;
+        self.lan = link_with_defaults(&self.lan, "network.lan", &LAN)?;
+        Ok(())
+    }
+
+    /// Servers, core, the line; with a shaper the modem, and a link without delay to the gateway on which it acts.
+    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+        let servers = count("network.servers", self.servers, 1, MAX_NODES / 2)?;
+        let hosts = count("network.hosts", self.hosts, 1, MAX_NODES / 2)?;
+        let line = AccessLine { preset: self.preset.clone(), homes: 1, hosts, link: self.link.clone() };
+        let (mut topology, mut clients, height) = (Topology::default(), Vec::new(), hosts as f64);
+        add_servers(&mut topology, ["srv", "core"], servers, &self.server, height);
+        topology.nodes.push(node("core".into(), Role::Router, 0.15 * height, height / 2.0));
+        add_home(&mut topology, 0, &line, [&self.core, &self.lan], (&mut clients, height));
+        if let Some(shaper) = &self.shaper {
+            let options = shaper_link(shaper, &self.link)?;
+            // The line ends at the modem, which the shaper separates from the gateway.
+            topology.links.iter_mut().filter(|line| line.to == "gw0").for_each(|line| line.to = "modem0".into());
+            topology.links.push(link("modem0", "gw0", &options));
+            topology.nodes.push(node("modem0".into(), Role::Router, 0.6 * height, height / 2.0));
+        }
+        topology.flow_ends = downloads("srv", servers, &clients, self.flows);
+        Ok(topology)
+    }
 }
 
 /// The link between modem and gateway: fast, with CAKE in front of it in both directions.
@@ -184,31 +175,43 @@ fn shaper_link(shaper: &Shaper, line: &LinkOptions) -> Result<LinkOptions, Scena
     link_with_defaults(&options, "network.shaper", &LAN)
 }
 
-/// Servers, the node m where the lines meet, and the client; each line ends at a node of its own, which names it.
-pub(super) fn multihomed(m: &Multihomed) -> Result<Topology, ScenarioError> {
-    let servers = count("network.servers", m.servers, 1, MAX_NODES)?;
-    let flows = count("network.flows", m.flows, 0, MAX_FLOWS)?;
-    let paths = count("network.paths", m.paths.len() as u64, 1, MAX_LINES)?;
-    let full = multihomed_with_defaults(m)?;
-    let mut topology = Topology::default();
-    let height = paths.max(servers) as f64;
-    add_servers(&mut topology, ["s", "m"], servers, &full.server, height);
-    topology.nodes.push(node("m".into(), Role::Router, 0.6 * height, height / 2.0));
-    topology.nodes.push(node("c".into(), Role::Host, 2.0 * height, height / 2.0));
-    let joint = LinkOptions {
-        rate: Rate::from_bps(100_000_000_000),
-        delay: Some(Span::ZERO),
-        queue: Some(Queue::drop_tail(Amount::Unlimited)),
-        ..LinkOptions::default()
-    };
-    let joint = link_with_defaults(&joint, "network.paths", &LAN)?;
-    for (i, path) in full.paths.iter().enumerate() {
-        let name = format!("path{i}");
-        topology.links.push(link("m", &name, &joint));
-        topology.links.push(link(&name, "c", path));
-        let y = (i as f64 + 0.5) * height / paths as f64;
-        topology.nodes.push(node(name, Role::Router, 1.2 * height, y));
+impl Shorthand for Multihomed {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    topology.flow_ends = downloads("s", servers, &["c".to_owned()], flows);
-    Ok(topology)
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        for (i, path) in self.paths.iter_mut().enumerate() {
+            *path = link_with_defaults(path, &format!("network.paths[{i}]"), &LINE)?;
+        }
+        self.server = link_with_defaults(&self.server, "network.server", &CORE)?;
+        Ok(())
+    }
+
+    /// Servers, the node m where the lines meet, and the client; each line ends at a node of its own, which names it.
+    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+        let servers = count("network.servers", self.servers, 1, MAX_NODES)?;
+        let paths = count("network.paths", self.paths.len() as u64, 1, MAX_LINES)?;
+        let mut topology = Topology::default();
+        let height = paths.max(servers) as f64;
+        add_servers(&mut topology, ["s", "m"], servers, &self.server, height);
+        topology.nodes.push(node("m".into(), Role::Router, 0.6 * height, height / 2.0));
+        topology.nodes.push(node("c".into(), Role::Host, 2.0 * height, height / 2.0));
+        let joint = LinkOptions {
+            rate: Rate::from_bps(100_000_000_000),
+            delay: Some(Span::ZERO),
+            queue: Some(Queue::drop_tail(Amount::Unlimited)),
+            ..LinkOptions::default()
+        };
+        let joint = link_with_defaults(&joint, "network.paths", &LAN)?;
+        for (i, path) in self.paths.iter().enumerate() {
+            let name = format!("path{i}");
+            topology.links.push(link("m", &name, &joint));
+            topology.links.push(link(&name, "c", path));
+            let y = (i as f64 + 0.5) * height / paths as f64;
+            topology.nodes.push(node(name, Role::Router, 1.2 * height, y));
+        }
+        topology.flow_ends = downloads("s", servers, &["c".to_owned()], self.flows);
+        Ok(topology)
+    }
 }

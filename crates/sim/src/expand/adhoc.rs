@@ -3,8 +3,9 @@
 use tcp::rng::Rng;
 use tcp::units::Time;
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, Topology, count, station};
-use super::limits::{MAX_FLOWS, MAX_STATIONS};
+use super::limits::MAX_STATIONS;
 use super::placement::{Placed, check_area, place};
 use super::stations::{check_density, fill_mobility, set_moving};
 use crate::connectivity::{Components, in_range_graph};
@@ -14,36 +15,39 @@ use crate::radio::propagation::RadioRange;
 use crate::routing;
 use crate::scenario::{Adhoc, ChannelDef, FlowPattern, Graph, Network, NodeDef, Role, ScenarioError};
 
-/// The network with nothing left to a default.
-pub(super) fn with_defaults(a: &Adhoc) -> Result<Adhoc, ScenarioError> {
-    let radio = build::with_defaults(&a.radio, "network.radio")?;
-    let routing = routing::build::with_defaults(&a.routing, radio.profile, "network.routing")?;
-    let mut full = Adhoc { radio, routing, ..a.clone() };
-    fill_mobility(&mut full)?;
-    Ok(full)
-}
+impl Shorthand for Adhoc {
+    fn flows(&self) -> u64 {
+        self.flows
+    }
 
-pub(super) fn topology(a: &Adhoc, seed: u64) -> Result<Topology, ScenarioError> {
-    let nodes = count("network.nodes", a.nodes, 2, MAX_STATIONS)?;
-    let flows = count("network.flows", a.flows, 0, MAX_FLOWS)?;
-    let radio = build::with_defaults(&a.radio, "network.radio")?;
-    check_area(&a.area, "network.area")?;
-    let reach = build::range(&radio);
-    let Placed { places, draws } = place(a, nodes, &reach, seed)?;
-    check_density(&places, reach.limit(), "network.nodes")?;
-    let name = |i: u64| format!("n{i}");
-    let stations: Vec<String> = (0..nodes).map(name).collect();
-    let network = Network::Graph(Graph { area: Some(a.area), routing: None });
-    let mut topology = Topology { network, placement_draws: draws, ..Topology::default() };
-    topology.nodes = places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
-    set_moving(a, &mut topology.nodes)?;
-    let ends = if a.connected_pairs { largest_component(&topology.nodes, &reach, seed)? } else { (0..nodes).collect() };
-    let pairs = ends_of_flows(a.pattern, flows, ends.len() as u64, seed);
-    topology.flow_ends =
-        pairs.map(|[from, to]| FlowEnds::new(name(ends[from as usize]), name(ends[to as usize]))).collect();
-    let routing = routing::build::with_defaults(&a.routing, radio.profile, "network.routing")?;
-    topology.channels = vec![ChannelDef { stations, radio, routing, gateway: Vec::new() }];
-    Ok(topology)
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        check_area(&self.area, "network.area")?;
+        self.radio = build::with_defaults(&self.radio, "network.radio")?;
+        self.routing = routing::build::with_defaults(&self.routing, self.radio.profile, "network.routing")?;
+        fill_mobility(self)
+    }
+
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let nodes = count("network.nodes", self.nodes, 2, MAX_STATIONS)?;
+        let reach = build::range(&self.radio);
+        let Placed { places, draws } = place(self, nodes, &reach, seed)?;
+        check_density(&places, reach.limit(), "network.nodes")?;
+        let name = |i: u64| format!("n{i}");
+        let stations: Vec<String> = (0..nodes).map(name).collect();
+        let network = Network::Graph(Graph { area: Some(self.area), routing: None });
+        let mut topology = Topology { network, placement_draws: draws, ..Topology::default() };
+        topology.nodes =
+            places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
+        set_moving(self, &mut topology.nodes)?;
+        let ends =
+            if self.connected_pairs { largest_component(&topology.nodes, &reach, seed)? } else { (0..nodes).collect() };
+        let pairs = ends_of_flows(self.pattern, self.flows, ends.len() as u64, seed);
+        topology.flow_ends =
+            pairs.map(|[from, to]| FlowEnds::new(name(ends[from as usize]), name(ends[to as usize]))).collect();
+        let (radio, routing) = (self.radio.clone(), self.routing.clone());
+        topology.channels = vec![ChannelDef { stations, radio, routing, gateway: Vec::new() }];
+        Ok(topology)
+    }
 }
 
 /// Sources and sinks of flows among a number of stations; one more flow changes no other's.

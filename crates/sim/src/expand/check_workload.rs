@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tcp::units::{Bytes, Span};
 
 use super::bounds::{LONGEST, check_period, no_contents, refuse};
-use super::explicit_flow;
+use super::flow::complete_flow;
 use super::graph::count;
 use crate::scenario::{
     ArrivalsDef, CdfSize, ClosedArrivals, FlowDef, ListedArrivals, OpenArrivals, PageProtocol, PerConnection,
@@ -22,8 +22,8 @@ const MAX_ENTRIES: usize = 10_000_000;
 /// Most flows of all workloads in a sample.
 const MAX_SAMPLE: u32 = 1_000_000;
 
-/// The workloads with their settings resolved.
-pub(super) fn explicit(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<Vec<WorkloadDef>, ScenarioError> {
+/// The workloads with complete settings.
+pub(super) fn complete(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<Vec<WorkloadDef>, ScenarioError> {
     count("workload", scenario.workload.len() as u64, 0, MAX_WORKLOADS)?;
     if let Some(RecordedFlows::Sample(def)) = scenario.record.flows
         && def.sample > MAX_SAMPLE
@@ -45,7 +45,7 @@ pub(super) fn explicit(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<V
     Ok(all)
 }
 
-/// The workload with its settings of TCP resolved.
+/// The workload with complete settings of TCP.
 fn with_settings(
     scenario: &Scenario,
     def: &WorkloadDef,
@@ -54,7 +54,7 @@ fn with_settings(
 ) -> Result<WorkloadDef, ScenarioError> {
     // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
     let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
-    let template = FlowDef {
+    let mut template = FlowDef {
         name: None,
         from: String::new(),
         to: String::new(),
@@ -69,8 +69,8 @@ fn with_settings(
         silent: false,
         tcp: TcpOptions { time_wait, ..def.tcp.clone() },
     };
-    let FlowDef { tcp, .. } = explicit_flow(scenario, &template, common, path)?;
-    Ok(WorkloadDef { cc: None, tcp, ..def.clone() })
+    complete_flow(scenario, &mut template, common, path)?;
+    Ok(WorkloadDef { cc: None, tcp: template.tcp, ..def.clone() })
 }
 
 fn check_name(name: &str, path: &str) -> Result<(), ScenarioError> {

@@ -2,84 +2,16 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::constellation_profiles::{Habits, preset_of};
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, node, within};
 use super::ground;
-use super::limits::{MAX_FLOWS, MAX_SATELLITES};
-use crate::scenario::{
-    Constellation, ConstellationPreset, ConstellationProfile, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role,
-    ScenarioError, TerminalDef, join,
-};
+use super::limits::MAX_SATELLITES;
+use crate::scenario::{Constellation, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, TerminalDef, join};
 
-/// What a preset stands for.
-struct Preset {
-    pattern: Pattern,
-    planes: u64,
-    satellites: u64,
-    altitude_km: f64,
-    inclination_deg: f64,
-    node_deg: f64,
-    elevation_deg: f64,
-    /// F of a Walker delta.
-    phasing: f64,
-    policy: GslPolicy,
-    interval_s: u64,
-    /// Rates in Mbps.
-    rates: [u64; 3],
-    isl_queue: u64,
-}
-
-/// Iridium.
-const IRIDIUM: Preset = Preset {
-    pattern: Pattern::Star,
-    planes: 6,
-    satellites: 11,
-    altitude_km: 780.0,
-    inclination_deg: 86.4,
-    node_deg: 0.0,
-    elevation_deg: 8.2,
-    phasing: 1.0,
-    policy: GslPolicy::LongestRemaining,
-    interval_s: 10,
-    rates: [0, 0, 25],
-    isl_queue: 50,
-};
-
-/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders.
-const STARLINK: Preset = Preset {
-    pattern: Pattern::Delta,
-    planes: 72,
-    satellites: 22,
-    altitude_km: 550.0,
-    inclination_deg: 53.0,
-    elevation_deg: 25.0,
-    phasing: 17.0,
-    policy: GslPolicy::Highest,
-    interval_s: 15,
-    rates: [20, 100, 10_000],
-    isl_queue: 1000,
-    ..IRIDIUM
-};
-
-const GEO: Preset = Preset {
-    pattern: Pattern::Geo,
-    planes: 1,
-    satellites: 1,
-    altitude_km: 35_786.0,
-    inclination_deg: 0.0,
-    node_deg: -30.0,
-    elevation_deg: 10.0,
-    rates: [2, 2, 25],
-    ..IRIDIUM
-};
-
-/// A constellation with nothing left to a default.
-pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
-    let preset = match def.preset {
-        ConstellationPreset::Iridium => IRIDIUM,
-        ConstellationPreset::Starlink => STARLINK,
-        ConstellationPreset::Geo => GEO,
-    };
-    let ns2 = def.profile == ConstellationProfile::Ns2;
+/// The constellation with nothing left to its preset.
+fn with_preset(def: &Constellation) -> Result<Constellation, ScenarioError> {
+    let (preset, habits) = (preset_of(def.preset), Habits::of(def.profile));
     let pattern = def.pattern.unwrap_or(preset.pattern);
     let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MAX_SATELLITES)?;
     let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MAX_SATELLITES)?;
@@ -91,17 +23,8 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         Pattern::Star => (180.0 / p, 180.0 / s),
         Pattern::Delta | Pattern::Geo => (360.0 / p, 360.0 * preset.phasing / (p * s)),
     };
-    let limit = match (def.preset, ns2) {
-        (ConstellationPreset::Iridium, true) => 60.0,
-        (ConstellationPreset::Iridium, false) => 70.0,
-        _ => 90.0,
-    };
     let seconds = |s: u64| Span::from_millis(1000 * s);
     let interval = def.handover_interval.unwrap_or(seconds(preset.interval_s));
-    // Checks may be shifted by up to half of the interval.
-    let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
-    // A packet may be 16 bytes longer on a satellite link.
-    let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
         terminals: ground::listed(def)?,
         nodes: def.nodes,
@@ -115,20 +38,20 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         node_spacing_deg: def.node_spacing_deg.or(Some(spacing)),
         phase_deg: def.phase_deg.or(Some(phase)),
         elevation_deg: def.elevation_deg.or(Some(preset.elevation_deg)),
-        latitude_limit_deg: def.latitude_limit_deg.or(Some(limit)),
+        latitude_limit_deg: def.latitude_limit_deg.or(Some(habits.latitude_limit_deg(def.preset))),
         seam: def.seam.or(Some(false)),
         seam_longitude_deg: def.seam_longitude_deg.or(Some(10.0)),
-        gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::NextOfPlane } else { preset.policy })),
+        gsl_policy: def.gsl_policy.or(habits.gsl_policy).or(Some(preset.policy)),
         handover_interval: Some(interval),
-        handover_jitter: def.handover_jitter.or(Some(jitter)),
-        handover_requeue: def.handover_requeue.or(Some(!ns2)),
-        shared_downlink: def.shared_downlink.or(Some(ns2)),
+        handover_jitter: def.handover_jitter.or(Some(habits.handover_jitter(interval))),
+        handover_requeue: def.handover_requeue.or(Some(habits.handover_requeue)),
+        shared_downlink: def.shared_downlink.or(Some(habits.shared_downlink)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
         start_at: def.start_at.or(Some(Span::ZERO)),
-        uplink: link(&def.uplink, "network.uplink", preset.rates[0], 50, framing)?,
-        downlink: link(&def.downlink, "network.downlink", preset.rates[1], 50, framing)?,
-        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue, framing)?,
+        uplink: link(&def.uplink, "network.uplink", preset.rates[0], 50, habits.framing)?,
+        downlink: link(&def.downlink, "network.downlink", preset.rates[1], 50, habits.framing)?,
+        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue, habits.framing)?,
         ..def.clone()
     };
     check(&full)?;
@@ -202,27 +125,36 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn topology(def: &Constellation, seed: u64) -> Result<Topology, ScenarioError> {
-    let mut full = with_defaults(def)?;
-    full.terminals = ground::all(&full, seed)?;
-    let flows = count("network.flows", full.flows, 0, MAX_FLOWS)?;
-    let mut topology = Topology::default();
-    for terminal in &full.terminals {
-        let TerminalDef::Place(place) = terminal else { continue };
-        topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
+impl Shorthand for Constellation {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
-    let name = |i: usize| topology.nodes[i].name.clone();
-    topology.flow_ends = (0..flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
-    for plane in 0..full.planes.expect("filled") {
-        for number in 0..full.satellites.expect("filled") {
-            let name = format!("sat{plane}.{number}");
-            topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        *self = with_preset(self)?;
+        Ok(())
+    }
+
+    /// Terminals first, since routes lead to them; then satellites, plane by plane.
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let full = Constellation { terminals: ground::all(self, seed)?, ..self.clone() };
+        let mut topology = Topology::default();
+        for terminal in &full.terminals {
+            let TerminalDef::Place(place) = terminal else { continue };
+            topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
         }
+        let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
+        let name = |i: usize| topology.nodes[i].name.clone();
+        topology.flow_ends = (0..self.flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
+        for plane in 0..full.planes.expect("filled") {
+            for number in 0..full.satellites.expect("filled") {
+                let name = format!("sat{plane}.{number}");
+                topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+            }
+        }
+        // Its flows are listed from here on.
+        let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
+        topology.network = Network::Constellation(Box::new(listed));
+        Ok(topology)
     }
-    // Its flows are listed from here on.
-    let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
-    topology.network = Network::Constellation(Box::new(listed));
-    Ok(topology)
 }

@@ -1,8 +1,9 @@
 //! The topologies of data centres: leaves and spines, and fat trees. Their switches spread flows over equal paths.
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node};
-use super::limits::{MAX_FLOWS, MAX_NODES};
-use crate::scenario::{EcmpDef, FatTree, Graph, LeafSpine, Network, PathRouting, Role, ScenarioError};
+use super::limits::MAX_NODES;
+use crate::scenario::{EcmpDef, FatTree, LeafSpine, PathRouting, Role, ScenarioError};
 
 const HOST: LinkDefaults = LinkDefaults { mbps: 10_000, delay_us: 1, queue_packets: 100 };
 const FABRIC: LinkDefaults = LinkDefaults { mbps: 40_000, delay_us: 1, queue_packets: 100 };
@@ -11,87 +12,90 @@ const MAX_PORTS: u64 = 32;
 /// Most leaves, and most spines.
 const MAX_TIERS: [u64; 2] = [200, 100];
 
-/// The routing, if the network has none of its own.
-fn routing(own: Option<&PathRouting>) -> Option<PathRouting> {
-    own.cloned().or(Some(PathRouting::Ecmp(EcmpDef::default())))
-}
+impl Shorthand for LeafSpine {
+    fn flows(&self) -> u64 {
+        self.flows
+    }
 
-/// The network with nothing left to a default.
-pub(super) fn leaf_spine_with_defaults(l: &LeafSpine) -> Result<LeafSpine, ScenarioError> {
-    Ok(LeafSpine {
-        host_link: link_with_defaults(&l.host_link, "network.host_link", &HOST)?,
-        fabric: link_with_defaults(&l.fabric, "network.fabric", &FABRIC)?,
-        routing: routing(l.routing.as_ref()),
-        ..l.clone()
-    })
-}
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        self.host_link = link_with_defaults(&self.host_link, "network.host_link", &HOST)?;
+        self.fabric = link_with_defaults(&self.fabric, "network.fabric", &FABRIC)?;
+        self.routing.get_or_insert(PathRouting::Ecmp(EcmpDef::default()));
+        Ok(())
+    }
 
-/// The network with nothing left to a default.
-pub(super) fn fat_tree_with_defaults(f: &FatTree) -> Result<FatTree, ScenarioError> {
-    let link = link_with_defaults(&f.link, "network.link", &HOST)?;
-    Ok(FatTree { link, routing: routing(f.routing.as_ref()), ..f.clone() })
-}
-
-/// Leaves with their hosts, then spines.
-pub(super) fn leaf_spine(l: &LeafSpine) -> Result<Topology, ScenarioError> {
-    let leaves = count("network.leaves", l.leaves, 1, MAX_TIERS[0])?;
-    let spines = count("network.spines", l.spines, 1, MAX_TIERS[1])?;
-    let hosts = count("network.hosts", l.hosts, 1, MAX_NODES)?;
-    let all = count("network.hosts", leaves * hosts, 2, MAX_NODES)?;
-    let full = leaf_spine_with_defaults(l)?;
-    let mut topology = empty(full.routing.clone());
-    for leaf in 0..leaves {
-        let name = format!("leaf{leaf}");
-        for host in leaf * hosts..(leaf + 1) * hosts {
-            topology.links.push(link(&format!("h{host}"), &name, &full.host_link));
-            topology.nodes.push(node(format!("h{host}"), Role::Host, host as f64 + 0.5, 0.0));
+    /// Leaves with their hosts, then spines.
+    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+        let leaves = count("network.leaves", self.leaves, 1, MAX_TIERS[0])?;
+        let spines = count("network.spines", self.spines, 1, MAX_TIERS[1])?;
+        let hosts = count("network.hosts", self.hosts, 1, MAX_NODES)?;
+        let all = count("network.hosts", leaves * hosts, 2, MAX_NODES)?;
+        let mut topology = Topology::default();
+        for leaf in 0..leaves {
+            let name = format!("leaf{leaf}");
+            for host in leaf * hosts..(leaf + 1) * hosts {
+                topology.links.push(link(&format!("h{host}"), &name, &self.host_link));
+                topology.nodes.push(node(format!("h{host}"), Role::Host, host as f64 + 0.5, 0.0));
+            }
+            topology.links.extend((0..spines).map(|spine| link(&name, &format!("spine{spine}"), &self.fabric)));
+            topology.nodes.push(node(name, Role::Switch, (leaf as f64 + 0.5) * hosts as f64, tier(all, 1)));
         }
-        topology.links.extend((0..spines).map(|spine| link(&name, &format!("spine{spine}"), &full.fabric)));
-        topology.nodes.push(node(name, Role::Switch, (leaf as f64 + 0.5) * hosts as f64, tier(all, 1)));
-    }
-    let apart = all as f64 / spines as f64;
-    for spine in 0..spines {
-        topology.nodes.push(node(format!("spine{spine}"), Role::Switch, (spine as f64 + 0.5) * apart, tier(all, 2)));
-    }
-    topology.flow_ends = across(all, count("network.flows", l.flows, 0, MAX_FLOWS)?);
-    Ok(topology)
-}
-
-/// Pod by pod edge switches with their hosts and aggregation switches, then cores. Aggregation switch i of each pod joins the
-/// i-th group of k/2 cores.
-pub(super) fn fat_tree(f: &FatTree) -> Result<Topology, ScenarioError> {
-    if !(2..=MAX_PORTS).contains(&f.k) || !f.k.is_multiple_of(2) {
-        let message = format!("{} is not an even number of ports from 2 to {MAX_PORTS}", f.k);
-        return Err(ScenarioError::new("network.k", message));
-    }
-    let (full, half) = (fat_tree_with_defaults(f)?, f.k / 2);
-    let all = f.k * half * half;
-    let mut topology = empty(full.routing.clone());
-    for (pod, i) in (0..f.k).flat_map(|pod| (0..half).map(move |i| (pod, i))) {
-        let (edge, agg) = (format!("edge{pod}_{i}"), format!("agg{pod}_{i}"));
-        let first = (pod * half + i) * half;
-        for host in first..first + half {
-            topology.links.push(link(&format!("h{host}"), &edge, &full.link));
-            topology.nodes.push(node(format!("h{host}"), Role::Host, host as f64 + 0.5, 0.0));
+        let apart = all as f64 / spines as f64;
+        for spine in 0..spines {
+            topology.nodes.push(node(
+                format!("spine{spine}"),
+                Role::Switch,
+                (spine as f64 + 0.5) * apart,
+                tier(all, 2),
+            ));
         }
-        topology.links.extend((0..half).map(|to| link(&edge, &format!("agg{pod}_{to}"), &full.link)));
-        topology.links.extend((0..half).map(|core| link(&agg, &format!("core{}", i * half + core), &full.link)));
-        let x = first as f64 + 0.5 * half as f64;
-        topology.nodes.push(node(edge, Role::Switch, x, tier(all, 1)));
-        topology.nodes.push(node(agg, Role::Switch, x, tier(all, 2)));
+        topology.flow_ends = across(all, self.flows);
+        Ok(topology)
     }
-    let cores = half * half;
-    for core in 0..cores {
-        let x = (core as f64 + 0.5) * all as f64 / cores as f64;
-        topology.nodes.push(node(format!("core{core}"), Role::Switch, x, tier(all, 3)));
-    }
-    topology.flow_ends = across(all, count("network.flows", f.flows, 0, MAX_FLOWS)?);
-    Ok(topology)
 }
 
-/// Nothing yet, with this routing.
-fn empty(routing: Option<PathRouting>) -> Topology {
-    Topology { network: Network::Graph(Graph { area: None, routing }), ..Topology::default() }
+impl Shorthand for FatTree {
+    fn flows(&self) -> u64 {
+        self.flows
+    }
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        self.link = link_with_defaults(&self.link, "network.link", &HOST)?;
+        self.routing.get_or_insert(PathRouting::Ecmp(EcmpDef::default()));
+        Ok(())
+    }
+
+    /// Pod by pod edge switches with their hosts and aggregation switches, then cores. Aggregation switch i of each pod joins the
+    /// i-th group of k/2 cores.
+    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+        if !(2..=MAX_PORTS).contains(&self.k) || !self.k.is_multiple_of(2) {
+            let message = format!("{} is not an even number of ports from 2 to {MAX_PORTS}", self.k);
+            return Err(ScenarioError::new("network.k", message));
+        }
+        let half = self.k / 2;
+        let all = self.k * half * half;
+        let mut topology = Topology::default();
+        for (pod, i) in (0..self.k).flat_map(|pod| (0..half).map(move |i| (pod, i))) {
+            let (edge, agg) = (format!("edge{pod}_{i}"), format!("agg{pod}_{i}"));
+            let first = (pod * half + i) * half;
+            for host in first..first + half {
+                topology.links.push(link(&format!("h{host}"), &edge, &self.link));
+                topology.nodes.push(node(format!("h{host}"), Role::Host, host as f64 + 0.5, 0.0));
+            }
+            topology.links.extend((0..half).map(|to| link(&edge, &format!("agg{pod}_{to}"), &self.link)));
+            topology.links.extend((0..half).map(|core| link(&agg, &format!("core{}", i * half + core), &self.link)));
+            let x = first as f64 + 0.5 * half as f64;
+            topology.nodes.push(node(edge, Role::Switch, x, tier(all, 1)));
+            topology.nodes.push(node(agg, Role::Switch, x, tier(all, 2)));
+        }
+        let cores = half * half;
+        for core in 0..cores {
+            let x = (core as f64 + 0.5) * all as f64 / cores as f64;
+            topology.nodes.push(node(format!("core{core}"), Role::Switch, x, tier(all, 3)));
+        }
+        topology.flow_ends = across(all, self.flows);
+        Ok(topology)
+    }
 }
 
 /// The height of a tier in a picture that is three times as wide as high.

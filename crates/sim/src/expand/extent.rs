@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check_app::connections_of;
-use super::dispatch;
+use super::{dispatch, without_flows};
 use crate::scenario::{ChannelDef, LinkDef, PathRouting, Scenario, ScenarioError, SpreadBy};
 
 /// Numbers of what a world consists of.
@@ -25,7 +25,9 @@ pub(crate) struct Extent {
 impl Extent {
     /// The extent of the world that `scenario` will be.
     pub(crate) fn planned(scenario: &Scenario, seed: u64) -> Result<Extent, ScenarioError> {
-        let topology = dispatch::topology(scenario, seed)?;
+        let mut network = without_flows(scenario);
+        dispatch::complete(&mut network)?;
+        let topology = dispatch::topology(&network, seed)?;
         let nodes = topology.nodes.len();
         let generated = topology.flow_ends.len() as u64 * connections_of(&scenario.traffic.app, nodes);
         let flows = connections(scenario, nodes) + generated;

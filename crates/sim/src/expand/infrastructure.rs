@@ -2,8 +2,9 @@
 
 use tcp::rng::Rng;
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, station};
-use super::limits::{MAX_FLOWS, MAX_PAIRS, MAX_STATIONS};
+use super::limits::{MAX_PAIRS, MAX_STATIONS};
 use super::stations::{check_access_points, fill_mobility, set_moving};
 use crate::mobility::Point;
 use crate::radio::build;
@@ -37,21 +38,6 @@ fn area(i: &Infrastructure) -> Area {
 fn field_of(i: &Infrastructure) -> Adhoc {
     let (mobility, own_mobility) = (i.mobility.clone(), i.own_mobility.clone());
     Adhoc { area: area(i), mobility, own_mobility, ..Adhoc::default() }
-}
-
-/// The network with nothing left to a default.
-pub(super) fn with_defaults(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
-    let mut field = field_of(i);
-    fill_mobility(&mut field)?;
-    let radio = build::with_defaults(&i.radio, "network.radio")?;
-    check_access_points(&radio, "network.radio")?;
-    Ok(Infrastructure {
-        radio,
-        backbone: link_with_defaults(&i.backbone, "network.backbone", &BACKBONE)?,
-        mobility: field.mobility,
-        own_mobility: field.own_mobility,
-        ..i.clone()
-    })
 }
 
 fn check_lengths(i: &Infrastructure) -> Result<(), ScenarioError> {
@@ -99,38 +85,55 @@ fn check_crowd(sizes: &[u64]) -> Result<(), ScenarioError> {
     Err(ScenarioError::new("network.stations_per_cell", message).with_hint("fewer cells or stations"))
 }
 
-pub(super) fn topology(given: &Infrastructure, seed: u64) -> Result<Topology, ScenarioError> {
-    let sizes = sizes(given)?;
-    check_crowd(&sizes)?;
-    let flows = count("network.flows", given.flows, 0, MAX_FLOWS)?;
-    check_lengths(given)?;
-    let i = with_defaults(given)?;
-    let mut rng = Rng::stream(seed, "placement");
-    let mut topology =
-        Topology { network: Network::Graph(Graph { area: Some(area(&i)), routing: None }), ..Topology::default() };
-    let mut cells = Vec::new();
-    let mut first = 0;
-    for (index, size) in sizes.iter().enumerate() {
-        if index > 0 {
-            topology.links.push(link(&format!("ap{}", index - 1), &format!("ap{index}"), &i.backbone));
+impl Shorthand for Infrastructure {
+    fn flows(&self) -> u64 {
+        self.flows
+    }
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        check_lengths(self)?;
+        let mut field = field_of(self);
+        fill_mobility(&mut field)?;
+        (self.mobility, self.own_mobility) = (field.mobility, field.own_mobility);
+        self.radio = build::with_defaults(&self.radio, "network.radio")?;
+        check_access_points(&self.radio, "network.radio")?;
+        self.backbone = link_with_defaults(&self.backbone, "network.backbone", &BACKBONE)?;
+        Ok(())
+    }
+
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let sizes = sizes(self)?;
+        check_crowd(&sizes)?;
+        let mut rng = Rng::stream(seed, "placement");
+        let mut topology = Topology {
+            network: Network::Graph(Graph { area: Some(area(self)), routing: None }),
+            ..Topology::default()
+        };
+        let mut cells = Vec::new();
+        let mut first = 0;
+        for (index, size) in sizes.iter().enumerate() {
+            if index > 0 {
+                topology.links.push(link(&format!("ap{}", index - 1), &format!("ap{index}"), &self.backbone));
+            }
+            let nodes = cell(self, index, first..first + size, &mut rng);
+            let mut names = nodes.iter().map(|node| node.name.clone());
+            let access_point = names.next().expect("a cell has an access point");
+            cells.push(Cell { access_point, stations: names.collect() });
+            topology.nodes.extend(nodes);
+            first += size;
         }
-        let nodes = cell(&i, index, first..first + size, &mut rng);
-        let mut names = nodes.iter().map(|node| node.name.clone());
-        let access_point = names.next().expect("a cell has an access point");
-        cells.push(Cell { access_point, stations: names.collect() });
-        topology.nodes.extend(nodes);
-        first += size;
+        set_moving(&field_of(self), &mut topology.nodes)?;
+        topology.channels = channels(self, cells);
+        let (all, half) = (first, first.div_ceil(2));
+        let ends = |flow: u64| {
+            FlowEnds::new(format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)))
+        };
+        if self.flows > 0 && all < 2 {
+            return Err(ScenarioError::new("network.flows", "one station has no other to send to"));
+        }
+        topology.flow_ends = (0..self.flows).map(ends).collect();
+        Ok(topology)
     }
-    set_moving(&field_of(&i), &mut topology.nodes)?;
-    topology.channels = channels(&i, cells);
-    let (all, half) = (first, first.div_ceil(2));
-    let ends =
-        |flow: u64| FlowEnds::new(format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)));
-    if flows > 0 && all < 2 {
-        return Err(ScenarioError::new("network.flows", "one station has no other to send to"));
-    }
-    topology.flow_ends = (0..flows).map(ends).collect();
-    Ok(topology)
 }
 
 /// An access point and its stations in their places.

@@ -49,8 +49,6 @@ pub(super) fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), Scenari
         let [first, last] = [stations.first(), stations.last()].map(|name| name.copied().unwrap_or_default());
         return Err(error.with_hint(format!("stations: {first} to {last}")));
     }
-    let mut a = a.clone();
-    fill_mobility(&mut a)?;
     for node in nodes.iter_mut().filter(|node| node.role == Role::Station) {
         let (def, path) = match a.own_mobility.get(&node.name) {
             Some(own) => (own, format!("network.own_mobility.{}", node.name)),

@@ -5,7 +5,7 @@ use crate::scenario::PathRouting;
 use crate::simulation::Simulation;
 
 fn expanded(text: &str, seed: u64) -> Scenario {
-    expand(&Scenario::from_json(text).unwrap(), seed).unwrap()
+    graph_of(&resolve(&Scenario::from_json(text).unwrap()).unwrap(), seed).unwrap().graph
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use tcp::rng::Rng;
 
+use super::dispatch::Shorthand;
 use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node, station};
-use super::limits::{MAX_FLOWS, MAX_ROUTERS, MAX_STATIONS};
+use super::limits::{MAX_ROUTERS, MAX_STATIONS};
 use super::placement::{check_area, place};
 use super::stations::{check_density, fill_mobility, set_moving};
 use crate::mobility::Point;
@@ -16,28 +17,6 @@ use crate::scenario::{
 
 /// The links of the core and of its hosts.
 const WIRES: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packets: 50 };
-
-/// The network with nothing left to a default.
-pub(super) fn with_defaults(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
-    let radio = build::with_defaults(&c.radio, "network.radio")?;
-    let routing = routing::build::with_defaults(&c.routing, radio.profile, "network.routing")?;
-    if matches!(&routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
-        let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
-        return Err(error.with_hint("leave it out"));
-    }
-    check_area(&c.area, "network.area")?;
-    let mut field = field_of(c);
-    fill_mobility(&mut field)?;
-    Ok(WiredCumWireless {
-        radio,
-        routing,
-        mobility: field.mobility,
-        own_mobility: field.own_mobility,
-        access: link_with_defaults(&c.access, "network.access", &WIRES)?,
-        core: link_with_defaults(&c.core, "network.core", &WIRES)?,
-        ..c.clone()
-    })
-}
 
 /// The stations as an ad hoc network would have them.
 fn field_of(c: &WiredCumWireless) -> Adhoc {
@@ -60,34 +39,54 @@ fn hosts_of(c: &WiredCumWireless) -> Result<u64, ScenarioError> {
     Ok(((nodes as f64 * c.wired_share).round() as u64).clamp(1, nodes - 1))
 }
 
-pub(super) fn topology(given: &WiredCumWireless, seed: u64) -> Result<Topology, ScenarioError> {
-    let hosts = hosts_of(given)?;
-    let stations = given.nodes - hosts;
-    let flows = count("network.flows", given.flows, 0, MAX_FLOWS)?;
-    count("network.routers", given.routers, 1, MAX_ROUTERS)?;
-    let bases = count("network.base_stations", given.base_stations, 1, MAX_STATIONS)?;
-    let c = with_defaults(given)?;
-    let field = field_of(&c);
-    let mut topology =
-        Topology { network: Network::Graph(Graph { area: Some(c.area), routing: None }), ..Topology::default() };
-    add_core(&mut topology, &c, hosts);
-    let base_names: Vec<String> = (0..bases).map(|i| format!("bs{i}")).collect();
-    for (i, at) in in_rows(bases, c.area.x.0, c.area.y.0).into_iter().enumerate() {
-        topology.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
-        topology.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
+impl Shorthand for WiredCumWireless {
+    fn flows(&self) -> u64 {
+        self.flows
     }
-    let reach = build::range(&c.radio);
-    let placed = place(&field, stations, &reach, seed)?;
-    check_density(&placed.places, reach.limit(), "network.nodes")?;
-    topology.placement_draws = placed.draws;
-    let names: Vec<String> = (0..stations).map(|i| format!("sta{i}")).collect();
-    let mut nodes: Vec<_> =
-        placed.places.iter().zip(&names).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
-    set_moving(&field, &mut nodes)?;
-    topology.nodes.extend(nodes);
-    topology.channels = vec![channel(&c, base_names, names)];
-    topology.flow_ends = (0..flows).map(|i| ends(&c, i, hosts, stations, seed)).collect();
-    Ok(topology)
+
+    fn complete(&mut self) -> Result<(), ScenarioError> {
+        self.radio = build::with_defaults(&self.radio, "network.radio")?;
+        self.routing = routing::build::with_defaults(&self.routing, self.radio.profile, "network.routing")?;
+        if matches!(&self.routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
+            let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
+            return Err(error.with_hint("leave it out"));
+        }
+        check_area(&self.area, "network.area")?;
+        let mut field = field_of(self);
+        fill_mobility(&mut field)?;
+        (self.mobility, self.own_mobility) = (field.mobility, field.own_mobility);
+        self.access = link_with_defaults(&self.access, "network.access", &WIRES)?;
+        self.core = link_with_defaults(&self.core, "network.core", &WIRES)?;
+        Ok(())
+    }
+
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let hosts = hosts_of(self)?;
+        let stations = self.nodes - hosts;
+        count("network.routers", self.routers, 1, MAX_ROUTERS)?;
+        let bases = count("network.base_stations", self.base_stations, 1, MAX_STATIONS)?;
+        let field = field_of(self);
+        let mut topology =
+            Topology { network: Network::Graph(Graph { area: Some(self.area), routing: None }), ..Topology::default() };
+        add_core(&mut topology, self, hosts);
+        let base_names: Vec<String> = (0..bases).map(|i| format!("bs{i}")).collect();
+        for (i, at) in in_rows(bases, self.area.x.0, self.area.y.0).into_iter().enumerate() {
+            topology.links.push(wire(i as u64 % self.routers, &base_names[i], &self.core));
+            topology.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
+        }
+        let reach = build::range(&self.radio);
+        let placed = place(&field, stations, &reach, seed)?;
+        check_density(&placed.places, reach.limit(), "network.nodes")?;
+        topology.placement_draws = placed.draws;
+        let names: Vec<String> = (0..stations).map(|i| format!("sta{i}")).collect();
+        let mut nodes: Vec<_> =
+            placed.places.iter().zip(&names).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
+        set_moving(&field, &mut nodes)?;
+        topology.nodes.extend(nodes);
+        topology.channels = vec![channel(self, base_names, names)];
+        topology.flow_ends = (0..self.flows).map(|i| ends(self, i, hosts, stations, seed)).collect();
+        Ok(topology)
+    }
 }
 
 fn channel(c: &WiredCumWireless, bases: Vec<String>, stations: Vec<String>) -> ChannelDef {
