@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tonopah
+from tonopah.cli.main import GROUPS
 from tonopah.template import RESULTS, read_results
 from tonopah_dev.pages.kept import TEMPLATES
 from tonopah_dev.pages.reference import PAGES
@@ -50,7 +51,7 @@ def endings(paths):
 
 def comments(path, text):
     """Return what a file says to a reader: the comments of a program, all of a document in force, nothing of other files."""
-    if path == "ARCHITECTURE.md" or path.startswith("docs/decisions/"):
+    if path in {"ARCHITECTURE.md", "docs/maintenance.md"} or path.startswith("docs/decisions/"):
         found = STATUS.match(text)
         return "" if found and found[3] else text
     if path.endswith(".rs"):
@@ -195,6 +196,15 @@ def test_the_index_lists_the_pages_of_the_site_in_the_same_groups():
     for group, pages in site.items():
         listed = {page for page in pages if not page.startswith(("decisions/", "findings/"))}
         assert listed == {page for page in index[group] if page.endswith(".md")}, group
+
+
+def test_the_groups_are_those_of_the_command_line():
+    groups = [group.lower() for group in groups_of_the_site()]
+    assert groups == ["start", *GROUPS, "change"]
+    text = (DOCS / "README.md").read_text(encoding="utf-8").lower()
+    for group, commands in GROUPS.items():
+        said = re.search(rf"^## {group}\n\n`tonopah (.*)`$", text, re.MULTILINE)
+        assert said and set(said[1].replace("`", "").split(", ")) == set(commands), group
 
 
 def test_the_documents_stay_as_small_as_they_are_meant_to_be():
