@@ -110,7 +110,7 @@ def test_the_hours_are_for_all_studies_together(document, tmp_path, monkeypatch,
     ship_two(document, tmp_path, monkeypatch)
     given = []
     monkeypatch.setattr("tonopah.study.study.Study.run", lambda _, options, **others: given.append(options.max_hours) or 0)
-    monkeypatch.setattr("tonopah.study.study.Study.report", lambda _, quiet: time.sleep(0.02) or tmp_path)
+    monkeypatch.setattr("tonopah.study.study.Study.report", lambda _, out, quiet: time.sleep(0.02) or tmp_path)
     assert main.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--max-hours", "1"]) == 0
     assert given[1] <= given[0] - 0.02 / 3600 and 0.9 < given[1] < given[0] <= 1
     monkeypatch.undo()
