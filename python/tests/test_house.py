@@ -1,4 +1,4 @@
-"""House rules 1 and 6 of CONTRIBUTING.md, and which files may name other simulators and the reports.
+"""House rules 1, 3 and 6 of CONTRIBUTING.md, and which files may name other simulators and the reports.
 
 Exceptions stand in `house/exceptions.toml`. The list may only shrink: what is no violation any more has to leave it.
 """

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["compat/cc/mod.rs"],
     &["cc/registry.rs"],
     &["cc/mod.rs"],
-    &["config.rs"],
+    &["config"],
     &["options", "ecn", "rtt.rs"],
     &["scoreboard"],
     &["rate.rs"],

@@ -65,14 +65,19 @@ pub(super) fn complete_flow(
     Ok(())
 }
 
-/// The flows of `network.flows` between these ends: the template, which has the common settings.
-pub(super) fn generated_flows(resolved: &Scenario, ends: &[FlowEnds]) -> Result<Vec<FlowDef>, ScenarioError> {
+/// Adds the flows of `network.flows` between these ends: the template, which has the common settings.
+pub(super) fn add_generated(
+    flows: &mut Vec<FlowDef>,
+    resolved: &Scenario,
+    ends: &[FlowEnds],
+) -> Result<(), ScenarioError> {
     if let Some(first) = ends.first() {
         let flow = generated_flow(resolved, first);
         check_flow(resolved, &flow, "traffic")?;
         check_sizes(resolved, &flow, &resolved.tcp.resolve("tcp")?, "traffic")?;
     }
-    Ok(ends.iter().map(|ends| generated_flow(resolved, ends)).collect())
+    flows.extend(ends.iter().map(|ends| generated_flow(resolved, ends)));
+    Ok(())
 }
 
 fn generated_flow(resolved: &Scenario, ends: &FlowEnds) -> FlowDef {

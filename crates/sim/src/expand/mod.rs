@@ -83,8 +83,9 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
 /// What only the nodes and links show: a count out of its range, a path that does not exist, no flows.
 pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
     let topology = dispatch::topology(resolved, seed)?;
-    let mut flow = resolved.flow.clone();
-    flow.extend(flow::generated_flows(resolved, &topology.flow_ends)?);
+    let mut flow = Vec::with_capacity(resolved.flow.len() + topology.flow_ends.len());
+    flow.extend_from_slice(&resolved.flow);
+    flow::add_generated(&mut flow, resolved, &topology.flow_ends)?;
     if flow.is_empty() && resolved.workload.is_empty() {
         let hint = "add [[flow]] with from and to, [[workload]], or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
