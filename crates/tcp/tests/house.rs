@@ -2,7 +2,7 @@
 //! that changes, and no name of a simulator but where it belongs.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const LINES_OF_A_FILE: usize = 400;
 const LINES_OF_A_FUNCTION: usize = 60;
@@ -38,7 +38,7 @@ fn sources() -> Vec<(String, String)> {
     found
 }
 
-fn name(src: &Path, path: &PathBuf) -> String {
+fn name(src: &Path, path: &Path) -> String {
     path.strip_prefix(src).unwrap().to_str().unwrap().to_owned()
 }
 
