@@ -102,7 +102,7 @@ def test_it_is_named_like_a_class_in_python(reno, world, tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("macros", "said"),
     [
-        ({"OTHER": "1"}, r"has version 2 of the interface, the engine has 1 \(compile it"),
+        ({"OTHER": "1"}, r"has version 3 of the interface, the engine has 2 \(compile it"),
         ({"NAME": "another"}, r"has no symbol tonopah_algorithm"),
         ({"EVENT": "0"}, r"tonopah_algorithm\.event is NULL"),
         ({"CREATED": "(free(state), (void *)0)"}, r"cannot be used: .*create gave NULL"),

@@ -211,7 +211,7 @@ def dispatcher(names: Mapping[str, str], events: list[str]) -> str:
     for number, name in enumerate(ANSWERING, 2):
         if name in names:
             lines.append(f"    answers[{number}] = {names[name]}(self)")
-    return "\n".join([*lines, "    answers[5] = 1.0", ""])
+    return "\n".join([*lines, f"    answers[{len(ANSWERING) + 2}] = 1.0", ""])
 
 
 def explain(error: Exception, files: set[str]) -> str:

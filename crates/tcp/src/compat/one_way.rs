@@ -32,7 +32,7 @@ pub(crate) struct OneWay {
     checks_left: u32,
     /// Vegas: the pipe at the first duplicate ACKs, which release no data.
     withheld_pipe: Option<Bytes>,
-    agent: Option<OneWayAgent>,
+    agent: Option<Box<OneWayAgent>>,
 }
 
 /// What an agent keeps of its own.
@@ -65,13 +65,15 @@ impl OneWayAgent {
 impl OneWay {
     pub(crate) fn new(config: &TcpConfig, agent: Option<Agent>, mss: Bytes) -> OneWay {
         let vegas = config.recovery == RecoveryKind::Vegas;
-        let agent = agent.map(|agent| OneWayAgent {
-            clock: TickClock::new(config.rto, agent.tick_phase),
-            seconds: SecondsClock::default(),
-            ring: vegas.then(|| SendRing::new(mss)),
-            one_more: false,
-            sends_twice: false,
-            sends_ahead: false,
+        let agent = agent.map(|agent| {
+            Box::new(OneWayAgent {
+                clock: TickClock::new(config.rto, agent.tick_phase),
+                seconds: SecondsClock::default(),
+                ring: vegas.then(|| SendRing::new(mss)),
+                one_more: false,
+                sends_twice: false,
+                sends_ahead: false,
+            })
         });
         let base = DupAckRecovery::new(config, config.recovery, mss);
         OneWay { base, mss, vegas, checks_left: 0, withheld_pipe: None, agent }

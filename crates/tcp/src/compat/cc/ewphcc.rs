@@ -143,7 +143,7 @@ impl Ewphcc {
             loss_per_packet: values.flag("loss_per_packet"),
             only_if_used: values.flag("only_if_used"),
             // An agent looks at such a segment itself.
-            ghost_losses: values.flag("ghost_losses") && !setup.agent.is_some(),
+            ghost_losses: values.flag("ghost_losses") && setup.agent.is_none(),
             prev_rtt: 0.0,
             delay_probability: 0.0,
             loss_probability: 0.0,
