@@ -89,7 +89,7 @@ def test_a_sender_that_hears_nothing():
     """Vector of the satellite network: SYNs of Tahoe; two segments of Vegas once the second write has come."""
     times = {}
     for algorithm in ("tahoe", "vegas", "ewphcc"):
-        scenario = worlds.ewphcc_geo(algorithm) | {"duration": "300s"}
+        scenario = worlds.ewphcc_geo(worlds.ewphcc_plane(algorithm, 40, 780.0)) | {"duration": "300s"}
         sent = [line for line in lines_of(scenario) if line.event == "sent" and line.flow == 0]
         times[algorithm] = [round(line.time_s, 2) for line in sent]
         assert {line.size_bytes for line in sent} == ({40} if algorithm == "tahoe" else {1000})
