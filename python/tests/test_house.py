@@ -81,12 +81,17 @@ def foreign_words(files: dict[str, str]) -> list[str]:
     return [path for path, text in rest.items() if WORDS.search(profiles_left_out(text))]
 
 
-RULES = {
-    "long_files": long_files,
-    "long_functions": long_functions,
-    "bare_booleans": bare_booleans,
-    "foreign_words": foreign_words,
-}
+SHARED = re.compile(r"rc::Rc|\bCell<|RefCell|Mutex|make_mut\(|get_mut_unchecked|static mut|thread::|\basync ")
+"""State that several owners could change. An `Arc` of settings that nobody changes is none."""
+
+
+def shared_state(files: dict[str, str]) -> list[str]:
+    """House rule 3: of the crates that simulate."""
+    simulating = {path: text for path, text in files.items() if path.startswith(("crates/tcp/src", "crates/sim/src"))}
+    return [path for path, text in simulating.items() if not is_test(path) and SHARED.search(rust.code_of(text))]
+
+
+RULES = {rule.__name__: rule for rule in (long_files, long_functions, bare_booleans, foreign_words, shared_state)}
 
 
 def exceptions(rule: str) -> list[str]:
@@ -110,6 +115,7 @@ PLANTED = {
         "crates/tcp/src/x.rs": 'fn g(now: Time) {\n    self.view(now, // "no"\n        false)\n}\n',
         "python/tonopah/x.py": "run_study(spec, True)\n",
     },
+    "shared_state": {"crates/sim/src/x.rs": "let table = Arc::make_mut(&mut self.table);\n"},
     "foreign_words": {"crates/sim/src/x.rs": "// As in ns-2.\n", "python/tonopah/x.py": '"""What an author counts."""\n'},
 }
 
