@@ -224,7 +224,15 @@ def test_a_start_loads_nothing_heavy(code):
     loaded = done.stderr.split()
     assert not HEAVY & {name.partition(".")[0] for name in loaded}
     # The package itself: the face, the engine and, for the command line, its errors.
-    expected = {"tonopah", "tonopah._core", "tonopah.errors", "tonopah.cli", "tonopah.cli.main", "tonopah.cli.parser"}
+    expected = {
+        "tonopah",
+        "tonopah._core",
+        "tonopah.errors",
+        "tonopah.cli",
+        "tonopah.cli.main",
+        "tonopah.cli.parser",
+        "tonopah.cli.renamed",
+    }
     expected |= {"tonopah.cli.study"} if "study" in code else set()
     assert {name for name in loaded if name.startswith("tonopah")} <= expected
 

@@ -43,9 +43,15 @@ def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:
     return [f"flow {index[flow['from']]} {index[flow['to']]} {number(flow['start'])!r}" for flow in graph.get("flow", ())]
 
 
+def settings_of_flows(graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of TCP that the first flow, or the first workload, has: its own, or the common ones."""
+    first = next(iter((*graph.get("flow", ()), *graph.get("workload", ()))), {})
+    return graph["tcp"] | first.get("tcp", {})
+
+
 def tcp_settings(graph: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the flows have in common: payload of a segment, the receiver's window in packets, first window."""
-    tcp = graph["tcp"] | next(iter(graph.get("flow", ())), {}).get("tcp", {})
+    tcp = settings_of_flows(graph)
     segment = round(number(tcp["mss"]))
     return {
         "segment": segment,
@@ -76,7 +82,7 @@ def adhoc(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> s
     }
     if radio["standard"] == "n":
         mcs = HT_RATES_BPS.index(settings["data_rate"])
-        settings |= {"mcs": mcs, "ack_every": graph["tcp"]["ack_every"], "routed": int(routed(graph))}
+        settings |= {"mcs": mcs, "ack_every": settings_of_flows(graph)["ack_every"], "routed": int(routed(graph))}
     if "energy" in radio:
         settings |= {f"power_{state}": number(radio["energy"][state]) for state in ("tx", "rx", "idle")}
     places = [f"place {node['x']!r} {node['y']!r}" for node in graph["node"]]

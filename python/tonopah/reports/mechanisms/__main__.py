@@ -11,7 +11,7 @@ from tonopah.report.files import replace_file
 from tonopah.reports.mechanisms.model import read
 from tonopah.reports.mechanisms.numbers import Shown, Side, shown
 from tonopah.stats import Estimate
-from tonopah.study import Study
+from tonopah.study.study import Study
 from tonopah.terminal.grid import Grid, print_grids
 
 FILE = "mechanisms.json"
