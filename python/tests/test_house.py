@@ -71,6 +71,7 @@ def profiles_left_out(text: str) -> str:
     """Return a file without its tests, its tables of profiles, and the sources of its parameters."""
     text = text.split("#[cfg(test)]", maxsplit=1)[0]
     text = re.sub(r"const \w+: &\[\(&str, Value\)\] =.*?\];", "", text, flags=re.DOTALL)
+    text = re.sub(r'const \w+: &str = "[^"]*";', "", text)
     text = re.sub(r"compat/\w+\.rs", "", text)
     text = re.sub(r"\n *(?:const \w+: )?(?:&?\[?Profile\b|profiles: &\[).*?\n {0,8}\]", "", text, flags=re.DOTALL)
     return re.sub(r'\.source\(\s*"(?:\\.|[^"\\])*",?\s*\)', "", text, flags=re.DOTALL)

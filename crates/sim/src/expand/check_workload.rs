@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use tcp::units::{Bytes, Span};
 
 use super::bounds::{LONGEST, check_period, no_contents, refuse};
-use super::flow::complete_flow;
 use super::graph::count;
 use crate::scenario::{
-    ArrivalsDef, CdfSize, ClosedArrivals, FlowDef, ListedArrivals, OpenArrivals, PageProtocol, PerConnection,
-    RecordedFlows, RequestResponseDef, Scenario, ScenarioError, SizeDef, TcpOptions, WorkloadApp, WorkloadDef, join,
+    ArrivalsDef, CdfSize, ClosedArrivals, ListedArrivals, OpenArrivals, PageProtocol, PerConnection, RecordedFlows,
+    RequestResponseDef, Scenario, ScenarioError, SizeDef, WorkloadApp, WorkloadDef, join,
 };
 
 /// Largest size of a flow: 1 TB.
@@ -22,8 +21,8 @@ const MAX_ENTRIES: usize = 10_000_000;
 /// Most flows of all workloads in a sample.
 const MAX_SAMPLE: u32 = 1_000_000;
 
-/// The workloads with complete settings.
-pub(super) fn complete(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<Vec<WorkloadDef>, ScenarioError> {
+/// Refuses workloads that need no network to be seen wrong.
+pub(super) fn check_all(scenario: &Scenario) -> Result<(), ScenarioError> {
     count("workload", scenario.workload.len() as u64, 0, MAX_WORKLOADS)?;
     if let Some(RecordedFlows::Sample(def)) = scenario.record.flows
         && def.sample > MAX_SAMPLE
@@ -31,7 +30,6 @@ pub(super) fn complete(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<V
         return Err(refuse("record.flows", "sample", def.sample, &format!("a count up to {MAX_SAMPLE}")));
     }
     let mut names = BTreeSet::new();
-    let mut all = Vec::with_capacity(scenario.workload.len());
     for (index, def) in scenario.workload.iter().enumerate() {
         let path = format!("workload[{index}]");
         check_name(&def.name, &path)?;
@@ -40,37 +38,8 @@ pub(super) fn complete(scenario: &Scenario, common: &tcp::TcpConfig) -> Result<V
             return Err(ScenarioError::new(join(&path, "name"), message));
         }
         check(def, &path)?;
-        all.push(with_settings(scenario, def, common, &path)?);
     }
-    Ok(all)
-}
-
-/// The workload with complete settings of TCP.
-fn with_settings(
-    scenario: &Scenario,
-    def: &WorkloadDef,
-    common: &tcp::TcpConfig,
-    path: &str,
-) -> Result<WorkloadDef, ScenarioError> {
-    // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
-    let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
-    let mut template = FlowDef {
-        name: None,
-        from: String::new(),
-        to: String::new(),
-        cc: def.cc.clone(),
-        app: def.app.of_size(Bytes(1)),
-        start: def.start,
-        start_jitter: None,
-        stop: def.stop,
-        priority: def.priority,
-        dscp: def.dscp,
-        sink_agent: None,
-        silent: false,
-        tcp: TcpOptions { time_wait, ..def.tcp.clone() },
-    };
-    complete_flow(scenario, &mut template, common, path)?;
-    Ok(WorkloadDef { cc: None, tcp: template.tcp, ..def.clone() })
+    Ok(())
 }
 
 fn check_name(name: &str, path: &str) -> Result<(), ScenarioError> {

@@ -46,19 +46,16 @@ fn shorthand(network: &mut Network) -> Option<&mut dyn Shorthand> {
     })
 }
 
-/// Writes the defaults of its kind of network into a scenario.
-pub(super) fn complete(scenario: &mut Scenario) -> Result<(), ScenarioError> {
+/// Writes the defaults of its kind of network into a scenario, and returns how many flows it generates.
+pub(super) fn complete(scenario: &mut Scenario) -> Result<u64, ScenarioError> {
     count("flow", scenario.flow.len() as u64, 0, MAX_FLOWS)?;
     refuse_lists(scenario)?;
-    let Some(network) = shorthand(&mut scenario.network) else { return simple::complete_graph(scenario) };
+    let Some(network) = shorthand(&mut scenario.network) else {
+        simple::complete_graph(scenario)?;
+        return Ok(0);
+    };
     network.complete()?;
-    count("network.flows", network.flows(), 0, MAX_FLOWS)?;
-    Ok(())
-}
-
-/// How many flows the network of a complete scenario generates.
-pub(super) fn generated_flows(scenario: &Scenario) -> u64 {
-    shorthand(&mut scenario.network.clone()).map_or(0, |network| network.flows())
+    count("network.flows", network.flows(), 0, MAX_FLOWS)
 }
 
 /// Only a graph lists its nodes, links and channels; an expanded constellation stays one and has its nodes beside it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check_app::connections_of;
-use super::{dispatch, without_flows};
+use super::dispatch;
 use crate::scenario::{ChannelDef, LinkDef, PathRouting, Scenario, ScenarioError, SpreadBy};
 
 /// Numbers of what a world consists of.
@@ -25,7 +25,7 @@ pub(crate) struct Extent {
 impl Extent {
     /// The extent of the world that `scenario` will be.
     pub(crate) fn planned(scenario: &Scenario, seed: u64) -> Result<Extent, ScenarioError> {
-        let mut network = without_flows(scenario);
+        let mut network = scenario.without_flows();
         dispatch::complete(&mut network)?;
         let topology = dispatch::topology(&network, seed)?;
         let nodes = topology.nodes.len();

@@ -1,15 +1,47 @@
-//! Settings of flows: one that has a `cc` or a `tcp` of its own gets complete ones, all others share the common ones.
+//! Settings of flows and workloads: who has a `cc` or a `tcp` of his own gets complete ones, all others share the common ones.
+//! Over 6LoWPAN segments have a default that suits its frames, and what it never carries is refused.
 
 use tcp::TcpConfig;
-use tcp::units::Span;
+use tcp::units::{Bytes, Span};
 
 use super::check::{self, message_size, transport_of};
+use super::check_app;
 use super::graph::FlowEnds;
-use super::{check_app, lrwpan};
-use crate::scenario::{AppDef, FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
+use crate::radio::lrwpan::sixlowpan::{IPV6_HEADER, MTU};
+use crate::scenario::{
+    AppDef, EncapDef, FlowDef, Network, RadioDef, Scenario, ScenarioError, Standard, StartJitter, TcpOptions, Traffic,
+    TransportDef, WorkloadDef, join,
+};
+
+/// Three frames, with options and over several hops as well. RFC 9006 §4.1.1 advises segments of one frame or few; Kumar et
+/// al. (NSDI 2020) measured that more than a few gain little.
+const MSS: Bytes = Bytes(256);
+const TCP_HEADER: Bytes = Bytes(20);
+const TIMESTAMPS: Bytes = Bytes(12);
+const UDP_HEADER: Bytes = Bytes(8);
+
+/// Completes the settings of all flows and workloads; the common ones stay if any flow shares them. `generated` flows are not listed.
+pub(super) fn complete(scenario: &mut Scenario, generated: u64) -> Result<(), ScenarioError> {
+    set_segment_size(scenario);
+    check::check_app(&scenario.traffic.app, "traffic.app")?;
+    let options = common_options(scenario);
+    let common = options.resolve("tcp")?;
+    let mut flows = std::mem::take(&mut scenario.flow);
+    complete_flows(scenario, &mut flows, &common)?;
+    let mut workloads = std::mem::take(&mut scenario.workload);
+    for (index, workload) in workloads.iter_mut().enumerate() {
+        complete_workload(scenario, workload, &common, &format!("workload[{index}]"))?;
+    }
+    // Settings that no flow has do not tell two runs apart.
+    let is_shared = generated > 0 || flows.iter().any(|flow| flow.tcp.is_empty());
+    scenario.tcp = if is_shared { complete_options(&options, &common) } else { TcpOptions::default() };
+    scenario.traffic.start_jitter.get_or_insert(Traffic::JITTER_OF_GENERATED);
+    (scenario.flow, scenario.workload) = (flows, workloads);
+    Ok(())
+}
 
 /// The settings of flows that have none of their own, those that `network.flows` asks for among them.
-pub(super) fn common_options(scenario: &Scenario) -> TcpOptions {
+fn common_options(scenario: &Scenario) -> TcpOptions {
     options_beside(&scenario.traffic.app, &scenario.tcp)
 }
 
@@ -20,16 +52,12 @@ fn options_beside(app: &AppDef, tcp: &TcpOptions) -> TcpOptions {
 }
 
 /// What `options` stand for, with nothing left to their profile.
-pub(super) fn complete_options(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
+fn complete_options(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
     TcpOptions::of(options.profile.unwrap_or_default(), config)
 }
 
 /// Completes the listed flows, which stand in `scenario`.
-pub(super) fn complete_flows(
-    scenario: &Scenario,
-    flows: &mut [FlowDef],
-    common: &TcpConfig,
-) -> Result<(), ScenarioError> {
+fn complete_flows(scenario: &Scenario, flows: &mut [FlowDef], common: &TcpConfig) -> Result<(), ScenarioError> {
     let jitter = scenario.traffic.start_jitter.unwrap_or(StartJitter::Span(Span::ZERO));
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.start_jitter.get_or_insert(jitter);
@@ -39,12 +67,7 @@ pub(super) fn complete_flows(
 }
 
 /// Gives a flow complete settings, unless it shares the `common` ones, which a scenario says once.
-pub(super) fn complete_flow(
-    scenario: &Scenario,
-    flow: &mut FlowDef,
-    common: &TcpConfig,
-    path: &str,
-) -> Result<(), ScenarioError> {
+fn complete_flow(scenario: &Scenario, flow: &mut FlowDef, common: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     check_flow(scenario, flow, path)?;
     let beside = options_beside(&flow.app, &scenario.tcp);
     if flow.cc.is_none() && flow.tcp.is_empty() && beside == common_options(scenario) {
@@ -62,6 +85,35 @@ pub(super) fn complete_flow(
     })?;
     check_sizes(scenario, flow, &config, path)?;
     flow.tcp = complete_options(&options, &config);
+    Ok(())
+}
+
+/// Gives a workload complete settings.
+fn complete_workload(
+    scenario: &Scenario,
+    def: &mut WorkloadDef,
+    common: &TcpConfig,
+    path: &str,
+) -> Result<(), ScenarioError> {
+    // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
+    let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
+    let mut template = FlowDef {
+        name: None,
+        from: String::new(),
+        to: String::new(),
+        cc: def.cc.take(),
+        app: def.app.of_size(Bytes(1)),
+        start: def.start,
+        start_jitter: None,
+        stop: def.stop,
+        priority: def.priority,
+        dscp: def.dscp,
+        sink_agent: None,
+        silent: false,
+        tcp: TcpOptions { time_wait, ..def.tcp.clone() },
+    };
+    complete_flow(scenario, &mut template, common, path)?;
+    def.tcp = template.tcp;
     Ok(())
 }
 
@@ -125,5 +177,48 @@ fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &s
         let message = format!("{size} never fits into send_buffer ({})", config.send_buffer);
         return Err(ScenarioError::new(join(path, "app.size"), message));
     }
-    lrwpan::check_size(scenario, flow, config, path)
+    check_sixlowpan(scenario, flow, config, path)
+}
+
+fn is_sixlowpan(radio: &RadioDef) -> bool {
+    let encap = radio.lrwpan.and_then(|lrwpan| lrwpan.encap);
+    radio.standard == Some(Standard::Lrwpan) && encap == Some(EncapDef::Sixlowpan)
+}
+
+/// Gives a complete network with 6LoWPAN its segment size, unless the scenario has one.
+fn set_segment_size(scenario: &mut Scenario) {
+    let sixlowpan = match &scenario.network {
+        Network::Adhoc(adhoc) => is_sixlowpan(&adhoc.radio),
+        Network::Graph(_) => scenario.channel.iter().any(|channel| is_sixlowpan(&channel.radio)),
+        _ => false,
+    };
+    if sixlowpan && scenario.tcp.mss.is_none() {
+        scenario.tcp.mss = Some(MSS);
+    }
+}
+
+/// Refuses segments and datagrams that no station of a PAN could send.
+fn check_sixlowpan(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
+    let Network::Adhoc(adhoc) = &scenario.network else { return Ok(()) };
+    if !is_sixlowpan(&adhoc.radio) {
+        return Ok(());
+    }
+    let refuse = |path: String, size: Bytes, headers: Bytes| {
+        if size + headers <= MTU {
+            return Ok(());
+        }
+        let message = format!("{size} and {headers} of headers do not fit into the {MTU} that 6LoWPAN carries");
+        Err(ScenarioError::new(path, message).with_hint(format!("at most {}", MTU.saturating_sub(headers))))
+    };
+    match transport_of(&flow.app) {
+        TransportDef::Tcp => {
+            let options = if config.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+            let path = if flow.tcp.mss.is_some() { format!("{path}.tcp.mss") } else { "tcp.mss".into() };
+            refuse(path, config.mss, IPV6_HEADER + TCP_HEADER + options)
+        }
+        TransportDef::Udp => {
+            let size = message_size(&flow.app).unwrap_or(Bytes::ZERO);
+            refuse(format!("{path}.app.size"), size, IPV6_HEADER + UDP_HEADER)
+        }
+    }
 }

@@ -24,7 +24,6 @@ mod graph;
 mod ground;
 mod infrastructure;
 mod limits;
-mod lrwpan;
 mod mobility;
 mod placement;
 mod presets;
@@ -35,7 +34,7 @@ mod wired_cum_wireless;
 
 use tcp::units::Span;
 
-use crate::scenario::{Scenario, ScenarioError, TcpOptions, Traffic};
+use crate::scenario::{Scenario, ScenarioError, Traffic};
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
@@ -61,19 +60,10 @@ pub(crate) struct Expanded {
 pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     check_times(scenario)?;
     let mut resolved = scenario.clone();
-    dispatch::complete(&mut resolved)?;
-    lrwpan::set_segment_size(&mut resolved);
-    check_app(&resolved.traffic.app, "traffic.app")?;
-    let options = flow::common_options(&resolved);
-    let common = options.resolve("tcp")?;
-    let mut flow = std::mem::take(&mut resolved.flow);
-    flow::complete_flows(&resolved, &mut flow, &common)?;
-    let workload = check_workload::complete(&resolved, &common)?;
-    resolved.traffic.start_jitter.get_or_insert(Traffic::JITTER_OF_GENERATED);
-    // Settings that no flow has do not tell two runs apart.
-    let is_shared = dispatch::generated_flows(&resolved) > 0 || flow.iter().any(|flow| flow.tcp.is_empty());
-    let tcp = if is_shared { flow::complete_options(&options, &common) } else { TcpOptions::default() };
-    Ok(Scenario { flow, workload, tcp, ..resolved })
+    let generated = dispatch::complete(&mut resolved)?;
+    check_workload::check_all(&resolved)?;
+    flow::complete(&mut resolved, generated)?;
+    Ok(resolved)
 }
 
 /// A resolved scenario as an explicit graph; its random parts but the starts of flows are drawn from `seed`.
@@ -97,33 +87,11 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
         channel: topology.channels,
         flow,
         traffic: Traffic::default(),
-        ..without_flows(resolved)
+        ..resolved.without_flows()
     };
     check_paths::check_paths(&graph)?;
     bdp::fill(&mut graph)?;
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
-}
-
-/// A copy without the listed flows, which are most of a large scenario.
-fn without_flows(scenario: &Scenario) -> Scenario {
-    let Scenario { duration, warmup, cooldown, clock, network, tcp, traffic, workload, moves, node, link, .. } =
-        scenario;
-    Scenario {
-        duration: *duration,
-        warmup: *warmup,
-        cooldown: *cooldown,
-        clock: *clock,
-        network: network.clone(),
-        tcp: tcp.clone(),
-        traffic: traffic.clone(),
-        flow: Vec::new(),
-        workload: workload.clone(),
-        moves: moves.clone(),
-        node: node.clone(),
-        link: link.clone(),
-        channel: scenario.channel.clone(),
-        record: scenario.record.clone(),
-    }
 }
 
 fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {

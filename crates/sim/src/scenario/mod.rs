@@ -180,6 +180,26 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// A copy without the listed flows, which are most of a large scenario.
+    pub(crate) fn without_flows(&self) -> Scenario {
+        Scenario {
+            duration: self.duration,
+            warmup: self.warmup,
+            cooldown: self.cooldown,
+            clock: self.clock,
+            network: self.network.clone(),
+            tcp: self.tcp.clone(),
+            traffic: self.traffic.clone(),
+            flow: Vec::new(),
+            workload: self.workload.clone(),
+            moves: self.moves.clone(),
+            node: self.node.clone(),
+            link: self.link.clone(),
+            channel: self.channel.clone(),
+            record: self.record.clone(),
+        }
+    }
+
     /// Reads a scenario from JSON text.
     ///
     /// # Errors
