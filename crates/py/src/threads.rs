@@ -36,7 +36,7 @@ pub(crate) fn run(
     if threads == 1 {
         return Ok((running.finish()?, None));
     }
-    match divide(running.simulation(), threads, limits) {
+    match divide(running.simulation(), threads, limits, stopper)? {
         Ok(division) => run_divided(scenario, seed, &division, limits, stopper),
         Err(Undivided(reason)) => Ok((running.finish()?, Some(reason))),
     }
@@ -51,7 +51,7 @@ pub(crate) fn run_soonest(
     stopper: Stopper<'_>,
 ) -> Result<Outcome, Failure> {
     let mut trial = Running::new(Simulation::new(scenario, seed)?, limits, stopper);
-    let division = if threads > 1 { divide(trial.simulation(), threads, limits).ok() } else { None };
+    let division = if threads > 1 { divide(trial.simulation(), threads, limits, stopper)?.ok() } else { None };
     let Some(division) = division else { return trial.finish() };
     if !trial.advance_to(TRIAL)? {
         let (events, now) = (trial.simulation().events(), trial.simulation().now());
@@ -90,8 +90,23 @@ fn run_divided(
     Ok((running::run(made()?, limits, stopper)?, Some(undivided)))
 }
 
-fn divide(first: &Simulation, threads: usize, limits: Limits) -> Result<Division, Undivided> {
-    let division = first.divide(threads)?;
+/// Divides a run, unless it is stopped meanwhile.
+fn divide(
+    first: &Simulation,
+    threads: usize,
+    limits: Limits,
+    stopper: Stopper<'_>,
+) -> Result<Result<Division, Undivided>, Failure> {
+    let mut stopped = Ok(());
+    let found = first.divide(threads, || {
+        stopped = stopper.check();
+        stopped.is_ok()
+    });
+    stopped.map(|()| found.and_then(|division| admitted(first, division, limits)))
+}
+
+/// A division whose parts fit into memory together.
+fn admitted(first: &Simulation, division: Division, limits: Limits) -> Result<Division, Undivided> {
     let needed = first.world_bytes() * division.parts() as u64;
     match limits.memory_bytes.filter(|most| needed > *most) {
         Some(most) => {

@@ -24,7 +24,7 @@ fn main() {
 }
 
 fn measure(made: &impl Fn() -> Simulation, wanted: usize, events: u64) {
-    let division = match made().divide(wanted) {
+    let division = match made().divide(wanted, || true) {
         Ok(division) => division,
         Err(reason) => return println!("{wanted} parts: {reason}"),
     };

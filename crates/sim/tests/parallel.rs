@@ -13,7 +13,7 @@ use tcp::units::Time;
 /// Runs in parts, one after the other in each window.
 fn run_in_parts(world: &Value, seed: u64, parts: usize) -> Result<(Summary, Division), Undivided> {
     let made = || Simulation::new(&scenario(world), seed).unwrap();
-    let division = made().divide(parts)?;
+    let division = made().divide(parts, || true)?;
     let mut parts: Vec<Part> = (0..division.parts()).map(|index| Part::new(made(), &division, index)).collect();
     let mut next = Some(Time::ZERO);
     while let Some(from) = next {

@@ -65,8 +65,10 @@ fn a_limit_in_bdp_is_the_rate_times_the_longest_round_trip_in_bytes() {
     let queue = run(&world(json!("1bdp")), 1).links[0].queue_max_packets;
     assert!((10..=33).contains(&queue), "{queue}");
     let mut window = world(json!("9p"));
-    window["tcp"] = json!({"initial_window": "1bdp"});
-    assert!(refusal(&window).starts_with("tcp.initial_window: is not for a multiple of the BDP"));
+    for key in ["initial_window", "initial_ssthresh", "cwnd_clamp", "initial_recv_window", "send_buffer"] {
+        window["tcp"] = json!({key: "1bdp"});
+        assert!(refusal(&window).starts_with(&format!("tcp.{key}: is not for a multiple of the BDP")));
+    }
     assert!(refusal(&world(json!("0bdp"))).starts_with("network.bottleneck.queue: "));
 }
 

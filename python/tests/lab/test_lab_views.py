@@ -177,7 +177,7 @@ def test_a_report_has_an_origin_of_its_own(study_page):
 
 
 def test_a_study_with_python_is_refused(serve, tmp_path):
-    (tmp_path / "mine.toml").write_text(STUDY.replace('"cubic"]', '"mine.py:Mine"]'))
+    (tmp_path / "mine.toml").write_text(STUDY.replace('"cubic"]', '"mine.py:Mine"]').replace('"cubic"', '"Mine"'))
     (tmp_path / "mine.py").write_text("from pathlib import Path\nPath(__file__).with_name('executed').touch()\n")
     lab = serve(tmp_path)
     for action in ("look", "start"):

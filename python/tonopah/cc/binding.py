@@ -10,9 +10,10 @@ from typing import Any
 
 from tonopah._core import Algorithm
 from tonopah.cc.description import LoadedAlgorithm, Provenance, loaded_for_a_run, prepare
-from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry
+from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry, load_stored
+from tonopah.cc.permission import permission
 from tonopah.cc.process import ProcessEndedError, ask, status_text
-from tonopah.cc.references import is_library, key_of, name_in
+from tonopah.cc.references import is_code, is_library, key_of, name_in
 from tonopah.errors import AlgorithmError, InputError
 from tonopah.scenario.document import to_json
 
@@ -111,6 +112,7 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
     table = dict(cc) if isinstance(cc, dict) else None
     key, named = name_in(cc)
     place = f"{path}.{key}" if table is not None else path
+    stored = permission().stored
     if isinstance(named, type):
         reference, found = class_name(named), prepare(named, class_name(named), place)
     elif not isinstance(named, str):
@@ -119,6 +121,8 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
         return cc
     elif key == "native" and not is_library(named):
         raise InputError(place, f"{named!r} does not name a shared library", 'like native = "libmine.so"')
+    elif stored is not None and (is_code(cc) or named in stored):
+        reference, found = named, load_stored(named, place, stored)
     elif key == "python" or ":" in named or is_library(named):
         reference, found = named, load(named, place, folder)
     elif named in find_entry_points() and named not in engine_names():

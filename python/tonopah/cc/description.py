@@ -36,6 +36,8 @@ class Provenance:
 
     reference: str
     digest: str
+    description: str = ""
+    """As it is in the list of algorithms, in JSON text."""
 
     @property
     def is_library(self) -> bool:
@@ -107,7 +109,7 @@ def make(cls: type, name: str, reference: str = "", sources: Mapping[str, bytes]
     `sources` are those of its module, as "", and of the modules beside it by name, if the class was loaded from a file.
     """
     maker, description = Maker(cls), json.dumps(describe_class(cls, name))
-    origin = Provenance(reference, source_digest(cls, description, sources))
+    origin = Provenance(reference, source_digest(cls, description, sources), description)
     return LoadedAlgorithm(Algorithm(maker, description), origin, maker)
 
 

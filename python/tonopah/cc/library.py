@@ -6,6 +6,7 @@ A library is opened only in a process of its own (`process.py`, `execution/worke
 import ctypes
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -187,8 +188,8 @@ def describe_library(file: str, name: str) -> str:
 
 
 def refuse(setup: Any, **_: float) -> None:
-    """Stand for a library that is not open here."""
-    raise RuntimeError("a library runs in a process of its own, and not here")
+    """Stand for code that is not loaded here."""
+    raise RuntimeError("its code is not loaded here: a library runs in a process of its own, results are only read")
 
 
 @cache
@@ -200,7 +201,7 @@ def described(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
         raise InputError("", f"{file.name} ended the process that tried it: {error}") from None
     except AlgorithmError as error:
         raise InputError("", f"{file.name} cannot be used: {error}") from None
-    return LoadedAlgorithm(Algorithm(refuse, description), origin, Maker(refuse))
+    return LoadedAlgorithm(Algorithm(refuse, description), replace(origin, description=description), Maker(refuse))
 
 
 def find_library(reference: str, path: str, folder: Path) -> LoadedAlgorithm:

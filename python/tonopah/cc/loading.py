@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -16,10 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tonopah._core import algorithms, capture, run, trace, transmissions
-from tonopah.cc.description import LoadedAlgorithm, Provenance, make, prepare
+from tonopah._core import Algorithm, algorithms, capture, run, trace, transmissions
+from tonopah.cc.description import LoadedAlgorithm, Maker, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
-from tonopah.cc.library import find_library, open_library
+from tonopah.cc.library import find_library, open_library, refuse
+from tonopah.cc.permission import StoredAlgorithm, permission
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
 from tonopah.scenario.files import read_file
@@ -48,11 +49,14 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
     """Return the class that a reference names; a scenario may give it another name, `called`. Raises InputError."""
     called = called or reference
     if is_library(reference):
+        permission().check(reference, path)
         return find_library(reference, path, folder)
     where, _, name = reference.rpartition(":")
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
     if not where.endswith(".py"):
+        # Before a look for the module: that of a package imports the package.
+        permission().check(reference, path)
         if where in engine_names() and not is_module(where):
             hint = f'a profile is written {{ name = "{where}", profile = "{name}" }}'
             raise InputError(path, f"{reference!r} is no class in Python: {where} is an algorithm of the engine", hint)
@@ -62,6 +66,7 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
         return prepare(find_class(module, name, path, where), called, path, reference)
     try:
         file = Path(os.path.realpath(folder / where)) if "\0" not in where else Path(where)
+        permission().check(reference, path, file)
         code = read_file(file, "an algorithm", MAX_FILE_BYTES)
     except InputError as error:
         raise InputError(path, f"{error.source or where} {error.message}", error.hint or HINT) from None
@@ -82,6 +87,24 @@ def load_entry(name: str, path: str) -> LoadedAlgorithm:
     """Return the class that an installed package offers under a name. Raises InputError."""
     entry = find_entry_points()[name]
     return prepare(attempt(entry.load, path, entry.value), name, path, name)
+
+
+def load_stored(name: str, path: str, stored: Mapping[str, StoredAlgorithm]) -> LoadedAlgorithm:
+    """Return an algorithm as the results that are read describe it; no code of it is looked at. Raises InputError."""
+    if name not in stored:
+        hint = "run the study again with their folder as --out, which keeps its results"
+        raise InputError(path, f"{name!r} is not described in the results, and reading them executes nothing", hint)
+    try:
+        return known_by_description(name, stored[name])
+    except ValueError as error:
+        raise InputError(path, f"the description of {name!r} in the results cannot be read: {error}") from None
+
+
+@cache
+def known_by_description(name: str, known: StoredAlgorithm) -> LoadedAlgorithm:
+    """Return an algorithm that can be checked and not run. Raises ValueError."""
+    origin = Provenance(name, known.digest, known.description)
+    return LoadedAlgorithm(Algorithm(refuse, known.description), origin, Maker(refuse))
 
 
 def load_again(reference: str, path: str, called: str) -> LoadedAlgorithm:

@@ -9,10 +9,34 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
+from tonopah.scenario.document import MAX_FILE_BYTES, decoded
 from tonopah.scenario.paths import parse_assignment
 from tonopah.units import split
 
 WAIT = "wait until no other process is writing to the folder"
+
+
+STDIN = "-"
+
+
+def scenario_source(given: str) -> str | dict[str, Any]:
+    """Return the file that an argument names; for `-` what stands in standard input, whose paths start at the working directory.
+
+    Raises InputError.
+    """
+    if given != STDIN:
+        return given
+    if sys.stdin is None:
+        raise InputError("", "is closed", None, "standard input")
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError("", "is too large for a scenario or study", f"at most {MAX_FILE_BYTES:,} bytes", "standard input")
+    return decoded(data, "standard input")
+
+
+def name_of(source: str | dict[str, Any]) -> str | None:
+    """Return the name of a scenario for messages; None of one that came from standard input."""
+    return source if isinstance(source, str) else None
 
 
 def add_common(

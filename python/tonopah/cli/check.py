@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli.arguments import add_common, add_set, changes, instant, require_place, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, instant, require_place, scenario_source, seed, warn
 from tonopah.errors import InputError, relay, warning_texts
 from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
 from tonopah.runs.simulation import check
-from tonopah.scenario.document import is_study, load, to_toml
+from tonopah.scenario.document import is_study, read, to_toml
 
 EXAMPLES = (
     "tonopah check dumbbell.toml --expand",
@@ -21,7 +21,7 @@ EXAMPLES = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `check`."""
     add_common(command, check_file, *EXAMPLES)
-    command.add_argument("file", help="scenario or study (TOML)")
+    command.add_argument("file", help="scenario or study (TOML); - is standard input")
     command.add_argument("--expand", action="store_true", help="print the network as a graph scenario (TOML)")
     command.add_argument("--picture", metavar="FILE", help="draw the network (SVG); satellites as a map")
     command.add_argument("--at", type=instant, metavar="TIME", help="time of a map, like 90s, 10min or 5h (default: 0s)")
@@ -31,7 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def check_file(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah check`."""
-    document = load(arguments.file)
+    arguments.file = scenario_source(arguments.file)
+    document, name = read(arguments.file)
     require_place("--picture", arguments.picture)
     if arguments.at is not None and not arguments.picture:
         raise InputError("--at", "is the time of a picture", "--picture FILE")
@@ -45,7 +46,7 @@ def check_file(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(checked))
         return 0
-    warn(warning_texts(checked["warnings"], arguments.file))
+    warn(warning_texts(checked["warnings"], name))
     if arguments.expand:
         print(to_toml(graph), end="")
     else:
@@ -76,7 +77,8 @@ def check_study(arguments: argparse.Namespace) -> int:
 
     if arguments.picture:
         raise InputError("--picture", "is for a scenario; a study has many networks", "tonopah check SCENARIO --picture FILE")
-    study = Study.load(Path(arguments.file))
+    source = arguments.file
+    study = Study.load(Path(source) if isinstance(source, str) else source)
     notes = study.plan.notes()
     try:
         alternatives = check_alternatives(study.spec, study.home)

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from tonopah._core import engine_version
 from tonopah.cli.parser import Parser, add_modules
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def guarded(act: Callable[[], int]) -> int:
     """Carry out a command and return its exit code; an error is one message."""
     try:
+        open_closed_streams()
         use_any_encoding()
         with interrupted_by_sigterm():
             code = act()
@@ -93,9 +95,7 @@ def guarded(act: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return complain("interrupted", 1)
     except BrokenPipeError:
-        # The reader of the output has gone (`tonopah … | head`); nothing is left to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return leave_quietly()
     except OSError as error:
         return complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
     except SystemExit:
@@ -149,6 +149,13 @@ def refuse_renamed(given: Sequence[str]) -> None:
             raise InputError("", f"tonopah {name} has another name", successor)
 
 
+def open_closed_streams() -> None:
+    """Let what is printed go nowhere where the caller closed standard output or error (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+
+
 def use_any_encoding() -> None:
     """Let standard output write what its encoding does not have, such as a file name that is no text, by escapes.
 
@@ -160,8 +167,21 @@ def use_any_encoding() -> None:
 
 def complain(message: str, code: int) -> int:
     """Print one message to standard error and return the exit code."""
-    print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
+    try:
+        print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
+    except BrokenPipeError:
+        leave_quietly()
     return code
+
+
+def leave_quietly() -> int:
+    """Return the exit code after the reader of the output has gone (`tonopah … | head`); nothing is left to flush at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return 1
 
 
 def build_parser() -> argparse.ArgumentParser:

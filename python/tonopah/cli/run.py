@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, require_place, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, name_of, require_place, scenario_source, seed, warn
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
@@ -23,7 +23,7 @@ WATCHED = "its packets are watched in their order"
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
     add_common(command, run_scenario, *EXAMPLES)
-    command.add_argument("scenario", help="scenario (TOML)")
+    command.add_argument("scenario", help="scenario (TOML); - is standard input")
     command.add_argument("--seed", type=seed, default=1, help="random seed, a number for each replicate (default: 1)")
     add_set(command)
     command.add_argument(
@@ -65,6 +65,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run_scenario(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah run`."""
     made = changes(arguments)
+    arguments.scenario = scenario_source(arguments.scenario)
     checked_threads(arguments.threads)
     check_outputs(arguments)
     if arguments.events:
@@ -85,7 +86,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result.summary))
     else:
-        warn(warning_texts(result.warnings, arguments.scenario))
+        warn(warning_texts(result.warnings, name_of(arguments.scenario)))
         out, shown = console(), result.summary_of_first(MAX_READ)
         for table in run_tables(shown, out.width, result.flow_count):
             out.print(table)
@@ -118,7 +119,7 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
 
 def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     """Print every packet event of a run."""
-    warn(warning_texts(check(arguments.scenario, arguments.seed, made)["warnings"], arguments.scenario))
+    warn(warning_texts(check(arguments.scenario, arguments.seed, made)["warnings"], name_of(arguments.scenario)))
     scenario, name = prepare(arguments.scenario, made)
     if arguments.threads > 1:
         warn([f"--threads: one thread: {WATCHED}"])

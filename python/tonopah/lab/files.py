@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.cc.permission import permitting
 from tonopah.errors import InputError, LimitError
 from tonopah.export import pcapng
 from tonopah.export.tables import write_series, write_tables
+from tonopah.lab.security import code_of
 from tonopah.lab.session import Session, checked_document
 from tonopah.study.run import Result
 
@@ -72,8 +74,9 @@ def capture(session: Session, folder: Path, allow_python: bool, out: Path) -> No
         raise LimitError(f"the run has {packets:,} packets; captures are made of at most {MOST_CAPTURED:,}: make it shorter")
     session.slots.take(threading.Event())
     try:
-        scenario = checked_document(session.document, folder, allow_python)
-        pcapng.run(scenario, str(folder / "scenario.toml"), session.seed, out)
+        scenario = checked_document(session.document, folder)
+        with permitting(code_of(folder, allow_python)):
+            pcapng.run(scenario, str(folder / "scenario.toml"), session.seed, out)
     finally:
         session.slots.give()
 

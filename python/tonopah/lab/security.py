@@ -5,7 +5,6 @@ a cookie alone is not enough, `Host` and `Origin` are held against the address t
 """
 
 import hmac
-import re
 import secrets
 from collections.abc import Iterable, Iterator
 from http.cookies import CookieError, SimpleCookie
@@ -15,14 +14,10 @@ from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tonopah.cc.binding import find_cc
-from tonopah.cc.loading import HINT
-from tonopah.cc.references import is_code, is_library, name_in
+from tonopah.cc.permission import Permission
 from tonopah.errors import InputError
 
 COOKIE = "tonopah-lab"
-PYTHON = re.compile(r"[\w./~-]+:[A-Za-z_]\w*")
-"""FILE.py:CLASS or MODULE:CLASS."""
 PLOT_STYLE = "sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww="
 """The style element that Observable Plot (report/vendor.py) puts into each of its figures."""
 PAGE_POLICY = (
@@ -156,28 +151,16 @@ def below(folder: Path, name: str) -> Path:
     return found
 
 
-def confine(document: Any, folder: Path, allow_python: bool) -> None:
-    """Refuse a scenario that names a file outside the folder, or Python that may not be executed. Raises InputError."""
+def code_of(folder: Path, allow_python: bool) -> Permission:
+    """Return what this server executes of the code that scenarios name: Python files below the folder, or nothing."""
+    who, hint = "which this server does not execute", "start it with --allow-python"
+    return Permission(limited=True, below=folder if allow_python else None, who=who, hint=hint)
+
+
+def confine(document: Any, folder: Path) -> None:
+    """Refuse a scenario that names a file outside the folder; what is executed is the loader's matter. Raises InputError."""
     for place, name in named_files(document):
         check_file(folder, name, place)
-    for table, place in find_cc(document):
-        for cc in table["cc"] if isinstance(table["cc"], list) else [table["cc"]]:
-            check_algorithm(cc, folder, allow_python, place)
-
-
-def check_algorithm(cc: Any, folder: Path, allow_python: bool, place: str) -> None:
-    """Refuse a `cc` in Python that may not be executed, or whose file is outside the folder."""
-    key, reference = name_in(cc)
-    if key == "native" or is_library(reference):
-        raise InputError(place, f"{reference!r} is a library, which this server does not execute", "tonopah run does")
-    if is_code(cc) and isinstance(reference, str):
-        if not allow_python:
-            message = f"{reference!r} is an algorithm in Python, which this server does not execute"
-            raise InputError(place, message, "start it with --allow-python")
-        file = reference.rpartition(":")[0]
-        if not file.endswith(".py"):
-            raise InputError(place, f"{reference!r} does not name a class in a file of the folder", HINT)
-        check_file(folder, file, place)
 
 
 def named_files(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -197,15 +180,3 @@ def check_file(folder: Path, name: str, place: str) -> None:
         below(folder, name)
     except InputError as error:
         raise InputError(place, f"{error.source or name!r} {error.message}", error.hint) from None
-
-
-def refuse_python(document: Any, path: str = "") -> None:
-    """Refuse a study that names an algorithm in Python or a library, wherever it does. Raises InputError."""
-    steps = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    for key, value in steps:
-        place = f"{path}[{key}]" if isinstance(document, list) else f"{path}.{key}" if path else str(key)
-        if isinstance(value, str) and (key in ("python", "native") or PYTHON.fullmatch(value) or is_library(value)):
-            kind = "a library" if is_library(value) else "an algorithm in Python"
-            message = f"{value!r} is {kind}, which this server does not execute"
-            raise InputError(place, message, "start it with --allow-python")
-        refuse_python(value, place)

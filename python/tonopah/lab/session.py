@@ -11,8 +11,9 @@ from typing import Any
 
 from tonopah._core import Stepwise
 from tonopah._core import check as engine_check
+from tonopah.cc.permission import permitting
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay, warning_texts
-from tonopah.lab.security import confine
+from tonopah.lab.security import code_of, confine
 from tonopah.lab.tracks import ShownTrack, Tracks
 from tonopah.runs.simulation import checked_seed, engine_form
 from tonopah.scenario.document import parse, prepare
@@ -91,9 +92,10 @@ class Session:
     ):
         self.id, self.seed, self.limits, self.slots = secrets.token_urlsafe(12), checked_seed(seed), limits, slots
         self.document = recorded(document)
-        scenario = checked_document(self.document, folder, allow_python)
+        scenario = checked_document(self.document, folder)
         source = str(folder / "scenario.toml")
-        self.bound = engine_form(scenario, source)
+        with permitting(code_of(folder, allow_python)):
+            self.bound = engine_form(scenario, source)
         checked = json.loads(engine_check(self.bound.text, self.seed, self.bound.algorithms))
         self.resolved, self.graph, self.random = checked["resolved"], checked["graph"], checked["random"]
         self.warnings = warning_texts(checked["warnings"])
@@ -223,9 +225,9 @@ def recorded(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, "record": {**(record or EVERY), "series": series}}
 
 
-def checked_document(document: Mapping[str, Any], folder: Path, allow_python: bool) -> dict[str, Any]:
+def checked_document(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a scenario with the contents of its files, none of which is outside the folder. Raises InputError."""
-    confine(dict(document), folder, allow_python)
+    confine(dict(document), folder)
     # Relative to the folder, as they would be in a file in it.
     scenario, _ = prepare(rooted(document, folder), None)
     return scenario

@@ -14,7 +14,7 @@ from typing import Any
 
 from tonopah.analysis.asked_figures import asked_figures
 from tonopah.errors import InputError
-from tonopah.lab.security import below, confine, refuse_python
+from tonopah.lab.security import below, code_of, confine
 from tonopah.report import verdicts
 from tonopah.report.embed import page_figure
 from tonopah.scenario.document import is_study, load
@@ -103,8 +103,10 @@ class Studies:
         if known and known[0] == changed:
             return known[1]
         if name not in shipped():
-            confine_study(load(path), self.folder, self.allow_python)
+            confine_study(load(path), self.folder)
         study = Study.load(path)
+        if name not in shipped():
+            study.code = code_of(self.folder, self.allow_python)
         if quick:
             study.resize(quick=True)
         study.folder = self.results(study.name, quick)
@@ -137,16 +139,21 @@ class Studies:
         study, key = self.study(name, quick), (name, quick)
         if key in self.jobs and self.jobs[key].process.poll() is None:
             raise InputError("name", f"{name} is running", "stop it first")
+        # A study that may not run is refused before anything begins.
+        total = len(study.plan.runs)
         study.folder.mkdir(parents=True, exist_ok=True)
-        before = len(study.plan.runs) - study.missing() if (study.folder / "runs.sqlite").is_file() else 0
+        before = total - study.missing() if (study.folder / "runs.sqlite").is_file() else 0
         log = study.folder / "lab.log"
         command = [sys.executable, "-m", "tonopah", "study", "run", name if name in shipped() else study.source]
         command += ["--out", str(study.folder), "--max-memory", "2GB", *(["--quick"] if quick else [])]
+        if name not in shipped():
+            # It reads the files anew: they may have changed since they were looked at.
+            command += ["--code", str(self.folder) if self.allow_python else "none"]
         with log.open("wb") as written:
             process = subprocess.Popen(
                 command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=written, stderr=written, start_new_session=True
             )
-        self.jobs[key] = StudyJob(process, before, len(study.plan.runs), log)
+        self.jobs[key] = StudyJob(process, before, total, log)
 
     def stop(self, name: str, quick: bool) -> None:
         """Let the runs under way end and start no other; what is finished stays."""
@@ -221,13 +228,10 @@ def last_error(log: Path) -> str | None:
     return said[-1] if said and "interrupted" not in said[-1] else None
 
 
-def confine_study(document: dict[str, Any], folder: Path, allow_python: bool) -> None:
-    """Refuse a study that names files outside the folder, or Python that may not be executed. Raises InputError."""
-    if not allow_python:
-        refuse_python(document)
-    confine(document, folder, allow_python=True)
+def confine_study(document: dict[str, Any], folder: Path) -> None:
+    """Refuse a study that names files outside the folder, itself or in a scenario that it names. Raises InputError."""
+    confine(document, folder)
     for table in (document, *document.get("part", [])):
         scenario = table.get("scenario") if isinstance(table, dict) else None
-        if isinstance(scenario, dict) and str(scenario.get("file", "")).endswith(".toml"):
-            named = load(below(folder, scenario["file"]))
-            confine(named, folder, allow_python)
+        if isinstance(scenario, dict) and isinstance(scenario.get("file"), str):
+            confine(load(below(folder, scenario["file"])), folder)

@@ -54,8 +54,11 @@ def load(path: str | Path) -> dict[str, Any]:
         The file is missing, empty, binary, not UTF-8 or not TOML (with line and column), or contains a value that has no
         meaning in a scenario (not-a-number, infinity, a date).
     """
-    source = str(path)
-    data = read_file(path, "a scenario or study", MAX_FILE_BYTES)
+    return decoded(read_file(path, "a scenario or study", MAX_FILE_BYTES), str(path))
+
+
+def decoded(data: bytes, source: str) -> dict[str, Any]:
+    """Return the content of the TOML file `source` as a dictionary. Raises InputError."""
     if b"\0" in data:
         raise InputError("", "is a binary file, not TOML", None, source)
     try:

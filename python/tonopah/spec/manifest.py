@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tonopah.cc.permission import StoredAlgorithm
 from tonopah.errors import InputError
 
 VERSION = 2
@@ -46,6 +47,8 @@ class Manifest:
     reached: dict[str, Reached] = field(default_factory=dict)
     """By part: how the search for narrow intervals ended, if there was one."""
     version: int = VERSION
+    algorithms: dict[str, StoredAlgorithm] = field(default_factory=dict)
+    """Those that are code, by the name that the study has for them: to read results executes none of it."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as data of JSON."""
@@ -66,6 +69,8 @@ class Manifest:
                 home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=counts(facts["replicates"]),
                 target=Target(**target | {"metrics": tuple(target["metrics"])}) if target else None,
                 version=int(facts.get("version", 1)),
+                algorithms={str(name): StoredAlgorithm(str(one["digest"]), str(one["description"]))
+                            for name, one in facts.get("algorithms", {}).items()},
                 reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
             )  # fmt: skip
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -19,6 +19,7 @@ from typing import Any
 from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
+from tonopah.cc.permission import StoredAlgorithm
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
@@ -100,6 +101,12 @@ class Plan:
 
     runs: dict[str, Run] = field(default_factory=dict)
     parts: dict[str, PartPlan] = field(default_factory=dict)
+
+    @property
+    def algorithms(self) -> dict[str, StoredAlgorithm]:
+        """What results keep of the algorithms that are code, by name."""
+        found = {name: origin for run in self.runs.values() for name, origin in run.origins.items()}
+        return {name: StoredAlgorithm(origin.digest, origin.description) for name, origin in sorted(found.items())}
 
     @property
     def measured(self) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tonopah.analysis.sequential import confidence, schedule, widest
+from tonopah.cc.permission import ANY, of_results, permitting
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
@@ -57,6 +58,8 @@ class Study(StudyResults):
         The precision that replicates were added for.
     reached : dict of str to Reached
         By part: the precision that it has, if there was a target.
+    code : Permission
+        What may be executed of the code that it names: anything, unless set; nothing when results are read (`open`).
 
     """
 
@@ -84,6 +87,7 @@ class Study(StudyResults):
         self.home = Path(source).resolve().parent
         self._plan: Plan | None = None
         self.told: set[str] = set()
+        self.code = ANY
 
     @classmethod
     def of(cls, name: str, spec: StudySpec, document: dict[str, Any], source: str) -> Self:
@@ -125,7 +129,7 @@ class Study(StudyResults):
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Return the study whose results are in a folder, as it was run.
+        """Return the study whose results are in a folder, as it was run. To read them executes none of its algorithms.
 
         Parameters
         ----------
@@ -154,7 +158,7 @@ class Study(StudyResults):
         study.target, study.reached = manifest.target, manifest.reached
         for part in study.spec.parts if manifest.target else []:
             part.confidence = confidence(study.reached[part.id].looks)
-        study.folder = Path(folder)
+        study.folder, study.code = Path(folder), of_results(manifest.algorithms)
         study.home = Path(manifest.home) if manifest.home else study.home
         return study
 
@@ -189,7 +193,8 @@ class Study(StudyResults):
         """All runs of the study, checked by the engine. Raises InputError."""
         if self._plan is None:
             try:
-                self._plan = make_plan(self.spec, self.home)
+                with permitting(self.code):
+                    self._plan = make_plan(self.spec, self.home)
             except InputError as error:
                 raise relay(error, self.source) from None
             for part in self.spec.parts:
@@ -202,8 +207,9 @@ class Study(StudyResults):
         """What the folder of the results says about the study."""
         replicates = {part.id: part.replicates for part in self.spec.parts}
         return Manifest(
-            self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached)
-        )
+            self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached),
+            algorithms=self.plan.algorithms,
+        )  # fmt: skip
 
     def run(
         self,
@@ -296,6 +302,9 @@ class Study(StudyResults):
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
         """Run what is missing of the plan and return how many runs that were."""
+        if self.code.stored is not None:
+            # It was opened to be read; whoever runs it has its algorithms executed.
+            self.code, self._plan = ANY, None
         if self._plan and any(run.origins for run in self._plan.runs.values()):
             # An algorithm may have been edited since the plan was made.
             self._plan = None

@@ -4,10 +4,15 @@
 //! Multilevel partitioning in its simplest form (Hendrickson and Leland 1995; Karypis and Kumar 1998): neighbours with much between
 //! them become one until few are left, these are divided by growing one part after the other, and borders are moved.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Groups per part at which growing begins.
 const GROUPS_PER_PART: usize = 16;
+/// Nodes that growing may look at, over all places at which it begins: all of them are tried while there are some hundred.
+const LOOKS: usize = 1 << 17;
+/// Joining goes on while it leaves at most this share of the groups: else there would be as many turns as groups.
+const SHRUNK: f64 = 0.9;
 /// Turns in which borders are moved.
 const TURNS: usize = 8;
 
@@ -34,11 +39,8 @@ impl Groups {
     }
 
     /// The graph of the groups that `of` names.
-    pub(super) fn joined(&self, of: &[usize]) -> Groups {
-        let mut weights = vec![0; of.iter().max().map_or(0, |last| last + 1)];
-        for (node, weight) in self.weights.iter().enumerate() {
-            weights[of[node]] += weight;
-        }
+    fn joined(&self, of: &[usize]) -> Groups {
+        let weights = summed(&self.weights, of);
         let edges =
             self.near.iter().enumerate().flat_map(|(node, near)| near.iter().map(move |(to, w)| (node, *to, *w)));
         let once = edges.filter(|(from, to, _)| from < to);
@@ -73,8 +75,7 @@ impl Groups {
             let mine = self.weights[node];
             let joint = |other: usize| mine + if of[other] == ALONE { self.weights[other] } else { weights[of[other]] };
             let fits = self.near[node].iter().filter(|(other, _)| joint(**other) <= heaviest);
-            let best =
-                fits.max_by_key(|(other, between)| (**between, std::cmp::Reverse(**other))).map(|(other, _)| *other);
+            let best = fits.max_by_key(|(other, between)| (**between, Reverse(**other))).map(|(other, _)| *other);
             let group = match best {
                 Some(other) if of[other] != ALONE => of[other],
                 found => {
@@ -89,13 +90,17 @@ impl Groups {
             of[node] = group;
             weights[group] += mine;
         }
-        (weights.len() < self.weights.len()).then_some(of)
+        (weights.len() as f64 <= SHRUNK * self.weights.len() as f64).then_some(of)
     }
 
     /// Parts that grow one after the other, from whichever node gives the best ones.
     fn grown(&self, parts: usize) -> Vec<usize> {
-        let starts = 0..self.weights.len();
-        let best = starts.map(|start| self.grown_from(start, parts)).min_by_key(|of| self.cost(of, parts));
+        let nodes = self.weights.len();
+        let starts = (LOOKS / nodes.max(1)).clamp(1, nodes.max(1));
+        let best = (0..nodes)
+            .step_by(nodes.div_ceil(starts).max(1))
+            .map(|start| self.grown_from(start, parts))
+            .min_by_key(|of| self.cost(of, parts));
         best.unwrap_or_default()
     }
 
@@ -103,17 +108,24 @@ impl Groups {
         const FREE: usize = usize::MAX;
         let (mut of, mut taken) = (vec![FREE; self.weights.len()], 0);
         let total = self.total().max(1);
-        // What each free node has with the part that grows.
+        // What each free node has with the part that grows, and the free nodes by it; what is no longer so is passed over.
         let mut ties = vec![0; self.weights.len()];
-        let mut next = Some(start);
-        while let Some(node) = next {
+        let mut free: BinaryHeap<_> = (0..self.weights.len()).map(|node| (0, Reverse(node))).collect();
+        free.push((u64::MAX, Reverse(start)));
+        while let Some((tie, Reverse(node))) = free.pop() {
+            if of[node] != FREE || (tie != ties[node] && tie != u64::MAX) {
+                continue;
+            }
             let weight = self.weights[node];
             let part = ((taken + weight / 2) * parts as u64 / total).min(parts as u64 - 1) as usize;
             of[node] = part;
             taken += weight;
-            self.near[node].iter().for_each(|(other, between)| ties[*other] += between);
-            let free = (0..of.len()).filter(|other| of[*other] == FREE);
-            next = free.max_by_key(|other| (ties[*other], std::cmp::Reverse(*other)));
+            for (other, between) in &self.near[node] {
+                ties[*other] += between;
+                if of[*other] == FREE {
+                    free.push((ties[*other], Reverse(*other)));
+                }
+            }
         }
         of
     }
@@ -143,8 +155,7 @@ impl Groups {
                 let fits = |to: &usize| {
                     *to != from && (weights[*to] + weight <= most || weights[*to] + weight < weights[from])
                 };
-                let Some(to) = (0..parts).filter(fits).max_by_key(|to| (ties[*to], std::cmp::Reverse(weights[*to])))
-                else {
+                let Some(to) = (0..parts).filter(fits).max_by_key(|to| (ties[*to], Reverse(weights[*to]))) else {
                     continue;
                 };
                 let relieves = weights[from] > most && ties[to] > 0;
@@ -160,6 +171,13 @@ impl Groups {
             }
         }
     }
+}
+
+/// The weights of the groups that `of` names.
+pub(super) fn summed(weights: &[u64], of: &[usize]) -> Vec<u64> {
+    let mut sums = vec![0; of.iter().max().map_or(0, |last| last + 1)];
+    weights.iter().zip(of).for_each(|(weight, group)| sums[*group] += weight);
+    sums
 }
 
 #[cfg(test)]
@@ -190,6 +208,17 @@ mod tests {
         let of = Groups::new(vec![1; 48], inside.chain(between)).split(2);
         assert!((0..48).all(|node| of[node] == of[node / 6 * 6]), "{of:?}");
         assert_eq!(of.iter().sum::<usize>(), 24);
+    }
+
+    #[test]
+    fn stars_of_any_size_are_divided_evenly() {
+        // No two leaves are neighbours, so that none can be joined once the group of the hub is full.
+        for leaves in [300, 3_000, 100_000] {
+            let star = Groups::new(vec![10; leaves + 1], (1..=leaves).map(|leaf| ([0, leaf], 3)));
+            let of = star.split(2);
+            let heaviest = 2 * of.iter().sum::<usize>().max(leaves + 1 - of.iter().sum::<usize>());
+            assert!(heaviest <= leaves * 11 / 10, "{leaves}: {heaviest}");
+        }
     }
 
     #[test]

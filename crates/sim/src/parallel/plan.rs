@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcp::units::{Span, Time};
 
 use super::Undivided;
-use super::groups::Groups;
+use super::groups::{Groups, summed};
 use crate::host::app::App;
 use crate::ids::{FlowId, NodeId};
 use crate::link::{Link, LinkChange};
@@ -22,6 +22,9 @@ const CROSSING: u64 = 1;
 
 /// Flows of workloads that parts keep.
 const MOST_FLOWS: f64 = 50_000.0;
+
+/// Hops that are counted to know where the load is; flows are then taken from all of them at equal distances.
+const MOST_HOPS: usize = 1 << 22;
 
 /// Delays that are tried as lookahead.
 const DELAYS: usize = 12;
@@ -58,12 +61,12 @@ impl Division {
 }
 
 impl Simulation {
-    /// Divides the world of a run that has not begun into at most so many parts.
+    /// Divides the world of a run that has not begun into at most so many parts. `may_go_on` is asked now and then.
     ///
     /// # Errors
     ///
-    /// If it cannot be divided, or would not gain; the run is then one of one part.
-    pub fn divide(&self, parts: usize) -> Result<Division, Undivided> {
+    /// If it cannot be divided, or would not gain, or may not go on; the run is then one of one part.
+    pub fn divide(&self, parts: usize, mut may_go_on: impl FnMut() -> bool) -> Result<Division, Undivided> {
         let world = &self.world;
         if let Some(reason) = obstacle(world) {
             return Err(Undivided(reason.into()));
@@ -79,7 +82,11 @@ impl Simulation {
         // Long windows need few barriers: the longest is taken that loads the parts about evenly.
         let fair = load.total() / parts as u64;
         let mut best: Option<(u64, Division)> = None;
-        for (cost, division) in tried.flatten() {
+        for found in tried {
+            if !may_go_on() {
+                return Err(Undivided("it was interrupted".into()));
+            }
+            let Some((cost, division)) = found else { continue };
             let is_even = cost <= fair + fair / 4;
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, division));
@@ -162,19 +169,25 @@ struct Load {
 impl Load {
     fn of(world: &World) -> Load {
         let mut load = Load { nodes: vec![1; world.network.nodes.len()], between: BTreeMap::new() };
-        for (index, flow) in world.hosts.flows.iter().enumerate() {
-            let id = FlowId(index as u32);
-            load.add(world, [flow.source, flow.sink], id);
-        }
+        let listed = world.hosts.flows.iter().map(|flow| [flow.source, flow.sink]);
         // A flow between each pair of nodes, as if each were as likely.
         let pairs = world.workloads.all_ends(Vec::new()).unwrap_or_default();
-        for (index, (source, sink)) in pairs.into_iter().enumerate() {
-            load.add(world, [source, sink], FlowId((world.hosts.flows.len() + index) as u32));
+        let ends: Vec<[NodeId; 2]> = listed.chain(pairs.into_iter().map(|(source, sink)| [source, sink])).collect();
+        // Every `apart`-th flow first, then those between: where hops are too many, the flows that count are spread evenly.
+        let apart = (1 << (ends.len().max(1).ilog2() / 2)).max(1);
+        let mut hops = 0;
+        for index in (0..apart).flat_map(|first| (first..ends.len()).step_by(apart)) {
+            if hops >= MOST_HOPS {
+                break;
+            }
+            hops += load.add(world, ends[index], FlowId(index as u32));
         }
         load
     }
 
-    fn add(&mut self, world: &World, [source, sink]: [NodeId; 2], id: FlowId) {
+    /// Adds a flow; returns how many hops its packets and their ACKs take.
+    fn add(&mut self, world: &World, [source, sink]: [NodeId; 2], id: FlowId) -> usize {
+        let mut hops = 0;
         self.nodes[source.index()] += END;
         self.nodes[sink.index()] += END;
         for (from, to, receiver) in [(source, sink, id.sink()), (sink, source, id.source())] {
@@ -185,8 +198,10 @@ impl Load {
                 let next = world.network.links[link.index()].to.unwrap_or(to);
                 *self.between.entry([here.index(), next.index()]).or_default() += CROSSING;
                 here = next;
+                hops += 1;
             }
         }
+        hops
     }
 
     fn total(&self) -> u64 {
@@ -206,7 +221,8 @@ impl Load {
         }
         let of = together.groups();
         let between = self.between.iter().map(|(ends, load)| (*ends, *load));
-        let groups = Groups::new(self.nodes.clone(), between).joined(&of);
+        let between = between.map(|([from, to], load)| ([of[from], of[to]], load));
+        let groups = Groups::new(summed(&self.nodes, &of), between);
         let mut split = groups.split(parts);
         let count = number_in_order(&mut split);
         if count < 2 {

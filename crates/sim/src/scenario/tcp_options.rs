@@ -251,6 +251,7 @@ impl TcpOptions {
         let amounts = [
             ("initial_window", self.initial_window),
             ("initial_ssthresh", self.initial_ssthresh),
+            ("cwnd_clamp", self.cwnd_clamp),
             ("initial_recv_window", self.initial_recv_window),
             ("send_buffer", self.send_buffer),
         ];

@@ -1,0 +1,188 @@
+"""Code runs only where its owner said so: reading results executes nothing, and what is limited the loader itself refuses."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tonopah
+from tonopah.cc.permission import NONE, Permission, permitting
+from tonopah.cli.main import main
+from tonopah.errors import InputError
+from tonopah.lab.studies import Studies
+from tonopah.store.pack import unpacked
+from tonopah.study.study import Study
+
+RENO = (Path(tonopah.__file__).parent / "examples" / "reno.py").read_text()
+STUDY = """question = "q"
+replicates = 2
+[scenario]
+duration = "1s"
+[scenario.network]
+kind = "dumbbell"
+pairs = 1
+bottleneck = { rate = "2Mbps", delay = "8ms", queue = "20p", loss = { kind = "packet", p = 0.01 } }
+[[scenario.flow]]
+from = "left0"
+to = "right0"
+[compare]
+cc = ["newreno", CC]
+[[figure]]
+kind = "bar"
+y = ["goodput_bps"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with algorithms that leave a mark when their file is executed."""
+    made = tmp_path / "folder"
+    made.mkdir()
+    code = f"{RENO}\nfrom pathlib import Path; Path({str(tmp_path / 'executed')!r}).touch()\n"
+    for name in ("mine.py", "a b.py", "../outside.py"):
+        (made / name).write_text(code)
+    (made / "nested.py").write_text(f"{code}\nclass Outer: Inner = Reno\n")
+    return made
+
+
+def executed(tmp_path):
+    """Tell whether an algorithm was executed since the last question."""
+    mark = tmp_path / "executed"
+    found = mark.exists()
+    mark.unlink(missing_ok=True)
+    return found
+
+
+def write(folder, cc, name="s.toml"):
+    (folder / name).write_text(STUDY.replace("CC", cc))
+    return folder / name
+
+
+def test_reading_results_executes_nothing(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(folder, '{ python = "mine.py:Reno" }')
+    assert main(["study", "run", str(folder / "s.toml"), "--out", "r", "--jobs", "1"]) == 0
+    table = Study.open("r").table()
+    assert main(["study", "pack", "r", "--to", "r.study.zip"]) == 0
+    assert executed(tmp_path)
+    # What is read now is described by the results alone: the file is another, and then gone.
+    (folder / "mine.py").write_text("raise SystemExit('executed')")
+    packed = "r.study.zip"
+    commands = ("report r", f"report {packed} --out o", "figure r --list", "merge r --out m", "pack r --to again.study.zip")
+    for command in commands:
+        assert main(["study", *command.split()]) == 0, command
+        shutil.rmtree(folder, ignore_errors=True)
+    assert Study.open("m").missing() == 0 and Study.open("r").table().equals(table)
+    assert (tmp_path / "again.study.zip").read_bytes() == (tmp_path / "r.study.zip").read_bytes()
+    with unpacked(tmp_path / "r.study.zip") as place:
+        assert Study.open(place).missing() == 0
+    capsys.readouterr()
+
+
+def test_results_without_a_description_say_so_and_get_one_by_another_run(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = Study.load(write(folder, '"mine.py:Reno"'))
+    study.run(1, out="r", quiet=True)
+    opened = Study.open("r")
+    opened.code = Permission(limited=True, stored={})
+    with pytest.raises(InputError, match="is not described in the results"):
+        opened.missing()
+    # Who runs a study that was opened has it executed.
+    opened.spec.parts[0].replicates = 3
+    assert opened.run(1, out="r", quiet=True) > 0 and Study.open("r").missing() == 0
+
+
+@pytest.mark.parametrize(
+    "cc", ['"mine.py:Reno"', '"nested.py:Outer.Inner"', '"a b.py:Reno"', '{ python = "../outside.py:Reno" }', '"os:getcwd"']
+)
+def test_a_study_without_code_executes_none(folder, tmp_path, monkeypatch, capsys, cc):
+    monkeypatch.chdir(tmp_path)
+    file = write(folder, cc)
+    assert main(["study", "run", str(file), "--code", "none"]) == 2
+    assert "not executed here" in capsys.readouterr().err and not executed(tmp_path)
+
+
+def test_below_a_folder_means_its_own_files_and_links_lead_nowhere(folder, tmp_path):
+    (folder / "link.py").symlink_to(tmp_path / "outside.py")
+    world = {"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}}
+    with permitting(Permission(limited=True, below=folder)):
+        for reference in (f"{tmp_path}/outside.py:Reno", f"{folder}/link.py:Reno", "os:getcwd", "tonopah.examples.reno:Reno"):
+            with pytest.raises(InputError, match="does not name a class in a file of the folder"):
+                tonopah.check({**world, "tcp": {"cc": reference}})
+        with pytest.raises(InputError, match="is a library"):
+            tonopah.check({**world, "tcp": {"cc": str(folder / "libmine.so")}})
+        assert not executed(tmp_path)
+        assert tonopah.check({**world, "tcp": {"cc": f"{folder}/mine.py:Reno"}})
+    assert executed(tmp_path)
+
+
+def test_a_module_is_not_looked_for_where_nothing_is_executed(tmp_path, monkeypatch):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("raise SystemExit('executed')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with permitting(NONE), pytest.raises(InputError, match="is not executed here"):
+        tonopah.check({"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}, "tcp": {"cc": "package.below:C"}})
+
+
+VARIANTS = """[[compare.variant]]
+label = "a"
+set = { "tcp.cc" = "newreno" }
+[[compare.variant]]
+label = "b"
+set = { "tcp.cc" = "REF" }"""
+
+
+@pytest.mark.parametrize(
+    ("allow", "change"),
+    [
+        (False, ("CC", '"nested.py:Outer.Inner"')),
+        (False, ("CC", '"a b.py:Reno"')),
+        (False, ("CC", '{ python = "mine.py:Reno", }')),
+        (True, ('[compare]\ncc = ["newreno", CC]', VARIANTS.replace("REF", "../outside.py:Reno"))),
+        (True, ("CC", '"os:getcwd"')),
+    ],
+)
+def test_the_lab_refuses_what_the_loader_would_load(folder, tmp_path, allow, change):
+    (folder / "s.toml").write_text(STUDY.replace(*change))
+    with pytest.raises(InputError) as refused:
+        Studies(folder, allow).status("s.toml", False)
+    assert "mine" in str(refused.value) or "folder" in str(refused.value) or "does not execute" in str(refused.value)
+    assert not executed(tmp_path)
+
+
+def test_the_lab_looks_into_a_scenario_whatever_its_name(folder, tmp_path):
+    world = 'duration="2s"\n[network]\nkind="dumbbell"\npairs=1\n[tcp]\ncc="mine.py:Reno"\n'
+    (folder / "base.txt").write_text(f'{world}[[flow]]\nfrom="left0"\nto="right0"\n')
+    two = "".join(f'[[compare.variant]]\nlabel="{sack}"\nset={{ "tcp.sack" = {sack} }}\n' for sack in ("true", "false"))
+    (folder / "s.toml").write_text(f'question="q"\nreplicates=2\n[scenario]\nfile="base.txt"\n{two}')
+    with pytest.raises(InputError, match="--allow-python"):
+        Studies(folder, allow_python=False).status("s.toml", False)
+    assert not executed(tmp_path)
+
+
+def test_the_lab_starts_a_study_with_what_it_may_execute(folder, tmp_path):
+    # The file is changed between the look and the start: the process that reads it anew refuses it.
+    studies = Studies(folder, allow_python=False)
+    file = write(folder, '"cubic"')
+    studies.status("s.toml", False)
+    before = file.stat()
+    write(folder, '"mine.py:Reno"')
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    studies.start("s.toml", False)
+    job = studies.jobs["s.toml", False]
+    assert job.process.wait(300) == 2 and "not executed here" in job.log.read_text()
+    assert not executed(tmp_path)
+
+
+def test_the_lab_reads_foreign_results_without_executing_anything(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = Study.load(write(folder, '{ python = "mine.py:Reno" }'))
+    mine = tmp_path / "mine"
+    study.run(1, out=mine / "results" / "s", quiet=True)
+    write(mine, '"cubic"')
+    executed(tmp_path)
+    studies = Studies(mine, allow_python=False)
+    assert studies.explore("s.toml", False, "goodput_bps", None, None)["figures"]
+    assert studies.runs("s.toml", False, "", "newreno", {})["runs"]
+    assert not executed(tmp_path)
