@@ -59,6 +59,7 @@ fn with_settings(
         from: String::new(),
         to: String::new(),
         cc: def.cc.clone(),
+        count: None,
         app: def.app.of_size(Bytes(1)),
         start: def.start,
         start_jitter: None,

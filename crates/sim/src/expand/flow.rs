@@ -4,7 +4,8 @@ use tcp::TcpConfig;
 use tcp::units::Span;
 
 use super::check::{self, message_size, transport_of};
-use super::graph::FlowEnds;
+use super::graph::{FlowEnds, count};
+use super::limits::MAX_FLOWS;
 use super::{check_app, lrwpan};
 use crate::scenario::{AppDef, FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
 
@@ -27,13 +28,29 @@ pub(super) fn complete_options(options: &TcpOptions, config: &TcpConfig) -> TcpO
 /// Completes the listed flows, which stand in `scenario`.
 pub(super) fn complete_flows(
     scenario: &Scenario,
-    flows: &mut [FlowDef],
+    flows: &mut Vec<FlowDef>,
     common: &TcpConfig,
 ) -> Result<(), ScenarioError> {
     let jitter = scenario.traffic.start_jitter.unwrap_or(StartJitter::Span(Span::ZERO));
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.start_jitter.get_or_insert(jitter);
         complete_flow(scenario, flow, common, &format!("flow[{index}]"))?;
+    }
+    repeat(flows)
+}
+
+/// Adds the further flows of those with a `count`. They stand behind the listed ones, whose places errors name.
+fn repeat(flows: &mut Vec<FlowDef>) -> Result<(), ScenarioError> {
+    for index in 0..flows.len() {
+        let Some(copies) = flows[index].count.take() else { continue };
+        let path = format!("flow[{index}].count");
+        let room = MAX_FLOWS - flows.len() as u64 + 1;
+        count(&path, copies, 1, room)?;
+        if copies > 1 && flows[index].name.is_some() {
+            return Err(ScenarioError::new(path, "stands beside name, which is of one flow only"));
+        }
+        let flow = flows[index].clone();
+        flows.extend((1..copies).map(|_| flow.clone()));
     }
     Ok(())
 }
@@ -87,6 +104,7 @@ fn generated_flow(resolved: &Scenario, ends: &FlowEnds) -> FlowDef {
         from: ends.from.clone(),
         to: ends.to.clone(),
         cc: None,
+        count: None,
         app: app.clone(),
         start: (*start).min(resolved.duration),
         start_jitter: *start_jitter,

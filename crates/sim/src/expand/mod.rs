@@ -26,6 +26,7 @@ mod infrastructure;
 mod limits;
 mod lrwpan;
 mod mobility;
+mod phase;
 mod placement;
 mod presets;
 mod simple;
