@@ -7,7 +7,7 @@ use tcp::Snapshot;
 
 use crate::expand::Extent;
 use crate::host::flow::Flow;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{FlowDef, Scenario, ScenarioError};
 use crate::simulation::Simulation;
 use crate::world::World;
 
@@ -44,16 +44,16 @@ pub const LARGEST_WORLD_BYTES: u64 = 4_000_000_000;
 ///
 /// As [`Simulation::new`], as far as the topology shows it.
 pub fn world_bytes(scenario: &Scenario, seed: u64) -> Result<u64, ScenarioError> {
-    Ok(bytes(&Extent::planned(scenario, seed)?, scenario.flow.len()))
+    Ok(bytes(&Extent::planned(scenario, seed)?, scenario.flow.iter().map(FlowDef::copies).fold(0, u64::saturating_add)))
 }
 
-fn bytes(extent: &Extent, listed: usize) -> u64 {
+fn bytes(extent: &Extent, listed: u64) -> u64 {
     let radios: u64 = extent.stations.iter().map(|count| count * (STATION_BYTES + count * ROUTE_BYTES)).sum();
     let route = ROUTE_BYTES + u64::from(extent.equal_paths) * EQUAL_PATHS_BYTES;
     radios
         + u64::from(extent.flowlets) * extent.inner_nodes * FLOWLETS_BYTES
-        + extent.flows * FLOW_BYTES
-        + listed as u64 * LISTED_FLOW_BYTES
+        + extent.flows.saturating_mul(FLOW_BYTES)
+        + listed.saturating_mul(LISTED_FLOW_BYTES)
         + extent.nodes * (NODE_BYTES + extent.inner_nodes * route)
         + extent.links * LINK_BYTES
 }
@@ -62,7 +62,7 @@ impl Simulation {
     /// What [`world_bytes`] tells in advance, of a world that is built.
     pub fn world_bytes(&self) -> u64 {
         let World { graph, resolved, .. } = &self.world;
-        bytes(&Extent::of(graph), resolved.flow.len())
+        bytes(&Extent::of(graph), resolved.flow.len() as u64)
     }
 
     /// Memory that grows during a run: packets, future events, series, lists of listeners, and senders with their scoreboards.

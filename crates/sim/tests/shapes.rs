@@ -105,3 +105,88 @@ fn presets_show_their_values_in_the_resolved_scenario() {
     assert_eq!((&bottleneck["service"]["kind"], &bottleneck["queue"]["limit"]), (&json!("poisson"), &json!("14p")));
     assert!(summary.links[1].drops.loss == 0, "no loss of ACKs");
 }
+
+/// Worlds of every kind of place where a link can stand, with a link of these keys there.
+fn places(link: &Value) -> Vec<(&'static str, Value)> {
+    let world = |network: Value| json!({"duration": "1ms", "network": network});
+    let mut named: Vec<(&str, Value)> = [
+        ("dumbbell", "access"),
+        ("dumbbell", "bottleneck"),
+        ("star", "source"),
+        ("star", "sink"),
+        ("lan", "access"),
+        ("lan", "core"),
+        ("parking_lot", "access"),
+        ("parking_lot", "link"),
+        ("leaf_spine", "host_link"),
+        ("leaf_spine", "fabric"),
+        ("fat_tree", "link"),
+        ("access", "server"),
+        ("access", "core"),
+        ("access", "lan"),
+        ("home", "server"),
+        ("home", "core"),
+        ("home", "lan"),
+        ("multihomed", "server"),
+        ("random_wired", "links"),
+        ("infrastructure", "backbone"),
+        ("wired_cum_wireless", "access"),
+        ("wired_cum_wireless", "core"),
+    ]
+    .map(|(kind, place)| {
+        let flows = json!({"kind": kind, "flows": 1, place: link});
+        let own_flows = json!({"kind": kind, place: link});
+        (kind, world(if kind == "parking_lot" { own_flows } else { flows }))
+    })
+    .into();
+    let name = &link["preset"];
+    let nodes = json!([{"name": "a"}, {"name": "b"}]);
+    let mut listed = link.clone();
+    (listed["from"], listed["to"]) = (json!("a"), json!("b"));
+    named.extend([
+        ("access", world(json!({"kind": "access", "flows": 1, "lines": [{"preset": name, "homes": 1, "hosts": 1}]}))),
+        ("home", world(json!({"kind": "home", "flows": 1, "preset": name}))),
+        (
+            "home with a shaper",
+            world(json!({"kind": "home", "flows": 1, "preset": name, "shaper": {"down": 0.9, "up": 0.9}})),
+        ),
+        ("multihomed", world(json!({"kind": "multihomed", "flows": 1, "paths": [link, {"rate": "1Mbps"}]}))),
+        (
+            "graph",
+            json!({"duration": "1ms", "network": {"kind": "graph"}, "node": nodes, "link": [listed],
+                         "flow": [{"from": "a", "to": "b"}]}),
+        ),
+    ]);
+    named
+}
+
+/// The presets that the error about an unknown one names.
+fn presets() -> Vec<String> {
+    let world = json!({"duration": "1s", "network": {"kind": "dumbbell", "bottleneck": {"preset": "?"}}});
+    let error = refusal(&world);
+    let known = error.split_once("known: ").expect("the hint has all names").1;
+    known.trim_end_matches(')').split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn every_preset_works_wherever_a_link_can_stand() {
+    let presets = presets();
+    assert!(presets.len() >= 28, "{presets:?}");
+    for preset in &presets {
+        for (kind, world) in places(&json!({"preset": preset})) {
+            let made = sim::Simulation::new(&scenario(&world), 1);
+            assert!(made.is_ok(), "{preset} in {kind}: {world}: {}", made.err().unwrap());
+            let resolved = sim::resolve(&scenario(&world)).unwrap();
+            assert_eq!(sim::resolve(&resolved).unwrap(), resolved, "{preset} in {kind}");
+        }
+        for place in ["uplink", "downlink", "isl"] {
+            let network = json!({"kind": "constellation", "preset": "iridium", "terminals": ["London", "Boston"],
+                                 place: {"preset": preset}});
+            let refused = refusal(&json!({"duration": "1s", "network": network}));
+            assert!(
+                refused.starts_with(&format!("network.{place}.preset: has no meaning in a constellation")),
+                "{refused}"
+            );
+        }
+    }
+}

@@ -49,6 +49,8 @@ pub struct TcpConfig {
     pub window_scale: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// With mode `dctcp` SYN, SYN-ACK and pure ACKs are ECN-capable too (Linux: `tcp_ca_needs_ecn`).
+    pub ecn_of_control: bool,
     /// DupThresh: duplicate ACKs, or segments SACKed beyond a gap, that signal loss (RFC 5681, RFC 6675: 3).
     pub dup_thresh: u32,
     /// One new segment on each of the first two duplicate ACKs (RFC 3042).

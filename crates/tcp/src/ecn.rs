@@ -88,6 +88,8 @@ pub(crate) enum EchoAck {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Echo {
     mode: EcnMode,
+    /// ECN field of pure ACKs.
+    pub(crate) of_acks: Ecn,
     /// ECE is set: until CWR arrives (classic), or as the last data packet was marked (DCTCP's DCTCP.CE).
     echo: bool,
     /// r.cep: CE-marked packets, from [`INITIAL_CEP`] on.
@@ -102,8 +104,17 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub(crate) fn new(mode: EcnMode) -> Echo {
-        let bytes = EcnBytes::default();
-        Echo { mode, echo: false, cep: INITIAL_CEP, bytes, unreported_marks: 0, last_marked: false, capable: false }
+        let (bytes, of_acks) = (EcnBytes::default(), Ecn::NotEct);
+        Echo {
+            mode,
+            of_acks,
+            echo: false,
+            cep: INITIAL_CEP,
+            bytes,
+            unreported_marks: 0,
+            last_marked: false,
+            capable: false,
+        }
     }
 
     /// A packet arrived; `new` if it carries data within the window.
@@ -210,6 +221,13 @@ pub(crate) fn of_data(mode: EcnMode) -> Ecn {
         EcnMode::L4s => Ecn::Ect1,
         EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
     }
+}
+
+/// ECN field of a SYN, SYN-ACK or pure ACK: not ECN-capable (RFC 3168 §6.1.1, §6.1.4), unless `capable` says so for mode `dctcp`, since
+/// a switch that marks at K drops above it what is not (Judd, NSDI 2015, §3.2; Linux: `tcp_ecn_send_syn`, `tcp_ecn_send_synack`,
+/// `tcp_ecn_send`).
+pub(crate) fn of_control(mode: EcnMode, capable: bool) -> Ecn {
+    if capable && mode == EcnMode::Dctcp { Ecn::Ect0 } else { Ecn::NotEct }
 }
 
 /// What an ACK reports about marks.

@@ -6,8 +6,8 @@ use tcp::units::{Bytes, Span};
 
 use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{
-    Amount, CakeDef, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, Overhead, PieDef,
-    PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef, TbfDef, WrrDef, join,
+    Amount, CakeDef, CeSelector, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, Overhead,
+    PieDef, PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef, TbfDef, WrrDef, join,
 };
 
 /// Where a queue stands in the scenario.
@@ -51,6 +51,16 @@ impl Place<'_> {
     fn time(&self, field: &str, span: Span) -> Result<(), ScenarioError> {
         let (least, most) = (Span::from_micros(1), Span::from_millis(1_000_000));
         self.check(field, span, (least..=most).contains(&span), &format!("a time from {least} to {most}"))
+    }
+
+    fn ce_threshold(&self, threshold: Option<Span>, selector: Option<CeSelector>) -> Result<(), ScenarioError> {
+        match threshold {
+            Some(span) => self.time("ce_threshold", span),
+            None if selector.is_some() => {
+                Err(self.error("ce_threshold_selector", "needs ce_threshold beside it, to which it belongs".into()))
+            }
+            None => Ok(()),
+        }
     }
 
     fn size(&self, field: &str, bytes: Bytes) -> Result<(), ScenarioError> {
@@ -138,16 +148,19 @@ fn check_red(place: &Place<'_>, def: &RedDef) -> Result<(), ScenarioError> {
 fn check_codel(place: &Place<'_>, def: &CodelDef) -> Result<(), ScenarioError> {
     place.limit(def.limit)?;
     place.time("target", def.target)?;
-    def.ce_threshold.map_or(Ok(()), |span| place.time("ce_threshold", span))?;
+    place.ce_threshold(def.ce_threshold, def.ce_threshold_selector)?;
     place.time("interval", def.interval)
 }
 
 fn check_fq_codel(place: &Place<'_>, def: &FqCodelDef) -> Result<(), ScenarioError> {
     place.limit(def.limit)?;
+    let (least, most) = (Bytes(2304), Bytes(1_000_000_000_000));
+    let allowed = format!("a size from {least}, a full packet with its buffer, to {most}");
+    place.check("memory_limit", def.memory_limit, (least..=most).contains(&def.memory_limit), &allowed)?;
     place.count("queues", def.queues, MOST_QUEUES)?;
     place.size("quantum", def.quantum)?;
     place.time("target", def.target)?;
-    def.ce_threshold.map_or(Ok(()), |span| place.time("ce_threshold", span))?;
+    place.ce_threshold(def.ce_threshold, def.ce_threshold_selector)?;
     place.time("interval", def.interval)
 }
 
@@ -207,8 +220,13 @@ fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
     place.time("rtt", def.rtt)?;
     def.target.map_or(Ok(()), |span| place.time("target", span))?;
     if let Some(memory) = def.memory {
-        let holds = (Bytes(1514)..=Bytes(1_000_000_000_000)).contains(&memory);
-        place.check("memory", memory, holds, "a size of a packet, 1514B, or more, and at most 1TB")?;
+        let holds = (Bytes(2304)..=Bytes(1_000_000_000_000)).contains(&memory);
+        place.check(
+            "memory",
+            memory,
+            holds,
+            "the memory of a full packet with its buffer, 2304B, or more, and at most 1TB",
+        )?;
     }
     check_framing(&def.overhead, &join(place.0, "overhead"))
 }

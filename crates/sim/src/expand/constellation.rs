@@ -67,6 +67,11 @@ fn link(
     framing: Bytes,
 ) -> Result<LinkOptions, ScenarioError> {
     let given = [
+        (
+            "preset",
+            options.preset.is_some(),
+            "a preset is a line on the ground, with a delay and a way back of its own",
+        ),
         ("delay", options.delay.is_some(), "the delay is that of the distance"),
         ("reverse", options.reverse.is_some(), "each direction has a key of its own, or is like the other"),
         ("changes", !options.changes.is_empty(), "satellites make the changes"),

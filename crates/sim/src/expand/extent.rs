@@ -66,7 +66,11 @@ impl Extent {
 
 /// Connections of the listed flows.
 fn connections(scenario: &Scenario, nodes: usize) -> u64 {
-    scenario.flow.iter().map(|flow| connections_of(&flow.app, nodes)).sum()
+    scenario
+        .flow
+        .iter()
+        .map(|flow| flow.copies().saturating_mul(connections_of(&flow.app, nodes)))
+        .fold(0, u64::saturating_add)
 }
 
 fn inner_nodes(links: &[LinkDef]) -> u64 {

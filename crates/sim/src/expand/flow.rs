@@ -6,7 +6,8 @@ use tcp::units::{Bytes, Span};
 
 use super::check::{self, message_size, transport_of};
 use super::check_app;
-use super::graph::FlowEnds;
+use super::graph::{FlowEnds, count};
+use super::limits::MAX_FLOWS;
 use crate::radio::lrwpan::sixlowpan::{IPV6_HEADER, MTU};
 use crate::scenario::{
     AppDef, EncapDef, FlowDef, Network, RadioDef, Scenario, ScenarioError, Standard, StartJitter, TcpOptions, Traffic,
@@ -57,11 +58,31 @@ fn complete_options(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
 }
 
 /// Completes the listed flows, which stand in `scenario`.
-fn complete_flows(scenario: &Scenario, flows: &mut [FlowDef], common: &TcpConfig) -> Result<(), ScenarioError> {
+fn complete_flows(
+    scenario: &Scenario,
+    flows: &mut Vec<FlowDef>,
+    common: &TcpConfig,
+) -> Result<(), ScenarioError> {
     let jitter = scenario.traffic.start_jitter.unwrap_or(StartJitter::Span(Span::ZERO));
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.start_jitter.get_or_insert(jitter);
         complete_flow(scenario, flow, common, &format!("flow[{index}]"))?;
+    }
+    repeat(flows)
+}
+
+/// Adds the further flows of those with a `count`. They stand behind the listed ones, whose places errors name.
+fn repeat(flows: &mut Vec<FlowDef>) -> Result<(), ScenarioError> {
+    for index in 0..flows.len() {
+        let Some(copies) = flows[index].count.take() else { continue };
+        let path = format!("flow[{index}].count");
+        let room = MAX_FLOWS - flows.len() as u64 + 1;
+        count(&path, copies, 1, room)?;
+        if copies > 1 && flows[index].name.is_some() {
+            return Err(ScenarioError::new(path, "stands beside name, which is of one flow only"));
+        }
+        let flow = flows[index].clone();
+        flows.extend((1..copies).map(|_| flow.clone()));
     }
     Ok(())
 }
@@ -102,6 +123,7 @@ fn complete_workload(
         from: String::new(),
         to: String::new(),
         cc: def.cc.take(),
+        count: None,
         app: def.app.of_size(Bytes(1)),
         start: def.start,
         start_jitter: None,
@@ -139,6 +161,7 @@ fn generated_flow(resolved: &Scenario, ends: &FlowEnds) -> FlowDef {
         from: ends.from.clone(),
         to: ends.to.clone(),
         cc: None,
+        count: None,
         app: app.clone(),
         start: (*start).min(resolved.duration),
         start_jitter: *start_jitter,

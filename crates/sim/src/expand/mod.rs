@@ -25,6 +25,7 @@ mod ground;
 mod infrastructure;
 mod limits;
 mod mobility;
+mod phase;
 mod placement;
 mod presets;
 mod simple;

@@ -18,7 +18,7 @@ const LINES: [(&str, u64, u64); 10] = [
     ("wifi", 200_000, 200_000),
     ("lte", 17_000, 13_000),
     ("nr", 150_000, 30_000),
-    ("starlink", 130_000, 14_000),
+    ("starlink", 130_000, 30_000),
     ("geo", 50_000, 5000),
 ];
 
@@ -84,7 +84,7 @@ fn line(name: &str, options: &LinkOptions) -> Option<Value> {
         "gpon" => dsl(json!({"delay": "0.75ms"}), [("2MB", down), ("1MB", up)]),
         "cable" => [
             side(down, json!({"delay": "2ms", "queue": tenth_second(down), "service": boost(down)})),
-            side(up, json!({"delay": "2ms", "queue": {"kind": "pie", "target": "10ms"}, "service": grants("2ms", 2)})),
+            side(up, json!({"delay": "2ms", "queue": docsis_pie(up), "service": grants("2ms", 2)})),
         ],
         "cable_l4s" => cable_l4s(down, up),
         "wifi" => [down, up].map(|bps| {
@@ -98,7 +98,9 @@ fn line(name: &str, options: &LinkOptions) -> Option<Value> {
             let harq = json!({"p": 0.1, "rtt": "4ms", "attempts": 4});
             side(bps, json!({"delay": "10ms", "queue": "6MB", "service": slots, "harq": harq}))
         }),
-        "starlink" => [starlink(down, [60_000_000, 200_000_000]), starlink(up, [8_000_000, 20_000_000])],
+        "starlink" => {
+            [starlink(down, [60_000_000, 200_000_000], 0.005), starlink(up, [20_000_000, 40_000_000], UP_LOSS)]
+        }
         _ => [
             side(down, json!({"delay": "280ms", "queue": "2MB"})),
             side(up, json!({"delay": "280ms", "queue": "2MB", "service": grants("40ms", 1)})),
@@ -118,6 +120,14 @@ fn side(bps: u64, rest: Value) -> Value {
     let Value::Object(rest) = rest else { return side };
     rest.into_iter().for_each(|(key, value)| side[key] = value);
     side
+}
+
+/// PIE of cable modems with the constants of RFC 8034, Appendix A.1.2, and its LATENCY_TARGET.
+fn docsis_pie(bps: u64) -> Value {
+    json!({
+        "kind": "pie", "rules": "docsis", "limit": tenth_second(bps), "target": "10ms", "update": "16ms", "alpha": 0.25,
+        "beta": 2.5, "max_burst": "142ms", "mean_packet": "1024B", "derandomise": true,
+    })
 }
 
 /// A buffer of a tenth of a second.
@@ -143,23 +153,32 @@ fn dsl(common: Value, directions: [(&str, u64); 2]) -> [Value; 2] {
 }
 
 fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
-    let queue = json!({
-        "kind": "dualpi2", "profile": "rfc", "target": "10ms",
-        "l_aqm": {"kind": "ramp", "min": "600us", "range": "400us"},
-        "scheduler": {"kind": "wrr", "classic_share": 26.0 / 256.0},
-    });
+    // The ramp is 2^19 ns wide; it ends at 1 ms, or begins where two frames of 2000 B have passed (docsis-ns3).
+    const RANGE: u64 = 1 << 19;
+    let queue = |bps: u64| {
+        let two_frames = 2 * 2000 * 8 * 1_000_000_000 / bps.max(1);
+        let min = two_frames.clamp(1_000_000 - RANGE, 65_535_000 - RANGE);
+        json!({
+            "kind": "dualpi2", "profile": "rfc", "target": "10ms",
+            "l_aqm": {"kind": "ramp", "min": format!("{min}ns"), "range": format!("{RANGE}ns")},
+            "scheduler": {"kind": "wrr", "classic_share": 26.0 / 256.0},
+        })
+    };
     [
-        side(down, json!({"delay": "2ms", "queue": queue, "service": boost(down)})),
-        side(up, json!({"delay": "2ms", "queue": queue, "service": grants("1ms", 2)})),
+        side(down, json!({"delay": "2ms", "queue": queue(down), "service": boost(down)})),
+        side(up, json!({"delay": "2ms", "queue": queue(up), "service": grants("1ms", 2)})),
     ]
 }
 
-/// One direction, whose slots have a rate between these.
-fn starlink(bps: u64, [least, most]: [u64; 2]) -> Value {
+/// Loss upwards of `starlink`, packets of all (docs/topologies.md).
+const UP_LOSS: f64 = 0.02;
+
+/// One direction, whose slots have a rate between these; this part of its packets is lost.
+fn starlink(bps: u64, [least, most]: [u64; 2], lost: f64) -> Value {
     let edge = json!({"after": "140ms", "before": "75ms", "extra": "60ms"});
     let slots = json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": ["12ms", "20ms"], "edge": edge});
-    // Bursts of five packets in the mean, one packet of 200 in all.
-    let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * 0.005 / 0.995, "bad_to_good": 0.2});
+    // Bursts of five packets in the mean.
+    let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * lost / (1.0 - lost), "bad_to_good": 0.2});
     let mut side = side(bps, json!({"queue": tenth_second(bps), "service": slots, "loss": loss}));
     side["rate"] = json!(rate((least + most) / 2));
     side

@@ -241,12 +241,13 @@ pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioErro
     Ok(())
 }
 
-/// A link without delay, unless given; a rate must be.
+/// A link without delay, unless given; a rate must be, or a preset that has one.
 fn listed_link((index, def): (usize, &LinkDef)) -> Result<LinkDef, ScenarioError> {
     let path = format!("link[{index}]");
     let defaults = LinkDefaults { mbps: 1, delay_us: 0, queue_packets: 100 };
     let full = link_with_defaults(&def.options, &path, &defaults)?;
-    if def.options.rate.or(def.options.service.as_deref().and_then(ServiceDef::own_rate)).is_none() {
+    let named = def.options.preset.is_some() || def.options.service.as_deref().and_then(ServiceDef::own_rate).is_some();
+    if def.options.rate.is_none() && !named {
         return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));
     }
     Ok(LinkDef::new(&def.from, &def.to, full))

@@ -3,9 +3,10 @@
 use tcp::units::{Bytes, Rate};
 
 use super::graph::{link, reverse_options};
+use super::phase;
 use crate::scenario::{
-    CakeDef, DualPi2Def, DualPi2Scheduler, LinkDef, LinkOptions, Overhead, Queue, Scenario, ScenarioWarning,
-    ServiceDef, WrrDef, join,
+    Amount, CakeDef, DualPi2Def, DualPi2Scheduler, LinkDef, LinkOptions, Overhead, Queue, RedDef, Scenario,
+    ScenarioWarning, ServiceDef, WrrDef, join,
 };
 
 /// A datagram of full size.
@@ -20,6 +21,7 @@ pub fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
     for (i, def) in resolved.link.iter().enumerate() {
         of_link(def, &format!("link[{i}]"), &mut found);
     }
+    found.extend(phase::warnings(resolved));
     found
 }
 
@@ -34,19 +36,52 @@ fn of_link(def: &LinkDef, path: &str, found: &mut Vec<ScenarioWarning>) {
                 found.push(ScenarioWarning::new(place, message));
             }
         };
-        of_queue(queue, options, &join(path, "queue"), &mut warn);
+        of_queue(queue, options, (&join(path, "queue"), options.rate), &mut warn);
     }
 }
 
-fn of_queue(queue: &Queue, options: &LinkOptions, path: &str, warn: &mut impl FnMut(String, String)) {
+/// `rate` is that of what the queue stands before.
+fn of_queue(
+    queue: &Queue,
+    options: &LinkOptions,
+    (path, rate): (&str, Option<Rate>),
+    warn: &mut impl FnMut(String, String),
+) {
     match queue {
+        Queue::Red(def) => rate.into_iter().for_each(|rate| of_red(def, rate, path, warn)),
         Queue::Cake(def) => of_cake(def, options, path, warn),
         Queue::DualPi2(def) => of_dualpi2(def, path, warn),
         _ => {}
     }
+    let rate = match queue {
+        Queue::Tbf(def) => rate.map(|rate| rate.min(def.rate)),
+        _ => rate,
+    };
     for (place, inner) in queue.inner() {
-        of_queue(inner, options, &join(path, &place), warn);
+        of_queue(inner, options, (&join(path, &place), rate), warn);
     }
+}
+
+/// RED's automatic thresholds follow from the rate, its limit does not.
+fn of_red(def: &RedDef, rate: Rate, path: &str, warn: &mut impl FnMut(String, String)) {
+    let limit = def.with_defaults().limit.unwrap_or(Amount::Unlimited);
+    let holds = match limit {
+        Amount::Packets(packets) => packets as f64,
+        Amount::Bytes(bytes) => bytes.as_f64() / def.automatic()[0],
+        Amount::Unlimited | Amount::Bdp { .. } => return,
+    };
+    let [min, max] = def.thresholds(rate);
+    let (threshold, effect) = match (def.min_threshold, def.max_threshold) {
+        (None, _) if min >= holds => (format!("min_threshold is {min:.0} packets"), "RED never acts"),
+        (_, None) if max > holds => {
+            (format!("max_threshold is {max:.0} packets"), "the queue overflows before max_p is reached")
+        }
+        _ => return,
+    };
+    let message = format!(
+        "{limit} is below what is automatic, at {rate} {threshold}: {effect}; raise it, or give the thresholds"
+    );
+    warn(join(path, "limit"), message);
 }
 
 /// A shaper of a line has a lower rate than the line.
@@ -150,6 +185,34 @@ mod tests {
         };
         assert!(framed("10.1Mbps").is_empty());
         assert_eq!(framed("20Mbps"), at("network.bottleneck"));
+    }
+
+    #[test]
+    fn automatic_thresholds_of_red_above_its_limit_are_named() {
+        let red = |more: &str| of_bottleneck(&format!(r#""rate": "1Gbps", "queue": {{"kind": "red"{more}}}"#));
+        let never = "network.bottleneck.queue.limit: 100p is below what is automatic, at 1Gbps min_threshold is 312 packets: RED never \
+                     acts; raise it, or give the thresholds";
+        assert_eq!(red(r#", "limit": "100p""#), [never]);
+        assert!(
+            red(r#", "limit": "400p""#)[0].contains("max_threshold is 938 packets: the queue overflows before max_p")
+        );
+        assert!(red(r#", "limit": "100kB""#)[0].contains("100kB is below"));
+        for fits in [
+            r#", "limit": "1000p""#,
+            r#", "limit": "unlimited""#,
+            r#", "limit": "100p", "min_threshold": 15, "max_threshold": 45"#,
+            r#", "limit": "100p", "profile": "ns3""#,
+        ] {
+            assert!(red(fits).is_empty(), "{fits}");
+        }
+        // Inside a shaper it is the shaper's rate that counts.
+        let inside = |rate: &str| {
+            of_bottleneck(&format!(
+                r#""rate": "1Gbps", "queue": {{"kind": "tbf", "rate": "{rate}", "queue": {{"kind": "red", "limit": "100p"}}}}"#
+            ))
+        };
+        assert!(inside("10Mbps").is_empty());
+        assert!(inside("500Mbps")[0].starts_with("network.bottleneck.queue.queue.limit: "));
     }
 
     #[test]

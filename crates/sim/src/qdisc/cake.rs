@@ -36,6 +36,7 @@ pub(crate) struct Cake {
     /// BLUE's decisions.
     rng: Rng,
     held: Held,
+    memory_max: Bytes,
     pub(super) hosts: HostBytes,
 }
 
@@ -127,6 +128,7 @@ impl Cake {
             salt: rng.next_u64(),
             rng,
             held: Held::default(),
+            memory_max: Bytes::ZERO,
             hosts: HostBytes::default(),
         }
     }
@@ -178,9 +180,10 @@ impl Cake {
         }
         tin.push(at, arrival, load);
         self.held.add(&arrival);
-        while self.held.bytes() > self.memory {
+        while self.held.memory() > self.memory {
             self.drop_from_longest(ctx);
         }
+        self.memory_max = self.memory_max.max(self.held.memory());
         Ok(())
     }
 
@@ -309,12 +312,16 @@ impl Cake {
     pub(super) fn on_warmup_end(&mut self) {
         self.tins.iter_mut().for_each(Tin::on_warmup_end);
         self.hosts = HostBytes::default();
+        self.memory_max = self.held.memory();
     }
 
     /// What it counted until now.
     pub(super) fn report(&self) -> QueueReport {
         let tins = names(self.classes).iter().zip(&self.tins);
-        QueueReport::Cake { tins: tins.map(|(name, tin)| tin.report(name)).collect() }
+        QueueReport::Cake {
+            tins: tins.map(|(name, tin)| tin.report(name)).collect(),
+            memory_max_bytes: self.memory_max.0,
+        }
     }
 
     pub(super) fn packets(&self) -> u64 {

@@ -1,11 +1,12 @@
 //! CoDel (RFC 8289): drops when every packet of an interval has waited longer than the target.
 
+use tcp::Ecn;
 use tcp::units::{Bytes, Span, Time};
 
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
-use crate::scenario::{CodelDef, InverseSqrt};
+use crate::scenario::{CeSelector, CodelDef, InverseSqrt};
 
 /// The settings of the control law.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Settings {
     pub(super) ecn: bool,
     /// A packet that waited longer is marked, whatever the control law says.
     pub(super) ce_threshold: Option<Span>,
+    /// If it is one of these.
+    pub(super) ce_threshold_selector: Option<CeSelector>,
     pub(super) inverse_sqrt: InverseSqrt,
 }
 
@@ -94,9 +97,17 @@ impl Codel {
 }
 
 impl Settings {
+    fn selects(&self, ctx: &QueueContext<'_>, packet: &QueuedPacket) -> bool {
+        match self.ce_threshold_selector {
+            None => true,
+            Some(CeSelector::Ect1) => ctx.packet(packet).ecn() == Ecn::Ect1,
+            Some(CeSelector::Dscp(dscp)) => ctx.dscp(packet) == dscp,
+        }
+    }
+
     pub(super) fn of(def: &CodelDef) -> Settings {
-        let CodelDef { target, interval, mtu, ecn, ce_threshold, inverse_sqrt, .. } = *def;
-        Settings { target, interval, mtu, ecn, ce_threshold, inverse_sqrt }
+        let CodelDef { target, interval, mtu, ecn, ce_threshold, ce_threshold_selector, inverse_sqrt, .. } = *def;
+        Settings { target, interval, mtu, ecn, ce_threshold, ce_threshold_selector, inverse_sqrt }
     }
 }
 
@@ -110,7 +121,8 @@ impl Control {
         ctx: &mut QueueContext<'_>,
     ) -> Option<QueuedPacket> {
         let next = self.decide(settings, waiting, beside, ctx)?;
-        if settings.ce_threshold.is_some_and(|threshold| ctx.sojourn(&next) > threshold) {
+        let over = settings.ce_threshold.is_some_and(|threshold| ctx.sojourn(&next) > threshold);
+        if over && settings.selects(ctx, &next) {
             ctx.mark(&next);
         }
         Some(next)

@@ -24,6 +24,9 @@ use scheduler::{Heads, Scheduler};
 /// RFC 9332, Appendix A.1: the limit is what the line carries in this time.
 const LIMIT_OF_RFC: Span = Span::from_millis(250);
 
+/// A full datagram of Ethernet.
+const MTU: Bytes = Bytes(1500);
+
 /// One of the two queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Class {
@@ -52,6 +55,8 @@ enum MarkedBy {
 #[derive(Debug)]
 pub(crate) struct DualPi2 {
     limit: Limit,
+    /// What has to fit into a limit in bytes, whatever the size of the arrival: the largest packet so far.
+    mtu: Bytes,
     classify: DualPi2Classify,
     low_aqm: LowAqm,
     min_backlog: Bytes,
@@ -83,7 +88,8 @@ impl DualPi2 {
         let max_p = if overload == Overload::Mark { f64::min(1.0, 1.0 / coupling) } else { 1.0 };
         let gains = [def.alpha.expect(filled), def.beta.expect(filled)];
         DualPi2 {
-            limit: def.limit.map_or(Limit::Bytes(Bytes(carried)), Limit::from),
+            limit: def.limit.map_or(Limit::Bytes(Bytes(carried).max(MTU)), Limit::from),
+            mtu: MTU,
             classify: def.classify.expect(filled),
             low_aqm: def.l_aqm.expect(filled),
             min_backlog: def.min_backlog.expect(filled),
@@ -106,7 +112,9 @@ impl DualPi2 {
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         self.catch_up(ctx.now());
         let class = self.class_of(ctx.packet(&arrival).ecn());
-        if self.limit.is_exceeded(self.packets() + 1, self.bytes() + arrival.size) {
+        // RFC 9332, Appendix A.1, dualpi2_enqueue: an MTU has to fit, or small packets would find room where large ones do not.
+        self.mtu = self.mtu.max(arrival.size);
+        if self.limit.is_exceeded(self.packets() + 1, self.bytes() + self.mtu) {
             self.counts.on_overflow(class);
             return Err(DropReason::Queue);
         }

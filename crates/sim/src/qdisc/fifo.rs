@@ -56,32 +56,51 @@ impl From<Amount> for Limit {
     }
 }
 
+/// Of x86-64: the space before a packet (NET_SKB_PAD), its Ethernet header and `skb_shared_info` behind it; its `sk_buff`.
+const ROOM: u64 = 64 + 14 + 320;
+const SK_BUFF: u64 = 256;
+
+/// The memory of a packet in Linux, `truesize` of a linear skb: its buffer comes from the slabs of 512, 1024, … bytes. A datagram of
+/// 1500 B has 2304, one of up to 114 B 768.
+fn memory_of(packet: &QueuedPacket) -> Bytes {
+    Bytes((packet.size.0 + ROOM).next_power_of_two().max(512) + SK_BUFF)
+}
+
 /// What several queues hold together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Held {
     packets: u64,
     bytes: Bytes,
+    memory: Bytes,
 }
 
 impl Held {
     pub(super) fn add(&mut self, arrival: &QueuedPacket) {
         self.packets += 1;
         self.bytes += arrival.size;
+        self.memory += memory_of(arrival);
     }
 
     pub(super) fn remove(&mut self, gone: &QueuedPacket) {
         self.packets -= 1;
         self.bytes -= gone.size;
+        self.memory -= memory_of(gone);
     }
 
     /// A part is not what it was.
     pub(super) fn replace(&mut self, was: Held, is: Held) {
         self.packets = self.packets + is.packets - was.packets;
         self.bytes = self.bytes + is.bytes - was.bytes;
+        self.memory = self.memory + is.memory - was.memory;
     }
 
     pub(super) fn packets(&self) -> u64 {
         self.packets
+    }
+
+    /// What the packets take in Linux, with their buffers.
+    pub(super) fn memory(&self) -> Bytes {
+        self.memory
     }
 
     pub(super) fn bytes(&self) -> Bytes {
@@ -93,25 +112,25 @@ impl Held {
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
     waiting: VecDeque<QueuedPacket>,
-    bytes: Bytes,
+    held: Held,
 }
 
 impl Fifo {
     pub(super) fn push(&mut self, arrival: QueuedPacket) {
-        self.bytes += arrival.size;
+        self.held.add(&arrival);
         self.waiting.push_back(arrival);
     }
 
     pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         let next = self.waiting.pop_front()?;
-        self.bytes -= next.size;
+        self.held.remove(&next);
         Some(next)
     }
 
     /// Removes the packet at this place, 0 at the head.
     pub(super) fn remove(&mut self, place: usize) -> Option<QueuedPacket> {
         let gone = self.waiting.remove(place)?;
-        self.bytes -= gone.size;
+        self.held.remove(&gone);
         Some(gone)
     }
 
@@ -128,7 +147,7 @@ impl Fifo {
     /// Removes the packet at the tail.
     pub(super) fn pop_back(&mut self) -> Option<QueuedPacket> {
         let last = self.waiting.pop_back()?;
-        self.bytes -= last.size;
+        self.held.remove(&last);
         Some(last)
     }
 
@@ -136,19 +155,19 @@ impl Fifo {
     pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let (taken, left): (Vec<QueuedPacket>, Vec<QueuedPacket>) = self.waiting.drain(..).partition(wanted);
         self.waiting.extend(left);
-        self.bytes = self.waiting.iter().map(|waiting| waiting.size).fold(Bytes::ZERO, |sum, size| sum + size);
+        taken.iter().for_each(|gone| self.held.remove(gone));
         taken
     }
 
     pub(super) fn held(&self) -> Held {
-        Held { packets: self.packets(), bytes: self.bytes }
+        self.held
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.waiting.len() as u64
+        self.held.packets
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.held.bytes
     }
 }

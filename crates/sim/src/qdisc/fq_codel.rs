@@ -9,6 +9,7 @@ use tcp::units::Bytes;
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Held, Limit, QueuedPacket};
+use super::report::FqCodelReport;
 use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{Backlog, FlowHash, FqCodelDef};
@@ -20,6 +21,7 @@ const BATCH: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct FqCodel {
     limit: Limit,
+    memory_limit: Bytes,
     quantum: i64,
     settings: Settings,
     /// What CoDel's guard for short queues counts.
@@ -31,6 +33,8 @@ pub(crate) struct FqCodel {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     held: Held,
+    /// Since the measurement interval began.
+    pub(super) counts: FqCodelReport,
     /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
     /// counts as queued.
     peeked: Option<QueuedPacket>,
@@ -52,6 +56,8 @@ struct Queue {
     control: Control,
     /// Bytes that it may still send in this round.
     deficit: i64,
+    /// The flow of its newest packet.
+    flow: u64,
     /// True if it is on one of the lists.
     active: bool,
 }
@@ -68,6 +74,7 @@ impl FqCodel {
     pub(super) fn new(def: &FqCodelDef, mut rng: Rng) -> FqCodel {
         FqCodel {
             limit: def.limit.into(),
+            memory_limit: def.memory_limit,
             quantum: def.quantum.0 as i64,
             settings: Settings {
                 target: def.target,
@@ -75,6 +82,7 @@ impl FqCodel {
                 mtu: def.mtu,
                 ecn: def.ecn,
                 ce_threshold: def.ce_threshold,
+                ce_threshold_selector: def.ce_threshold_selector,
                 inverse_sqrt: def.inverse_sqrt,
             },
             guarded: def.guarded,
@@ -84,6 +92,7 @@ impl FqCodel {
             new: VecDeque::new(),
             old: VecDeque::new(),
             held: Held::default(),
+            counts: FqCodelReport::default(),
             peeked: None,
             device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
@@ -97,23 +106,41 @@ impl FqCodel {
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         let packet = ctx.packet(&arrival);
+        let flow = ctx.flow_key(packet.to);
         let index = self.index_of(match self.hash {
-            FlowHash::Header => ctx.flow_key(packet.to),
+            FlowHash::Header => flow,
             FlowHash::Sender => ctx.sender_key(&packet),
         });
         let queue = &mut self.queues[index];
+        self.counts.collided_packets += u64::from(queue.waiting.packets() > 0 && queue.flow != flow);
+        queue.flow = flow;
         if !queue.active {
             queue.active = true;
             queue.deficit = self.quantum;
             self.new.push_back(index as u32);
+            self.counts.new_flow_count += 1;
+            self.counts.new_flows_max = self.counts.new_flows_max.max(self.new.len() as u64);
         }
         queue.waiting.push(arrival);
         self.held.add(&arrival);
-        while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) {
+        while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) || self.held.memory() > self.memory_limit {
             self.drop_from_longest(ctx);
         }
+        self.counts.memory_max_bytes = self.counts.memory_max_bytes.max(self.held.memory().0);
+        self.counts.backlog_max_bytes = self.counts.backlog_max_bytes.max(self.bytes().0);
         self.hand_down(ctx);
         Ok(())
+    }
+
+    /// The measurement interval begins.
+    pub(super) fn on_warmup_end(&mut self) {
+        self.counts = FqCodelReport {
+            new_flows_max: self.new.len() as u64,
+            old_flows_max: self.old.len() as u64,
+            memory_max_bytes: self.held.memory().0,
+            backlog_max_bytes: self.bytes().0,
+            ..FqCodelReport::default()
+        };
     }
 
     fn drop_from_longest(&mut self, ctx: &mut QueueContext<'_>) {
@@ -198,6 +225,7 @@ impl FqCodel {
     fn retire(&mut self, list: List) {
         let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
         self.old.extend(head);
+        self.counts.old_flows_max = self.counts.old_flows_max.max(self.old.len() as u64);
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.

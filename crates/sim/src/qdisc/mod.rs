@@ -37,7 +37,7 @@ use pie::Pie;
 use policer::Policer;
 use priority::Priority;
 use red::Red;
-pub use report::{BandReport, DualPi2Report, QueueReport, TinReport};
+pub use report::{BandReport, DualPi2Report, FqCodelReport, QueueReport, TinReport};
 pub(crate) use report::{HostBytes, QueueSample};
 use tbf::Tbf;
 
@@ -233,6 +233,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.on_warmup_end(now),
             Qdisc::Priority(queue) => queue.on_warmup_end(now),
             Qdisc::Cake(queue) => queue.on_warmup_end(),
+            Qdisc::FqCodel(queue) => queue.on_warmup_end(),
             Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
             _ => {}
         }
@@ -245,6 +246,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.report(now),
             Qdisc::Priority(queue) => Some(queue.report(now)),
             Qdisc::Cake(queue) => Some(queue.report()),
+            Qdisc::FqCodel(queue) => Some(QueueReport::FqCodel(queue.counts)),
             Qdisc::DualPi2(queue) => Some(queue.report(now)),
             _ => None,
         }

@@ -1,13 +1,16 @@
 //! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped.
 
+mod docsis;
+
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
 use super::report::QueueSample;
 use crate::packet::DropReason;
-use crate::scenario::{DelayEstimator, PieDef};
+use crate::scenario::{DelayEstimator, PieDef, PieRules};
+use docsis::Burst;
 
 /// RFC 8033 §5.4: with derandomisation the sum of the probabilities since the last drop below which nothing is dropped,
 /// and above which everything is.
@@ -36,6 +39,8 @@ struct Control {
     /// Queueing delay at the last update, seconds.
     delay: f64,
     burst_allowance: Span,
+    /// With the rules of DOCSIS.
+    burst: Burst,
 }
 
 /// The measured departure rate (RFC 8033 §5.3).
@@ -54,7 +59,7 @@ impl Pie {
         Pie {
             limit: def.limit.into(),
             def: def.clone(),
-            control: Control { p: 0.0, delay: 0.0, burst_allowance: def.max_burst },
+            control: Control::new(def),
             accumulated: 0.0,
             next_update: Time::ZERO + def.update,
             last_sojourn: Span::ZERO,
@@ -71,7 +76,7 @@ impl Pie {
             self.accumulated = 0.0;
             return Err(DropReason::Queue);
         }
-        if self.control.burst_allowance == Span::ZERO && self.decides_to_drop() {
+        if self.control.burst_allowance == Span::ZERO && self.decides_to_drop(arrival.size) {
             // RFC 8033 §5.1: beyond the threshold even ECN-capable packets are dropped.
             let may_mark = self.def.ecn && self.control.p <= self.def.mark_p;
             if !(may_mark && ctx.mark(&arrival)) {
@@ -133,13 +138,27 @@ impl Pie {
         }
     }
 
-    /// RFC 8033 §4.1 and §5.4.
-    fn decides_to_drop(&mut self) -> bool {
-        let Control { p, delay, .. } = self.control;
-        let light_load = delay < self.def.target.as_secs_f64() / 2.0 && p < 0.2;
-        if light_load || self.waiting.bytes() <= self.def.mean_packet * 2 {
+    /// RFC 8033 §4.1 and §5.4 about a packet of this size.
+    fn decides_to_drop(&mut self, size: Bytes) -> bool {
+        if self.def.rules == PieRules::Docsis {
+            return self.docsis_decides_to_drop(size);
+        }
+        let p = self.control.p;
+        if self.spares() {
             return false;
         }
+        self.draws(p)
+    }
+
+    /// Nothing is dropped under light load, nor from a queue of two packets.
+    fn spares(&self) -> bool {
+        let Control { p, delay, .. } = self.control;
+        let light_load = delay < self.def.target.as_secs_f64() / 2.0 && p < 0.2;
+        light_load || self.waiting.bytes() <= self.def.mean_packet * 2
+    }
+
+    /// The decision itself, with probability `p`.
+    fn draws(&mut self, p: f64) -> bool {
         if !self.def.derandomise {
             return self.rng.chance(p);
         }
@@ -154,15 +173,18 @@ impl Pie {
 }
 
 impl Control {
+    fn new(def: &PieDef) -> Control {
+        let burst_allowance = if def.rules == PieRules::Docsis { Span::ZERO } else { def.max_burst };
+        Control { p: 0.0, delay: 0.0, burst_allowance, burst: Burst::None }
+    }
+
     /// RFC 8033 §4.2, §4.4: the probability from the delay and its trend, and the remaining burst allowance.
     fn update(&mut self, def: &PieDef, delay: f64) {
-        let target = def.target.as_secs_f64();
-        let mut change = def.alpha * (delay - target) + def.beta * (delay - self.delay);
-        change /= divisor(self.p);
-        if self.p >= 0.1 {
-            change = f64::min(change, 0.02);
+        if def.rules == PieRules::Docsis {
+            return self.docsis_update(def, delay);
         }
-        self.p += change;
+        let target = def.target.as_secs_f64();
+        self.p += self.change(def, delay);
         if delay == 0.0 && self.delay == 0.0 {
             self.p *= 0.98;
         }
@@ -175,11 +197,21 @@ impl Control {
     }
 }
 
-/// Small probabilities move in small steps.
-fn divisor(p: f64) -> f64 {
+impl Control {
+    /// RFC 8033 §4.2: what a delay and its trend add to the probability.
+    fn change(&self, def: &PieDef, delay: f64) -> f64 {
+        let change = def.alpha * (delay - def.target.as_secs_f64()) + def.beta * (delay - self.delay);
+        let large = if def.rules == PieRules::Docsis { docsis::divisor_above_a_tenth(self.p) } else { 1.0 };
+        let change = change / divisor(self.p).unwrap_or(large);
+        if self.p >= 0.1 { f64::min(change, 0.02) } else { change }
+    }
+}
+
+/// Small probabilities, those below a tenth, move in small steps.
+fn divisor(p: f64) -> Option<f64> {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-    STEPS.iter().find(|(below, _)| p < *below).map_or(1.0, |(_, divisor)| *divisor)
+    STEPS.iter().find(|(below, _)| p < *below).map(|(_, divisor)| *divisor)
 }
 
 impl Departures {

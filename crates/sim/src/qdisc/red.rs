@@ -59,15 +59,14 @@ impl Red {
     pub(super) fn new(def: &RedDef, rate: Rate, delay: Span, rng: Rng) -> Red {
         let def = def.with_defaults();
         let given = "filled in from the profile";
-        let mean_packet = def.mean_packet.expect(given).as_f64();
+        let [mean_packet, _] = def.automatic();
         let packets_per_second = rate.as_bps() as f64 / (8.0 * mean_packet);
-        let target = def.target_delay.expect(given).as_secs_f64();
-        let min = def.min_threshold.unwrap_or_else(|| f64::max(5.0, target * packets_per_second / 2.0));
+        let [min, max] = def.thresholds(rate);
         Red {
             limit: def.limit.expect(given).into(),
             weight: def.weight.unwrap_or_else(|| automatic_weight(delay.as_secs_f64(), packets_per_second)),
             min,
-            max: def.max_threshold.unwrap_or(3.0 * min),
+            max,
             max_p: def.max_p.expect(given),
             packets_per_second,
             settings: Settings {

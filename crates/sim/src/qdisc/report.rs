@@ -19,7 +19,11 @@ pub enum QueueReport {
     Cake {
         /// Its tins.
         tins: Vec<TinReport>,
+        /// Most memory in use, packets with their buffers.
+        memory_max_bytes: u64,
     },
+    /// Of FQ-CoDel.
+    FqCodel(FqCodelReport),
     /// Of strict priority.
     Priority {
         /// Its bands.
@@ -74,6 +78,23 @@ pub struct DualPi2Report {
     pub p_max: f64,
     /// Time in which k p' exceeded 1.
     pub overload_s: f64,
+}
+
+/// FQ-CoDel, as `tc -s` has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct FqCodelReport {
+    /// How often a queue became active and joined the new ones.
+    pub new_flow_count: u64,
+    /// Most queues on the list of the new ones at once.
+    pub new_flows_max: u64,
+    /// Most queues on the list of the old ones at once.
+    pub old_flows_max: u64,
+    /// Packets that found a packet of another flow in their queue.
+    pub collided_packets: u64,
+    /// Most memory in use, packets with their buffers.
+    pub memory_max_bytes: u64,
+    /// Largest backlog.
+    pub backlog_max_bytes: u64,
 }
 
 /// A tin of CAKE.

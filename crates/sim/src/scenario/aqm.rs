@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Rate, Span};
 
+use super::dscp::CeSelector;
 use super::profiles::Row;
 use super::text::Amount;
 
@@ -130,6 +131,23 @@ impl RedDef {
     }
 }
 
+impl RedDef {
+    /// Both thresholds before a transmitter of this rate, in packets: what is left out is automatic.
+    pub fn thresholds(&self, rate: Rate) -> [f64; 2] {
+        let def = self.with_defaults();
+        let [mean_packet, target] = def.automatic();
+        let packets_per_second = rate.as_bps() as f64 / (8.0 * mean_packet);
+        let min = def.min_threshold.unwrap_or_else(|| f64::max(5.0, target * packets_per_second / 2.0));
+        [min, def.max_threshold.unwrap_or(3.0 * min)]
+    }
+
+    /// What automatic values are made from: the mean packet in bytes, the target delay in seconds.
+    pub fn automatic(&self) -> [f64; 2] {
+        let (def, given) = (self.with_defaults(), "filled in from the profile");
+        [def.mean_packet.expect(given).as_f64(), def.target_delay.expect(given).as_secs_f64()]
+    }
+}
+
 /// CoDel (RFC 8289).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -147,6 +165,9 @@ pub struct CodelDef {
     /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
+    /// Of these only packets with ECT(1), `"ect1"`, or with a DSCP, such as `"EF"`. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold_selector: Option<CeSelector>,
     /// How 1 / sqrt(count) of the control law is computed.
     pub inverse_sqrt: InverseSqrt,
 }
@@ -160,6 +181,7 @@ impl Default for CodelDef {
             mtu: Bytes(1500),
             ecn: false,
             ce_threshold: None,
+            ce_threshold_selector: None,
             inverse_sqrt: InverseSqrt::Exact,
         }
     }
@@ -177,11 +199,10 @@ pub enum InverseSqrt {
 }
 
 /// The queues that a guard counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Backlog {
     /// That of the packet.
-    #[default]
     Own,
     /// All.
     All,
@@ -205,6 +226,8 @@ pub enum FlowHash {
 pub struct FqCodelDef {
     /// Limit of all queues together.
     pub limit: Amount,
+    /// Memory of what waits in all queues, counted as Linux does: a packet with its buffer, 2304 B for one of 1500 B.
+    pub memory_limit: Bytes,
     /// Number of queues that flows are hashed into.
     pub queues: u64,
     /// Quantum of a queue in a round.
@@ -224,9 +247,12 @@ pub struct FqCodelDef {
     /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
+    /// Of these only packets with ECT(1), `"ect1"`, or with a DSCP, such as `"EF"`. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold_selector: Option<CeSelector>,
     /// How 1 / sqrt(count) of the control law is computed.
     pub inverse_sqrt: InverseSqrt,
-    /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
+    /// What must exceed `mtu` for a drop: what waits in all queues, as Linux counts it, or in the packet's own (RFC 8289 §5.4).
     pub guarded: Backlog,
     /// What flows are told apart by.
     pub hash: FlowHash,
@@ -237,6 +263,7 @@ impl Default for FqCodelDef {
         let CodelDef { target, interval, mtu, ce_threshold, inverse_sqrt, .. } = CodelDef::default();
         FqCodelDef {
             limit: Amount::Packets(10_240),
+            memory_limit: Bytes(32 << 20),
             queues: 1024,
             quantum: Bytes(1514),
             target,
@@ -244,8 +271,9 @@ impl Default for FqCodelDef {
             mtu,
             ecn: true,
             ce_threshold,
+            ce_threshold_selector: None,
             inverse_sqrt,
-            guarded: Backlog::Own,
+            guarded: Backlog::All,
             hash: FlowHash::Header,
             device: None,
         }
@@ -276,6 +304,9 @@ pub struct PieDef {
     pub mark_p: f64,
     /// De-randomisation: keeps drops apart and bounds the gaps between them.
     pub derandomise: bool,
+    /// Whose rules beyond the constants.
+    #[serde(skip_serializing_if = "PieRules::are_of_the_default")]
+    pub rules: PieRules,
     /// Estimator of the queueing delay.
     pub estimator: DelayEstimator,
     /// Bytes over which the departure rate is measured, with that estimator.
@@ -295,9 +326,28 @@ impl Default for PieDef {
             ecn: false,
             mark_p: 0.1,
             derandomise: false,
+            rules: PieRules::Rfc8033,
             estimator: DelayEstimator::Timestamps,
             departure_threshold: Bytes(16_384),
         }
+    }
+}
+
+/// Rules of PIE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PieRules {
+    /// Those of RFC 8033.
+    #[default]
+    Rfc8033,
+    /// Those of cable modems (RFC 8034): probabilities in proportion to the size of the packet, `mean_packet` being the one of
+    /// proportion 1; no decision until the queue has reached a third of its limit; a burst allowance after the first drop, not before.
+    Docsis,
+}
+
+impl PieRules {
+    fn are_of_the_default(&self) -> bool {
+        *self == PieRules::Rfc8033
     }
 }
 

@@ -29,7 +29,7 @@ pub struct CakeDef {
     pub ack_filter: AckFilterMode,
     /// The shaper stands behind the bottleneck: what is dropped has used its rate.
     pub ingress: bool,
-    /// Bytes that may wait. Default: with a rate the larger of 4 MiB and what it carries in 4 rtt, at most 10 240 packets of
+    /// Memory of what may wait, counted as Linux does: a packet with its buffer, 2304 B for one of 1500 B. Default: with a rate the larger of 4 MiB and what it carries in 4 rtt, at most 10 240 packets of
     /// 1514 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,

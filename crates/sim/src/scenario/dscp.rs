@@ -99,6 +99,38 @@ text_quantity! {
     Dscp, "Dscp", "EF", "a differentiated services code point: a name such as \"EF\", \"CS1\", \"AF41\" or \"LE\", or \"0\" to \"63\"";
 }
 
+/// The ECN-capable packets that a threshold marks; without a selector all (tc-fq_codel(8), `ce_threshold_selector`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CeSelector {
+    /// Those with ECT(1) (`0x1/0x3` of tc).
+    Ect1,
+    /// Those with a code point.
+    Dscp(Dscp),
+}
+
+impl FromStr for CeSelector {
+    type Err = String;
+    fn from_str(text: &str) -> Result<CeSelector, String> {
+        match text {
+            "ect1" => Ok(CeSelector::Ect1),
+            _ => text.parse().map(CeSelector::Dscp).map_err(|why: String| format!("{why}; or \"ect1\"")),
+        }
+    }
+}
+
+impl fmt::Display for CeSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CeSelector::Ect1 => f.write_str("ect1"),
+            CeSelector::Dscp(dscp) => dscp.fmt(f),
+        }
+    }
+}
+
+text_quantity! {
+    CeSelector, "CeSelector", "ect1", "\"ect1\", or a differentiated services code point such as \"EF\" or \"46\"";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,7 +57,9 @@ use tcp::units::Span;
 
 pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
 pub use agent::AgentDef;
-pub use aqm::{Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, RedDef, RedProfile};
+pub use aqm::{
+    Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, PieRules, RedDef, RedProfile,
+};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
@@ -70,7 +72,7 @@ pub use conversations::{
     BothDef, DirectionDef, IncastDef, NoKeysDef, PageDef, PageProtocol, PerConnection, RequestResponseDef, TransferDef,
 };
 pub use datagrams::{DatagramEcn, DatagramKeys};
-pub use dscp::Dscp;
+pub use dscp::{CeSelector, Dscp};
 pub use dualpi2::{
     ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
     RampDef, StepDef, TimeShiftedDef, WrrDef,
@@ -125,7 +127,7 @@ pub use sizes::{
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
-pub use traffic::{AppDef, FlowDef, Full, Traffic, TransportDef};
+pub use traffic::{AppDef, CbrDef, FlowDef, Full, Traffic, TransportDef};
 pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{

@@ -54,6 +54,9 @@ pub struct FlowDef {
     /// The application.
     #[serde(default)]
     pub app: AppDef,
+    /// So many flows like this one. The further ones have their numbers after all listed flows. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
     /// When it starts.
     #[serde(default)]
     pub start: Span,
@@ -85,6 +88,11 @@ pub struct FlowDef {
 }
 
 impl FlowDef {
+    /// How many flows it stands for.
+    pub fn copies(&self) -> u64 {
+        self.count.unwrap_or(1)
+    }
+
     /// The code point of its packets, given at the flow or at its application.
     pub fn code_point(&self) -> Dscp {
         self.dscp.or(self.app.datagrams().dscp).unwrap_or_default()

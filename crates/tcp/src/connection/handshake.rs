@@ -138,7 +138,9 @@ impl Handshake {
         self.sent_at.get_or_insert(now);
         self.transmissions += 1;
         let peer_syn = self.peer_syn.as_ref();
+        let mode = if peer_syn.is_some() { self.ecn } else { self.config.ecn };
         Segment {
+            ecn: ecn::of_control(mode, self.config.ecn_of_control),
             ack: if peer_syn.is_some() { SeqNo::FIRST_DATA } else { SeqNo::SYN },
             flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
             window: window.min(MAX_UNSCALED),

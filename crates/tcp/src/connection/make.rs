@@ -1,7 +1,7 @@
 //! The segments of a connection: SYN, data, ACK.
 
 use super::{Connection, ConnectionState, NO_ACK};
-use crate::segment::{Ecn, Flags, Sack, Segment};
+use crate::segment::{Flags, Sack, Segment};
 use crate::sender::Outgoing;
 use crate::seq::SeqNo;
 use crate::timers::Timer;
@@ -44,7 +44,7 @@ impl Connection {
         Some(segment)
     }
 
-    /// The segment that carries `next`, or a pure ACK, which is not ECN-capable (RFC 3168 §6.1.4). It acknowledges everything
+    /// The segment that carries `next`, or a pure ACK. It acknowledges everything
     /// received, so no ACK is pending afterwards. It is built in the last expression, which spares a copy.
     #[inline]
     pub(super) fn make_segment(&mut self, now: Time, next: Option<Outgoing>) -> Segment {
@@ -55,7 +55,7 @@ impl Connection {
                 let push = if push { Flags::PSH } else { Flags::default() };
                 (chunk.seq, chunk.len, ecn, self.echo.flags(cwr).with(fin).with(push), None)
             }
-            None => (self.snd_nxt(), 0, Ecn::NotEct, self.echo.flags(Flags::default()), self.echo.option()),
+            None => (self.snd_nxt(), 0, self.echo.of_acks, self.echo.flags(Flags::default()), self.echo.option()),
         };
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);
@@ -86,6 +86,7 @@ impl Connection {
             flags: Flags::ACK.with(self.echo.previous_flags()),
             window: self.receiver.window_at(ack),
             timestamps: self.clock.stamp(now, ack),
+            ecn: self.echo.of_acks,
             ..Segment::default()
         }
     }

@@ -3,7 +3,7 @@
 
 use super::handshake::Memory;
 use super::{Connection, NO_ACK};
-use crate::ecn::Echo;
+use crate::ecn::{self, Echo};
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
 use crate::seq::SeqNo;
@@ -134,6 +134,7 @@ impl Connection {
             self.clock.echo_duplicates();
         }
         self.echo = Echo::new(agreed.ecn);
+        self.echo.of_acks = ecn::of_control(agreed.ecn, handshake.config.ecn_of_control);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);
         let mut sender = std::mem::take(&mut handshake.memory).hold(sender);

@@ -140,12 +140,22 @@ fn a_queue_over_target_is_marked_or_dropped() {
 
 #[test]
 fn a_full_memory_drops_the_head_of_the_longest_queue() {
-    let mut bench = bench(r#""memory": "5000B", "tins": "besteffort""#);
+    let mut bench = bench(r#""memory": "11600B", "tins": "besteffort""#);
     (0..4).for_each(|_| bench.enqueue_of(0, 1000, NotEct).unwrap());
     (0..2).for_each(|_| bench.enqueue_of(2, 1000, NotEct).unwrap());
     assert_eq!(bench.drops(DropReason::Queue), 1);
     let left: Vec<u32> = bench.departures().iter().map(|(flow, ..)| *flow).collect();
     assert_eq!(left.iter().filter(|flow| **flow == 0).count(), 3);
+}
+
+#[test]
+fn memory_is_that_of_buffers_as_in_linux() {
+    // sk_buff 256 B and a slab of 512 B or 2048 B: 4 MiB hold 5461 datagrams of 44 B, 1820 of 1500 B.
+    for (size, holds) in [(44, 5461), (114, 5461), (115, 3276), (1500, 1820)] {
+        let mut bench = bench(r#""memory": "4194304B", "tins": "besteffort""#);
+        (0..6000).for_each(|_| bench.enqueue_of(0, size, NotEct).unwrap());
+        assert_eq!(bench.queue.packets(), holds, "{size}");
+    }
 }
 
 #[test]
@@ -155,7 +165,7 @@ fn a_tin_reports_as_tc_does() {
     (0..3).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
     bench.enqueue_of(2, 200, NotEct).unwrap();
     assert_eq!(bench.departures().len(), 4);
-    let Some(QueueReport::Cake { tins }) = bench.queue.report(Time::ZERO) else { panic!("tins") };
+    let Some(QueueReport::Cake { tins, .. }) = bench.queue.report(Time::ZERO) else { panic!("tins") };
     let counts: Vec<_> = tins.iter().map(|tin| (tin.tin, tin.sent, tin.bytes, tin.way_misses)).collect();
     assert_eq!(counts, [("best_effort", 3, 4500, 1), ("bulk", 0, 0, 0), ("voice", 1, 200, 1)]);
     let [best_effort, bulk, voice] = &tins[..] else { panic!("three tins") };

@@ -1,6 +1,6 @@
 //! Vectors computed apart from this code, and the rules one by one.
 
-use tcp::Ecn::{self, Ce, Ect0, NotEct};
+use tcp::Ecn::{self, Ce, Ect0, Ect1, NotEct};
 
 use super::super::bench::Bench;
 use super::*;
@@ -54,6 +54,22 @@ fn beyond_the_second_threshold_every_packet_is_marked() {
 }
 
 #[test]
+fn a_selector_leaves_the_threshold_to_ect1_or_to_a_code_point() {
+    let left = |selector: &str, dscp: &str| {
+        let mut bench = Bench::new(&format!(
+            r#"{{"kind": "fq_codel", "ce_threshold": "1ms", "ce_threshold_selector": "{selector}"}}"#
+        ));
+        bench.set_dscp(0, dscp);
+        [Ect0, Ect1, NotEct].iter().for_each(|ecn| bench.enqueue(*ecn).unwrap());
+        bench.at(at_micros(1_001));
+        [0; 3].map(|_| bench.dequeue().unwrap())
+    };
+    assert_eq!(left("ect1", "DF"), [Ect0, Ce, NotEct]);
+    assert_eq!(left("EF", "DF"), [Ect0, Ect1, NotEct]);
+    assert_eq!(left("46", "EF"), [Ce, Ce, NotEct]);
+}
+
+#[test]
 fn who_takes_marks_is_marked_and_others_are_dropped() {
     let mut bench = Bench::new(CODEL);
     for ecn in [NotEct, Ect0, NotEct, Ect0, Ect0] {
@@ -91,6 +107,7 @@ fn dropping_resumes_at_the_rate_of_before_if_that_is_recent() {
         mtu: Bytes(1500),
         ecn: false,
         ce_threshold: None,
+        ce_threshold_selector: None,
         inverse_sqrt: InverseSqrt::Exact,
     };
     let entered = |count, last_count, now_ms| {

@@ -298,3 +298,15 @@ fn looking_at_the_head_takes_nothing_and_taking_leaves_the_rest() {
     assert_eq!((bench.take(1000), bench.queue.packets(), bench.queue.bytes()), (1, 2, Bytes(1700)));
     assert_eq!((bench.take(900), bench.dequeue(), bench.dequeue()), (1, Some(Ect1), None));
 }
+
+#[test]
+fn a_limit_in_bytes_takes_small_packets_only_while_a_full_one_fits() {
+    let mut bench = bench(r#", "profile": "rfc", "limit": "4200B""#);
+    // 4060 B wait in the end: 140 B are left, less than an MTU.
+    for size in [1500, 900, 60, 100, 1500] {
+        assert_eq!(bench.enqueue_of(0, size, NotEct), Ok(()), "{size}");
+    }
+    for size in [60, 100, 1500] {
+        assert_eq!(bench.enqueue_of(0, size, NotEct), Err(DropReason::Queue), "{size}");
+    }
+}

@@ -4,6 +4,7 @@ use tcp::Ecn::{Ce, Ect0, NotEct};
 use tcp::units::{Span, Time};
 
 use super::super::Qdisc;
+use super::super::QueueReport;
 use super::super::bench::Bench;
 use super::*;
 
@@ -148,4 +149,42 @@ fn the_guard_may_count_what_waits_in_other_queues() {
     };
     assert_eq!(drops("own"), 0);
     assert!(drops("all") > 0);
+}
+
+#[test]
+fn the_guard_is_that_of_linux_and_memory_is_limited_by_buffers() {
+    let def = FqCodelDef::default();
+    assert_eq!((def.guarded, def.memory_limit), (Backlog::All, Bytes(32 << 20)));
+    // 768 B each: the 5462nd does not fit, and half of the queue or 64 packets go.
+    let mut bench = bench(r#", "memory_limit": "4194304B""#);
+    (0..5461).for_each(|_| bench.enqueue_of(0, 44, NotEct).unwrap());
+    assert_eq!((bench.queue.packets(), bench.drops(DropReason::Queue)), (5461, 0));
+    bench.enqueue_of(1, 44, NotEct).unwrap();
+    assert_eq!((bench.queue.packets(), bench.drops(DropReason::Queue)), (5398, 64));
+}
+
+#[test]
+fn it_reports_its_lists_collisions_and_memory() {
+    let mut bench = Bench::new(r#"{"kind": "fq_codel", "queues": 1, "quantum": "1000B"}"#);
+    // 2304 B of memory for each: 256 + 2048.
+    for flow in [0, 0, 1, 1, 0] {
+        bench.enqueue_of(flow, 1000, NotEct).unwrap();
+    }
+    let report = |bench: &mut Bench| {
+        let Some(QueueReport::FqCodel(report)) = bench.queue.report(Time::ZERO) else { panic!("a report") };
+        report
+    };
+    let counts = FqCodelReport {
+        new_flow_count: 1,
+        new_flows_max: 1,
+        old_flows_max: 0,
+        collided_packets: 2,
+        memory_max_bytes: 5 * 2304,
+        backlog_max_bytes: 5000,
+    };
+    assert_eq!(report(&mut bench), counts);
+    while bench.dequeue().is_some() {}
+    assert_eq!(report(&mut bench), FqCodelReport { old_flows_max: 1, ..counts });
+    bench.queue.on_warmup_end(Time::ZERO);
+    assert_eq!(report(&mut bench), FqCodelReport::default());
 }

@@ -8,7 +8,7 @@ use super::*;
 
 fn updated(p: f64, delay_ms: f64, before_ms: f64) -> f64 {
     let def = PieDef::default();
-    let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO };
+    let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO, burst: Burst::None };
     control.update(&def, delay_ms / 1e3);
     control.p
 }
@@ -41,7 +41,7 @@ fn pie(bench: &mut Bench) -> &mut Pie {
 fn bench_at(p: f64, more: &str) -> Bench {
     let mut bench = Bench::new(&format!(r#"{{"kind": "pie", "ecn": true {more}}}"#));
     (0..10).for_each(|_| bench.enqueue(NotEct).unwrap());
-    pie(&mut bench).control = Control { p, delay: 0.02, burst_allowance: Span::ZERO };
+    pie(&mut bench).control = Control { p, delay: 0.02, burst_allowance: Span::ZERO, burst: Burst::None };
     bench
 }
 
@@ -99,7 +99,7 @@ fn the_controller_works_every_update_whoever_asks() {
         at(&mut bench, ms);
         bench.dequeue().unwrap();
     }
-    let mut expected = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150) };
+    let mut expected = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150), burst: Burst::None };
     for delay in [0.014, 0.029, 0.044, 0.059] {
         expected.update(&PieDef::default(), delay);
     }
@@ -108,7 +108,7 @@ fn the_controller_works_every_update_whoever_asks() {
     while bench.dequeue().is_some() {}
     at(&mut bench, 3_600_000);
     bench.enqueue(NotEct).unwrap();
-    let rest = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150) };
+    let rest = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150), burst: Burst::None };
     assert_eq!(pie(&mut bench).control, rest);
     assert!(pie(&mut bench).next_update > Time::ZERO + Span::from_millis(3_600_000));
 }
@@ -123,4 +123,56 @@ fn the_delay_by_departure_rate_is_the_backlog_over_the_rate() {
     }
     // Ten packets, the last nine milliseconds after the first: RFC 8033 counts the first one in.
     assert!((pie(&mut bench).queueing_delay() - 70.0 * 0.9e-3).abs() < 1e-9);
+}
+
+/// With the constants of RFC 8034, Appendix A.1.2.
+const DOCSIS: &str = r#", "rules": "docsis", "target": "10ms", "update": "16ms", "alpha": 0.25, "beta": 2.5,
+    "max_burst": "142ms", "mean_packet": "1024B", "derandomise": true, "limit": "30kB""#;
+
+#[test]
+fn the_drop_probability_of_docsis_is_updated_by_rfc_8034_a_2() {
+    // 0.25 (delay - 0.01) + 2.5 (delay - before), over the divisor, then what the delay adds.
+    for (p, delay_ms, before_ms, expected) in [
+        (0.0, 30.0, 20.0, (0.25 * 0.02 + 2.5 * 0.01) / 2048.0),
+        (0.05, 30.0, 30.0, 0.05 + 0.25 * 0.02 / 2.0),
+        (0.05, 4.0, 4.0, (0.05 - 0.25 * 0.006 / 2.0) * 0.98),
+        (0.2, 300.0, 20.0, 0.2 + 0.02 + 0.02),
+        (0.2, 30.0, 30.0, 0.2 + 0.25 * 0.02 / 0.5),
+        (13.5, 300.0, 20.0, 13.54),
+        (13.59, 300.0, 20.0, 13.6),
+    ] {
+        let def: PieDef = serde_json::from_str(&format!("{{{}}}", &DOCSIS[1..])).unwrap();
+        let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO, burst: Burst::Protecting };
+        control.update(&def, delay_ms / 1e3);
+        assert!((control.p - expected).abs() <= 1e-9, "{}, not {expected}", control.p);
+    }
+}
+
+#[test]
+fn docsis_drops_in_proportion_to_size_and_lets_a_burst_pass_after_the_first_drop() {
+    let lost = |size: u64| {
+        let mut bench = Bench::new(&format!(r#"{{"kind": "pie" {DOCSIS}}}"#).replace("30kB", "1GB"));
+        (0..10).for_each(|_| bench.enqueue(NotEct).unwrap());
+        let mut lost = 0;
+        for _ in 0..20_000 {
+            pie(&mut bench).control =
+                Control { p: 0.1, delay: 0.02, burst_allowance: Span::ZERO, burst: Burst::Protecting };
+            lost += u64::from(bench.enqueue_of(0, size, NotEct).is_err());
+        }
+        lost as f64
+    };
+    // p = 0.125 and 0.025: 6 and 33 packets until the sum is 0.85, then 1/p on average.
+    let (large, small) = (20_000.0 / 14.0, 20_000.0 / 73.0);
+    let found = [lost(1280) / large, lost(256) / small];
+    assert!(found.iter().all(|ratio| (ratio - 1.0).abs() < 0.15), "{found:?}");
+    let mut bench = Bench::new(&format!(r#"{{"kind": "pie" {DOCSIS}}}"#));
+    let drops = |bench: &mut Bench| {
+        pie(bench).control.p = 1.0;
+        pie(bench).control.delay = 0.02;
+        (0..5).filter(|_| bench.enqueue(NotEct) == Err(DropReason::Aqm)).count()
+    };
+    assert_eq!(drops(&mut bench), 0, "not a third of 30 kB");
+    assert_eq!(drops(&mut bench), 0);
+    assert_eq!(drops(&mut bench), 1, "then a burst has passage");
+    assert_eq!(pie(&mut bench).control.burst_allowance, Span::from_millis(142));
 }
