@@ -80,6 +80,8 @@ def test_a_run_that_ends_its_workers_stops_the_study_with_its_name(study_documen
     study_document["compare"]["cc"] = ["newreno", "my.py:Good"]
     # Beginning a process again takes seconds; once is enough here.
     monkeypatch.setattr(two_workers.scheduler, "allowed_failures", 0)
+    # On a loaded machine a worker takes longer to come back than a study waits for it.
+    monkeypatch.setattr(dask_cluster, "NO_WORKERS_S", 600)
     study_document |= {"replicates": 1, "sweep": [], "figure": [{"kind": "bar", "y": ["goodput_bps"]}], "claim": [], "quick": {}}
     (tmp_path / "deadly.toml").write_text(to_toml(study_document))
     study = tp.Study.load(tmp_path / "deadly.toml")

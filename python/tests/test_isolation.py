@@ -186,7 +186,7 @@ def is_running(pid):
         return False
 
 
-def until(condition, seconds=30):
+def until(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -210,4 +210,4 @@ def test_workers_end_with_their_parent_even_in_an_endless_loop(study, tmp_path):
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    until(lambda: not any(map(is_running, below)), seconds=10)
+    until(lambda: not any(map(is_running, below)))

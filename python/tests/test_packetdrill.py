@@ -353,3 +353,18 @@ def test_an_option_that_is_not_known_is_named():
 )
 def test_poll_shows_what_is_ready(text, seen):
     assert server(text).seen == seen
+
+
+def test_one_script_that_this_program_fails_on_hides_no_other_verdict(tmp_path, capsys):
+    (tmp_path / "a.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n")
+    (tmp_path / "b.pkt").write_text("0 < S 0:0(0) win 1 <mss ²>\n")
+    assert main(["packetdrill", str(tmp_path)]) == 2
+    out = capsys.readouterr().out
+    assert "1 pass" in out and "b.pkt" in out and "1 cannot be read" in out
+
+
+@pytest.mark.parametrize("text", ["/*a", "%{a"])
+def test_what_never_ends_is_read_once(tmp_path, text):
+    # Looked for anew at each of 200,000 beginnings, the end took hours.
+    (tmp_path / "c.pkt").write_text(text * 200_000)
+    assert main(["packetdrill", str(tmp_path)]) == 2

@@ -18,6 +18,7 @@ from conftest import edit
 import tonopah as tp
 from tonopah import _core
 from tonopah.cli import main
+from tonopah.errors import InputError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions
 from tonopah.store import store
@@ -323,3 +324,23 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
     assert "stopping after the current runs" in shown
     assert f"are stored in {study.folder}" in shown and "to continue" in shown
     assert study_file.exists() and tp.Study.open(study.folder).missing() > 0
+
+
+def test_a_lock_that_is_a_link_destroys_nothing(tmp_path):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="cannot be used as a store"):
+        Store(tmp_path / "out")
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_tables_are_not_written_through_links(tmp_path):
+    import pandas as pd
+
+    from tonopah.analysis import tables
+
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "runs.csv").symlink_to("precious")
+    tables.write(pd.DataFrame({"a": [1]}), tmp_path, "runs")
+    assert (tmp_path / "precious").read_text() == "precious" and (tmp_path / "runs.csv").read_text() == "a\n1\n"

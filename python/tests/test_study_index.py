@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tonopah.cli import main
+from tonopah.report.index import write_index
 
 
 @pytest.fixture
@@ -51,3 +52,11 @@ def test_a_page_of_somebody_else_is_left_alone(folder):
 def test_a_folder_without_a_study_is_an_error(folder, capsys):
     assert main.main(["study", "index"]) == 2
     assert "results: contains no study with a report" in capsys.readouterr().err
+
+
+def test_a_neighbour_with_odd_verdicts_is_left_out(tmp_path):
+    for name, text in (("cut", '{"format": 1}'), ("odd", '{"format": 1, "title": [], "counts": 3}'), ("list", "[]")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.html").write_text("x")
+        (tmp_path / name / "verdicts.json").write_text(text)
+    assert write_index(tmp_path) is None

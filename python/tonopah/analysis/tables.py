@@ -146,7 +146,9 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
 
 
 def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
-    """Write a table as CSV and as Parquet."""
+    """Write a table as CSV and as Parquet, in place of a link, not through it."""
+    for kind in ("csv", "parquet"):
+        (folder / f"{name}.{kind}").unlink(missing_ok=True)
     texts = {column: table[column].map(safe_text) for column in table.select_dtypes(["object", "string"]).columns}
     table.assign(**texts).rename(columns=safe_text).to_csv(folder / f"{name}.csv", index=False)
     table.to_parquet(folder / f"{name}.parquet", index=False)

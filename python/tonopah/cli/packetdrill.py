@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common
-from tonopah.errors import InputError
+from tonopah.errors import InputError, limit_text
 from tonopah.packetdrill.interpreter import ScriptVerdict, run_file
 
 EXAMPLES = (
@@ -33,7 +33,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run_scripts(arguments: argparse.Namespace) -> int:
     """Run the scripts and print their verdicts."""
-    verdicts = [run_file(path) for path in scripts_in(arguments.files)]
+    verdicts = [verdict_of(path) for path in scripts_in(arguments.files)]
     if arguments.json:
         print(json.dumps([asdict(verdict) for verdict in verdicts]))
     else:
@@ -44,6 +44,17 @@ def run_scripts(arguments: argparse.Namespace) -> int:
         print(line + (f", {counts['unreadable']} cannot be read" if counts["unreadable"] else ""))
     found = {verdict.verdict for verdict in verdicts}
     return 2 if "unreadable" in found else int("differs" in found)
+
+
+def verdict_of(path: Path) -> ScriptVerdict:
+    """Return the verdict of a script; an error of this program in one does not hide the verdicts of the others."""
+    try:
+        return run_file(path)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = f"internal error, please report it: {type(error).__name__}: {error}"
+        return ScriptVerdict(str(path), "unreadable", reason=limit_text(reason))
 
 
 def scripts_in(names: list[str]) -> list[Path]:

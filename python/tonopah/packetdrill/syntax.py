@@ -28,7 +28,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<ellipsis>\.\.\.)|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`|%\{.*?\}%|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*\Z)|`[^`]*`|%\{(?:.*?\}%|.*\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 
 
 ECN_FIELDS = {"ect0", "ect1", "ect01", "ce", "noecn"}
@@ -281,9 +281,10 @@ class ScriptReader:
 
 
 def blank_comment(found: re.Match[str]) -> str:
-    """Return a comment as white space of as many lines; commands, code and texts as they are."""
+    """Return a comment as white space of as many lines; commands, code, texts and what does not end as they are."""
     text = found[0]
-    return "\n" * text.count("\n") if text.startswith(("//", "/*")) else text
+    ends = text.startswith("//") or (text.startswith("/*") and text.endswith("*/", 2))
+    return "\n" * text.count("\n") if ends else text
 
 
 def read_script(name: str, text: str) -> Script:

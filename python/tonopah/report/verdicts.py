@@ -14,6 +14,10 @@ FILE = VERDICTS
 FORMAT = 2
 """Raised when the meaning of a key changes or a key goes."""
 
+READ = {"study": str, "title": str, "question": str, "answer": list, "counts": dict, "claims": list, "runs": int, "finished": str,
+        "tonopah": str}  # fmt: skip
+"""What is read of it; a file without is of another tool, or was cut."""
+
 
 def verdicts_json(facts: dict[str, Any], answer: Answer, verdicts: list[Verdict]) -> str:
     """Return answer and verdicts as JSON; `facts` say of which study."""
@@ -93,4 +97,5 @@ def parse(text: bytes) -> dict[str, Any] | None:
         content = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return content if isinstance(content, dict) and content.get("format") == FORMAT else None
+    known = isinstance(content, dict) and content.get("format") == FORMAT
+    return content if known and all(isinstance(content.get(key), kind) for key, kind in READ.items()) else None

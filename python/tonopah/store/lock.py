@@ -18,12 +18,13 @@ POLL_S = 0.2
 class Lock:
     """Exclusive right of this process to write to a folder, until `release` or the end of the process, however it ends.
 
-    The kernel holds the lock (flock), so a killed process leaves nothing to clean up; the file only names the holder.
+    The kernel holds the lock (flock), so a killed process leaves nothing to clean up; the file only names the holder. It is no
+    link: what is written into a folder from elsewhere stays in it.
     """
 
     def __init__(self, folder: Path, wait: bool = False):
         self.path = folder / ".lock"
-        self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         announced = False
         while not self.try_lock():
             holder = self.holder()
