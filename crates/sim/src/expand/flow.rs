@@ -58,11 +58,7 @@ fn complete_options(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
 }
 
 /// Completes the listed flows, which stand in `scenario`.
-fn complete_flows(
-    scenario: &Scenario,
-    flows: &mut Vec<FlowDef>,
-    common: &TcpConfig,
-) -> Result<(), ScenarioError> {
+fn complete_flows(scenario: &Scenario, flows: &mut Vec<FlowDef>, common: &TcpConfig) -> Result<(), ScenarioError> {
     let jitter = scenario.traffic.start_jitter.unwrap_or(StartJitter::Span(Span::ZERO));
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.start_jitter.get_or_insert(jitter);
