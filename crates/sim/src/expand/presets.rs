@@ -153,7 +153,7 @@ fn dsl(common: Value, directions: [(&str, u64); 2]) -> [Value; 2] {
 }
 
 fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
-    // The ramp is 2^19 ns wide; it ends at 1 ms, or begins where two frames of 2000 B have passed (docsis-ns3).
+    // The ramp is 2^19 ns wide; it ends at 1 ms, or begins where two frames of 2000 B have passed (Low Latency DOCSIS; docs/topologies.md).
     const RANGE: u64 = 1 << 19;
     let queue = |bps: u64| {
         let two_frames = 2 * 2000 * 8 * 1_000_000_000 / bps.max(1);
@@ -171,7 +171,7 @@ fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
 }
 
 /// Loss upwards of `starlink`, packets of all (docs/topologies.md).
-const UP_LOSS: f64 = 0.02;
+const UP_LOSS: f64 = 0.0125;
 
 /// One direction, whose slots have a rate between these; this part of its packets is lost.
 fn starlink(bps: u64, [least, most]: [u64; 2], lost: f64) -> Value {
