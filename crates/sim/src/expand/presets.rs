@@ -171,7 +171,7 @@ fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
 }
 
 /// Loss upwards of `starlink`, packets of all (docs/topologies.md).
-const UP_LOSS: f64 = 0.02;
+const UP_LOSS: f64 = 0.0125;
 
 /// One direction, whose slots have a rate between these; this part of its packets is lost.
 fn starlink(bps: u64, [least, most]: [u64; 2], lost: f64) -> Value {
