@@ -122,6 +122,16 @@ def test_figures_of_flows_and_of_derived_metrics_are_accepted(study_document):
     assert reader.parse_spec(study_document)
 
 
+def test_what_only_some_links_and_receivers_measure_can_be_shown_too(study_document):
+    study_document["derived"] = [{"kind": "average", "name": "reordered", "metric": "reordered_ratio"}]
+    study_document["claim"][0]["test"]["metric"] = "reordered"
+    study_document["figure"] = [
+        {"kind": "table", "y": ["reordered_ratio", "reorder_late_p95_s", "duplicated_packets", "undelivered_bytes"]},
+        {"kind": "bar", "y": ["reordered"]},
+    ]
+    assert reader.parse_spec(study_document)
+
+
 def test_the_metric_of_until_has_to_exist(capsys, study_file, tmp_path):
     out = tmp_path / "out"
     code, _, err = call(capsys, "study", "run", study_file, "--until", "5%", "--metric", "goodput_mbps", "--out", out)

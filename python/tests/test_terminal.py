@@ -7,7 +7,7 @@ import pytest
 import tonopah as tp
 from tonopah.analysis.tables import part_tables
 from tonopah.cli import main
-from tonopah.metrics import metric
+from tonopah.metrics import METRICS, metric
 from tonopah.metrics.applications import APPLICATIONS
 from tonopah.scenario.document import to_toml
 from tonopah.spec.columns import columns, describe, flatten
@@ -89,6 +89,11 @@ def test_an_unknown_metric_is_answered_with_the_nearest(capsys, written, meant):
     assert f"did you mean {meant}" in capsys.readouterr().err
 
 
+def test_every_metric_that_the_package_defines_can_be_named_and_no_other():
+    # What other tools count has their name before it: flowmonitor.drop_ratio.
+    assert set(METRICS) - {"drop_ratio"} == set(columns().all)
+
+
 def test_the_list_has_every_column_of_the_tables(study_file, tmp_path):
     study = tp.Study.load(study_file)
     study.run(quick=True, out=tmp_path / "out", quiet=True)
@@ -99,7 +104,9 @@ def test_the_list_has_every_column_of_the_tables(study_file, tmp_path):
     known = columns()
     assert set(runs.columns) - {"run", "algorithm", "seed"} - axes <= set(known.runs)
     texts = {"run", "algorithm", "seed", "flow", "from", "to", "cc", "cc_profile", "transport", "app"}
+    of_links = {name for name in known.flows if name.startswith("reorder_")}
+    of_links |= {"reordered_ratio", "duplicated_packets", "undelivered_bytes"}
     of_workloads = {"size_bytes", "fct_s", "ideal_fct_s", "slowdown", "handshake_s", "first_byte_s"}
-    assert set(flows.columns) - texts - axes == set(known.flows) - of_workloads - set(APPLICATIONS)
+    assert set(flows.columns) - texts - axes == set(known.flows) - of_links - of_workloads - set(APPLICATIONS)
     assert metric("delay_s").unit == "ms" and describe("delay_s")["unit"] == "s"
     assert flatten({"a": {"b": 1}, "c": 2}) == {"a.b": 1, "c": 2}

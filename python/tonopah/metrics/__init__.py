@@ -178,6 +178,7 @@ METRICS = {
     "flows": Metric("Flows", "flows", 1.0, "Flows of the run"),
     "events": Metric("Events", "", 1.0, "Events that the simulator processed"),
     "conservation.sent": Metric("Sent", *COUNT, "Data packets sent over the whole run, its warm-up included"),
+    "conservation.duplicated": Metric("Copies", *COUNT, "Copies of data packets that links made over the whole run"),
     "conservation.delivered": Metric("Delivered", *COUNT, "Data packets delivered over the whole run"),
     "conservation.dropped": Metric("Dropped", *COUNT, "Data packets dropped or lost over the whole run"),
     "conservation.in_flight": Metric("In flight", *COUNT, "Data packets queued or in flight when the run ends"),

@@ -1,7 +1,8 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
 The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios, one
-with every application and one with a workload, show every name that there is.
+with every application, one whose link reorders and copies and whose receiver misleads, and one with a workload, show
+every name that there is.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,6 +51,16 @@ WORLDS: tuple[dict[str, Any], ...] = (
         "duration": "1ms",
         "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": FAST, "access": FAST},
         "flow": [{"from": "left0", "to": "right0", "app": app} for app in APPLICATIONS],
+    },
+    {
+        "duration": "1ms",
+        "network": {
+            "kind": "dumbbell",
+            "pairs": 1,
+            "access": FAST,
+            "bottleneck": FAST | {"duplicate": {"p": 1.0}, "jitter": {"kind": "uniform", "max": "10us", "reorder": True}},
+        },
+        "flow": [{"from": "left0", "to": "right0", "tcp": {"receiver": {"kind": "optimistic"}}}],
     },
     {
         "duration": "1ms",

@@ -14,5 +14,6 @@ mod bandwidth;
 mod bbr;
 mod delay;
 mod dualpi2;
+mod limited;
 mod marks;
 mod rates;

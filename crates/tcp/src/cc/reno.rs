@@ -9,7 +9,7 @@ use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
-use super::signals::{Ack, Congestion, View};
+use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{IdleRule, Window};
 use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span};
@@ -39,7 +39,7 @@ pub(super) const RENO: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Reno) },
-        Profile { name: "ns3", set: &[("slow_start_limit", Value::Number(1e6))], recovery: Some(RecoveryKind::Sack) },
+        Profile { name: "ns3", set: NS3, recovery: Some(RecoveryKind::Sack) },
     ],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
@@ -54,19 +54,35 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     profiles: &[
         Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::NewReno) },
-        Profile { name: "ns3", set: &[("per_ack", Value::Flag(true))], recovery: Some(RecoveryKind::Sack) },
+        Profile { name: "ns3", set: NS3_NEWRENO, recovery: Some(RecoveryKind::Sack) },
     ],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
 
-const LINUX: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1e6)), ("half_of_cwnd", Value::Flag(true))];
+const LINUX: &[(&str, Value)] = &[
+    ("slow_start_limit", Value::Number(1e6)),
+    ("half_of_cwnd", Value::Flag(true)),
+    ("mark_floor", Value::Number(2.0)),
+];
 
-const NS2: &[(&str, Value)] =
-    &[("half_of_cwnd", Value::Flag(true)), ("half_of_rwnd", Value::Flag(true)), ("per_ack", Value::Flag(true))];
+const NS2: &[(&str, Value)] = &[
+    ("half_of_cwnd", Value::Flag(true)),
+    ("half_of_rwnd", Value::Flag(true)),
+    ("per_ack", Value::Flag(true)),
+    ("mark_floor", Value::Number(2.0)),
+];
+
+const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1e6)), ("mark_floor", Value::Number(2.0))];
+
+const NS3_NEWRENO: &[(&str, Value)] = &[("per_ack", Value::Flag(true)), ("mark_floor", Value::Number(2.0))];
 
 const PARAMS: &[Param] = &[
     SLOW_START_LIMIT,
     Param::number("beta", 0.1..=0.9, 0.5).doc("what remains of the window after a loss").source("RFC 5681 eq. 4"),
+    Param::number("mark_floor", 1.0..=2.0, 1.0)
+        .unit("segments")
+        .doc("minimum window after an ECN echo; after a loss it is two segments")
+        .source("RFC 3168 section 6.1.2, RFC 9438 figure 5; Linux, ns-2 and ns-3 2"),
     Param::flag("half_of_cwnd", false)
         .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
         .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight"),
@@ -88,6 +104,7 @@ const PARAMS: &[Param] = &[
 struct Reno {
     reno: RenoWindow,
     beta: f64,
+    mark_floor: f64,
     half_of_cwnd: bool,
     half_of_rwnd: bool,
     per_ack: bool,
@@ -103,6 +120,7 @@ impl Reno {
         Reno {
             reno: RenoWindow::new(values, setup, IdleRule::of(half_of_cwnd)),
             beta: values.number("beta"),
+            mark_floor: values.number("mark_floor"),
             half_of_cwnd,
             half_of_rwnd: values.flag("half_of_rwnd"),
             per_ack: values.flag("per_ack"),
@@ -139,8 +157,9 @@ impl CongestionControl for Reno {
             (false, _) => event.flight,
         };
         self.fraction = self.fraction.map(|_| 0.0);
-        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
-        let mut ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
+        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), and RFC 3168 §6.1.2: an echo takes cwnd to one segment
+        let floor = if event.cause == Cause::Ecn { self.mark_floor } else { 2.0 };
+        let mut ssthresh = Bytes((base.as_f64() * self.beta).max(floor * view.mss.as_f64()) as u64);
         if self.half_of_cwnd {
             // Whoever halves cwnd counts whole segments.
             ssthresh = view.mss * ssthresh.segments(view.mss);
@@ -186,6 +205,24 @@ mod tests {
             let mut sender = Driver::new(name, "rfc", &[], 20, None);
             sender.congestion(Cause::DupAck);
             assert_eq!((sender.cwnd(), sender.ssthresh()), (cwnd, 10.0), "{name}");
+        }
+    }
+
+    /// RFC 3168 §6.1.2 and RFC 9438 figure 5: marks take the window to one segment, losses to two; Linux keeps two.
+    #[test]
+    fn marks_go_below_losses() {
+        for (name, profile, least) in [
+            ("reno", "rfc", 1.0),
+            ("newreno", "rfc", 1.0),
+            ("cubic", "rfc", 1.0),
+            ("reno", "linux", 2.0),
+            ("reno", "ns3", 2.0),
+        ] {
+            let mut sender = Driver::new(name, profile, &[], 3, None);
+            (0..4).for_each(|_| sender.congestion(Cause::Ecn));
+            assert_eq!(sender.cwnd(), least, "{name} {profile}: marks");
+            (0..4).for_each(|_| sender.congestion(Cause::Rack));
+            assert_eq!(sender.cwnd(), 2.0, "{name} {profile}: losses");
         }
     }
 

@@ -77,7 +77,7 @@ const PACKETS: &str = "Linux tcp_vegas; ns-2 has 1, 3, 1";
 
 const ALPHA: Param = Param::number("alpha", 0.0..=1e3, 2.0)
     .unit("segments")
-    .doc("below this backlog the window grows by one segment per round trip")
+    .doc("below this backlog the window grows by one segment per round trip, whether it is used or not (in Linux)")
     .source(PACKETS);
 const BETA: Param =
     Param::number("beta", 0.0..=1e3, 4.0).unit("segments").doc("above this backlog it shrinks by one").source(PACKETS);

@@ -3,7 +3,9 @@
 //! Time is cut into monitor intervals of about an RTT, each sent at a rate of its own. What became of an interval's packets
 //! gives its utility: more rate is good, a growing RTT and loss are bad. A pair of intervals a little above and a little
 //! below the rate tells the slope, and the rate takes a step up it, the longer the more steps went the same way, within a
-//! bound. The constants are the paper's. Not modelled: the paper's second look at a pair whose measurements contradict each
+//! bound. The constants are the paper's. An interval that the application limited says nothing of its rate, which the paper
+//! leaves open: nothing doubles and no step is taken after it, but where most of it was harm the rate falls to what was
+//! used, by half at most. Not modelled: the paper's second look at a pair whose measurements contradict each
 //! other, and the scavenger's and the loss-tolerant utility.
 
 mod ascent;
@@ -74,8 +76,10 @@ const MAX_RATE: f64 = 1e6;
 /// What the intervals are for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Stage {
-    /// The rate doubles with each interval while utility rises; rate and utility of the last one that is known.
-    Starting { known: Option<(f64, f64)> },
+    /// The rate doubles with each interval while utility rises; rate and utility of the last one that is known. `grows`: the
+    /// newest news was of an interval sent at its rate. One that the application limited says nothing of its rate, so
+    /// that nothing doubles after it until one does.
+    Starting { known: Option<(f64, f64)>, grows: bool },
     /// A pair of intervals above and below the rate, then their news; `high_first` is their order.
     Probing { sent: u8, high_first: bool },
 }
@@ -112,7 +116,7 @@ impl Vivace {
             interval_packets: values.number("interval_packets"),
             rng: Rng::stream(setup.seed, "vivace"),
             base: mbps(setup.initial_window, rtt).min(MAX_RATE),
-            phase: Stage::Starting { known: None },
+            phase: Stage::Starting { known: None, grows: false },
             open: VecDeque::new(),
             first: None,
             last_utility: 0.0,
@@ -137,8 +141,8 @@ impl Vivace {
     /// The next interval's rate; absent while what is out has to be waited for.
     fn next_rate(&mut self) -> Option<f64> {
         match &mut self.phase {
-            Stage::Starting { known } => {
-                if known.is_some() && self.open.len() < MAX_OPEN {
+            Stage::Starting { grows, .. } => {
+                if *grows && self.open.len() < MAX_OPEN {
                     self.base = (2.0 * self.base).min(MAX_RATE);
                 }
                 (self.open.len() < MAX_OPEN).then_some(self.base)
@@ -164,13 +168,24 @@ impl Vivace {
     fn take(&mut self, interval: &Interval) {
         let value = self.utility.of(interval);
         self.last_utility = value;
+        // Less than the rate was sent, and even that was too much. Without this a line that falls below the application's
+        // rate is never noticed: all that is sent to it counts as limited by the application.
+        if interval.app_limited && self.utility.is_harmful(interval) {
+            self.base = self.base.min(interval.used_mbps().max(self.base / 2.0));
+            return self.begin_pair();
+        }
         match self.phase {
-            Stage::Starting { .. } if interval.app_limited => {}
-            Stage::Starting { known: Some((rate, utility)) } if value < utility && interval.rate > rate => {
+            Stage::Starting { known, .. } if interval.app_limited => {
+                self.base = known.map_or(self.base, |(rate, _)| rate);
+                self.phase = Stage::Starting { known, grows: false };
+            }
+            Stage::Starting { known: Some((rate, utility)), .. } if value < utility && interval.rate > rate => {
                 self.base = rate;
                 self.begin_pair();
             }
-            Stage::Starting { .. } => self.phase = Stage::Starting { known: Some((interval.rate, value)) },
+            Stage::Starting { .. } => {
+                self.phase = Stage::Starting { known: Some((interval.rate, value)), grows: true };
+            }
             // The rate of such an interval was not the one to be tried.
             Stage::Probing { .. } if interval.app_limited => self.begin_pair(),
             Stage::Probing { high_first, .. } => match self.first {

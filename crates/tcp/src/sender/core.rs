@@ -4,7 +4,7 @@
 //!
 //! - this file: what the algorithm is shown and told
 //! - `ack.rs`: what an ACK reports and measures
-//! - `segments.rs`: new data and retransmissions
+//! - `segments.rs`: new data, retransmissions and losses
 //! - `rto.rs`: the deadlines of every sender
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use super::cc_state::CcState;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
-use crate::cc::{Ack, Cause, Congestion, Head, Lost, Setup, State, View};
+use crate::cc::{Ack, Cause, Congestion, Head, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::{self, Feedback};
 use crate::options::Agreed;
@@ -283,12 +283,17 @@ impl SenderCore {
         self.reduced_at = self.sampler.delivered();
     }
 
+    /// True if what was sent with so much delivered in all was sent after the last reduction.
+    pub(crate) fn sent_since_reduction(&self, delivered: Bytes) -> bool {
+        delivered >= self.reduced_at
+    }
+
     /// True if an ACK in fast recovery asks for one more reduction. One per window of data (RFC 8257 §3.3): something that
     /// was sent since the last has been reported. Without it a sender whose recovery goes on would be deaf to a queue
     /// that marks all it sends. A classic echo means no more than a loss does, which has been answered (RFC 3168 §6.1.2).
     #[inline]
     pub(crate) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
-        let since_the_last = |newest: &NewestAcked| newest.prior_delivered() >= self.reduced_at;
+        let since_the_last = |newest: &NewestAcked| self.sent_since_reduction(newest.prior_delivered());
         self.ecn_of_retransmissions != Ecn::NotEct
             && ack.marks.echo
             && self.state == State::Recovery
@@ -315,35 +320,15 @@ impl SenderCore {
             rate: self.sampler.sample(report.newest.as_ref(), self.rtt.min(), lost_total),
         };
         self.report_losses(now);
+        // An ACK (of a request) that finds nothing outstanding: Linux's tcp_ack leaves at `!prior_packets` before it calls an
+        // algorithm that sets the window itself. The restart (on_idle) is what that learns first.
+        if self.owns_window && prior.flight == Bytes::ZERO && report.summary.delivered == Bytes::ZERO {
+            return false;
+        }
         let mut view = View { round_start: context.round_start, ..self.view(now) };
         view.may_grow &= verdict.may_grow;
         self.cc.on_ack(&ack, &view);
         self.state < State::Cwr && self.cc.wants_reduction()
-    }
-
-    /// Reports to the algorithm what was newly marked lost.
-    #[inline]
-    pub(crate) fn report_losses(&mut self, now: Time) {
-        if self.board.has_newly_lost() {
-            self.report_newly_lost(now);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn report_newly_lost(&mut self, now: Time) {
-        let view = self.view(now);
-        for segment in self.board.take_newly_lost() {
-            let lost = Lost {
-                seq: segment.seq,
-                bytes: segment.bytes,
-                sent_at: segment.sent_at,
-                tx_in_flight: segment.tx.in_flight(),
-                lost_since: segment.lost_total.saturating_sub(segment.tx.lost),
-                app_limited: segment.tx.app_limited(),
-            };
-            self.cc.on_lost(&lost, &view);
-        }
     }
 
     /// The rate to send at, if the connection or its algorithm paces.

@@ -2,7 +2,7 @@
 
 use super::core::SenderCore;
 use super::tso::{self, TsoLimits, Waiting};
-use crate::cc::{Sent, State};
+use crate::cc::{Lost, Sent, State};
 use crate::scoreboard::{Chunk, TxState};
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
@@ -130,6 +130,31 @@ impl SenderCore {
     fn report_idle(&mut self, now: Time, last: Time) {
         let view = self.view(now);
         self.cc.on_idle(now.since(last), &view);
+    }
+
+    /// Reports to the algorithm what was newly marked lost.
+    #[inline]
+    pub(crate) fn report_losses(&mut self, now: Time) {
+        if self.board.has_newly_lost() {
+            self.report_newly_lost(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_newly_lost(&mut self, now: Time) {
+        let view = self.view(now);
+        for segment in self.board.take_newly_lost() {
+            let lost = Lost {
+                seq: segment.seq,
+                bytes: segment.bytes,
+                sent_at: segment.sent_at,
+                tx_in_flight: segment.tx.in_flight(),
+                lost_since: segment.lost_total.saturating_sub(segment.tx.lost),
+                app_limited: segment.tx.app_limited(),
+            };
+            self.cc.on_lost(&lost, &view);
+        }
     }
 
     #[inline]

@@ -81,7 +81,10 @@ impl Bbr3 {
             return;
         }
         self.idle_restart = true;
+        // The draft of August 2026 leaves the volume, so that all that was ever acknowledged counts as one burst; Linux sets
+        // ack_epoch_acked to 0 here.
         self.extra.start = view.now;
+        self.extra.delivered = 0.0;
         if self.mode.in_probe_bw() {
             self.set_pacing(1.0, view);
         } else if self.mode == Mode::ProbeRtt {

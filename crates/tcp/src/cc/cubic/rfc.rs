@@ -141,8 +141,9 @@ impl CongestionControl for Rfc {
         self.cwnd_prior = Some(w);
         self.epoch = None;
         self.fraction = 0.0;
-        // RFC 9438 §4.6: ssthresh = max(flight_size * beta, 2)
-        let ssthresh = Bytes(libm::round(event.flight.as_f64() * self.beta) as u64).max(view.mss * 2);
+        // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo
+        let floor = if event.cause == Cause::Ecn { view.mss } else { view.mss * 2 };
+        let ssthresh = Bytes(libm::round(event.flight.as_f64() * self.beta) as u64).max(floor);
         self.base.reduce(event, ssthresh, view);
     }
 

@@ -14,6 +14,7 @@ pub(super) struct Interval {
     /// The rate it was to be sent at, in Mb/s.
     pub(super) rate: f64,
     from: Time,
+    planned: Span,
     /// When the next one is to begin; once it is closed, when the next segment left.
     pub(super) until: Time,
     /// Not closed yet.
@@ -32,6 +33,7 @@ impl Interval {
         Interval {
             rate,
             from,
+            planned: until.since(from),
             until,
             sending: true,
             sent: Bytes::ZERO,
@@ -74,6 +76,11 @@ impl Interval {
     fn sent_mbps(&self) -> f64 {
         let time = self.until.since(self.from).as_secs_f64().max(1e-9);
         self.sent.as_f64() * 8.0 / 1e6 / time
+    }
+
+    /// Of what the application limited: the rate at which it was sent, in Mb/s, were it spread over the interval's time.
+    pub(super) fn used_mbps(&self) -> f64 {
+        self.sent.as_f64() * 8.0 / 1e6 / self.planned.as_secs_f64().max(1e-9)
     }
 
     fn loss_rate(&self) -> f64 {
@@ -130,6 +137,11 @@ impl Utility {
     /// u = x^t - b x max(0, dRTT/dt) - c x L
     pub(super) fn value(&self, mbps: f64, slope: f64, loss_rate: f64) -> f64 {
         libm::pow(mbps, self.exponent) - self.delay_cost * mbps * slope.max(0.0) - self.loss_cost * mbps * loss_rate
+    }
+
+    /// So much of an interval was lost that nothing sent would have been worth more, however little that was.
+    pub(super) fn is_harmful(&self, interval: &Interval) -> bool {
+        self.value(interval.used_mbps(), 0.0, interval.loss_rate()) < 0.0
     }
 
     /// What an interval was worth.

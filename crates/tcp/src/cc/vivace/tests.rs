@@ -8,6 +8,11 @@ use crate::units::Time;
 
 /// Sends at the paced rate for `time` and acknowledges each segment; the queue of a link of `mbps` adds to 20 ms.
 fn run(vivace: &mut Driver, mbps: f64, time: Span) {
+    run_with(vivace, mbps, time, false);
+}
+
+/// The same; `app_limited`: as every sample says.
+fn run_with(vivace: &mut Driver, mbps: f64, time: Span, app_limited: bool) {
     let end = vivace.view.now + time;
     let mut next = vivace.view.now;
     let mut free_at = vivace.view.now;
@@ -32,7 +37,7 @@ fn run(vivace: &mut Driver, mbps: f64, time: Span) {
                 sent_at,
                 tx_in_flight: MSS,
                 lost: Bytes::ZERO,
-                app_limited: false,
+                app_limited,
             };
             vivace.ack_with(&Ack {
                 acked: MSS,
@@ -67,4 +72,16 @@ fn a_time_out_halves_the_rate() {
     let before = vivace.internal("base_mbps");
     vivace.congestion(Cause::Timeout);
     assert_eq!(vivace.internal("base_mbps"), before / 2.0);
+}
+
+/// Dong and others (2018): the rate doubles after an interval whose utility was higher. One that the application limited
+/// has none.
+#[test]
+fn nothing_doubles_while_the_application_limits() {
+    let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
+    run(&mut vivace, 50.0, Span::from_millis(4_000));
+    let known = vivace.internal("base_mbps");
+    run_with(&mut vivace, 50.0, Span::from_millis(5_000), true);
+    let after = vivace.internal("base_mbps");
+    assert!(known > 0.08 && after <= known, "{known} and then {after}");
 }
