@@ -340,7 +340,9 @@ impl Watch {
         let offers = syn && !segment.flags.contains(Flags::ACK);
         let timestamps = segment.timestamps.is_none() || (ours.timestamps && (theirs.timestamps || offers));
         ensure(timestamps, || "timestamps were not negotiated".into())?;
-        let ecn = segment.ecn == Ecn::NotEct || (ours.ecn != EcnMode::Off && theirs.ecn);
+        // Linux sends the SYN of DCTCP as ECT before anything is negotiated.
+        let unasked = syn && ours.ecn_of_control && ours.ecn == EcnMode::Dctcp;
+        let ecn = segment.ecn == Ecn::NotEct || unasked || (ours.ecn != EcnMode::Off && theirs.ecn);
         ensure(ecn, || "ECN was not negotiated".into())?;
         let scaled = ours.window_scale && theirs.window_scale && !syn;
         let modelled = self.window_unit.is_some() && theirs.mss.is_some() && !theirs.bare;
