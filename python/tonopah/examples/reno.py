@@ -43,8 +43,9 @@ class Reno(CongestionControl):
         self.counted_bytes %= price
 
     def on_congestion(self, event: Congestion, view: View) -> None:
-        """Halve (equation 4); after a time-out start again from the loss window."""
-        ssthresh = max(int(event.flight_bytes * self.beta), 2 * view.mss_bytes)
+        """Halve (equation 4; to one segment at least if marks say so); after a time-out start again from the loss window."""
+        floor = 1 if event.cause == "ecn" else 2
+        ssthresh = max(int(event.flight_bytes * self.beta), floor * view.mss_bytes)
         self.counted_bytes = 0
         if event.cause != "timeout":
             self.cwnd_bytes = self.ssthresh_bytes = ssthresh
