@@ -19,7 +19,7 @@ CLAIMS = [
 FACTS = {
     "format": 2, "study": "small", "quick": False, "runs": 1102, "replicates": {"a": 10, "b": 50, "c": 10}, "tonopah": "9.9.9",
     "finished": "2026-11-22T10:00:00+00:00", "criteria": {"hash": "f00", "date": "2026-11-21"},
-    "counts": {"supported": 1, "not testable": 1}, "claims": CLAIMS,
+    "title": "Small", "question": "How small?", "answer": [], "counts": {"supported": 1, "not testable": 1}, "claims": CLAIMS,
 }  # fmt: skip
 PAGE = "# Title\n\nBefore.\n\n<!-- verdicts: small -->\nold\n<!-- end -->\n\nAfter.\n"
 
