@@ -2,8 +2,9 @@
 
 use tcp::units::{Rate, Span};
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node, reverse_options, within};
+use super::graph::{
+    FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node, reverse_options, within,
+};
 use super::limits::{MAX_NODES, MAX_ROUTERS};
 use crate::scenario::{
     Access, AccessLine, Amount, CakeDef, Home, LinkOptions, Multihomed, Queue, Role, ScenarioError, Shaper, join,

@@ -3,8 +3,7 @@
 use tcp::rng::Rng;
 use tcp::units::Time;
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, Topology, count, station};
+use super::graph::{FlowEnds, Shorthand, Topology, count, station};
 use super::limits::MAX_STATIONS;
 use super::placement::{Placed, check_area, place};
 use super::stations::{check_density, fill_mobility, set_moving};

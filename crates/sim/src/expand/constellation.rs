@@ -3,8 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::constellation_profiles::{Habits, preset_of};
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, node, within};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link_with_defaults, node, within};
 use super::ground;
 use super::limits::MAX_SATELLITES;
 use crate::scenario::{Constellation, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, TerminalDef, join};

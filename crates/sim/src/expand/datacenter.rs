@@ -1,7 +1,6 @@
 //! The topologies of data centres: leaves and spines, and fat trees. Their switches spread flows over equal paths.
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node};
 use super::limits::MAX_NODES;
 use crate::scenario::{EcmpDef, FatTree, LeafSpine, PathRouting, Role, ScenarioError};
 

@@ -1,29 +1,9 @@
-//! Which kinds of network stand for nodes and links, and what each of them must tell.
+//! Which kinds of network stand for nodes and links.
 
-use super::graph::{Topology, count};
+use super::graph::{Shorthand, Topology, count};
 use super::limits::MAX_FLOWS;
 use super::simple;
 use crate::scenario::{Network, Scenario, ScenarioError};
-
-/// A kind of network that stands for nodes, links and channels.
-pub(super) trait Shorthand {
-    /// Writes its defaults into it. What is complete already stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// A value out of its range; the path names the field as the user wrote it.
-    fn complete(&mut self) -> Result<(), ScenarioError>;
-
-    /// How many flows a complete network generates.
-    fn flows(&self) -> u64;
-
-    /// Nodes, links and ends of flows of a complete network; what is random is drawn from `seed`.
-    ///
-    /// # Errors
-    ///
-    /// A count out of its range, or a placement that cannot be found.
-    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError>;
-}
 
 /// The shorthand that a network is; a graph is none.
 fn shorthand(network: &mut Network) -> Option<&mut dyn Shorthand> {

@@ -37,6 +37,26 @@ impl Default for Topology {
     }
 }
 
+/// A kind of network that stands for nodes, links and channels.
+pub(super) trait Shorthand {
+    /// Writes its defaults into it. What is complete already stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A value out of its range; the path names the field as the user wrote it.
+    fn complete(&mut self) -> Result<(), ScenarioError>;
+
+    /// How many flows a complete network generates.
+    fn flows(&self) -> u64;
+
+    /// Nodes, links and ends of flows of a complete network; what is random is drawn from `seed`.
+    ///
+    /// # Errors
+    ///
+    /// A count out of its range, or a placement that cannot be found.
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError>;
+}
+
 /// Source and sink of a flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct FlowEnds {

@@ -2,8 +2,7 @@
 
 use tcp::rng::Rng;
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, station};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, station};
 use super::limits::{MAX_PAIRS, MAX_STATIONS};
 use super::stations::{check_access_points, fill_mobility, set_moving};
 use crate::mobility::Point;

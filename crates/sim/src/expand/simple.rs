@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use tcp::rng::Rng;
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node};
 use super::limits::{MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
 use super::{mobility, stations};
 use crate::scenario::{

@@ -2,8 +2,7 @@
 
 use tcp::rng::Rng;
 
-use super::dispatch::Shorthand;
-use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node, station};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node, station};
 use super::limits::{MAX_ROUTERS, MAX_STATIONS};
 use super::placement::{check_area, place};
 use super::stations::{check_density, fill_mobility, set_moving};
