@@ -170,14 +170,15 @@ def test_a_damaged_run_is_replaced_by_a_merge(finished, study, capsys):
     assert everything(study) == everything(finished)
 
 
+# The store is checked beside the loss, so a loss of several files shows either of them; a folder goes at once by a rename.
 LOSSES = {
-    "database": ("runs.sqlite was deleted, moved or replaced", lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")]),
+    "database": ("runs.sqlite(-wal)? was deleted, moved or replaced", lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")]),
     "log": ("runs.sqlite-wal was deleted", lambda folder: (folder / "runs.sqlite-wal").unlink()),
     "another database": (
-        "runs.sqlite was deleted, moved or replaced",
+        "runs.sqlite(-wal)? was deleted, moved or replaced",
         lambda folder: (folder / "runs.sqlite").rename(folder / "old") and (folder / "runs.sqlite").touch(),
     ),
-    "folder": ("the folder was deleted or moved", shutil.rmtree),
+    "folder": ("the folder was deleted or moved", lambda folder: shutil.rmtree(folder.rename(folder.with_name("gone")))),
 }
 
 
