@@ -7,15 +7,16 @@ import shlex
 import sys
 from pathlib import Path
 
+from tonopah.breaking.api import AGAINST, MOST, Counterexamples, Progress, counterexamples
+from tonopah.breaking.classes import NAMES
+from tonopah.breaking.folder import FINDINGS
+from tonopah.breaking.replay import Replay, replay
+from tonopah.breaking.search import State
+from tonopah.breaking.told import Told
 from tonopah.cli.arguments import add_common, positive
-from tonopah.counterexamples.api import AGAINST, MOST, Counterexamples, counterexamples
-from tonopah.counterexamples.classes import NAMES
-from tonopah.counterexamples.folder import FINDINGS
-from tonopah.counterexamples.replay import Replay, replay
-from tonopah.counterexamples.search import State
-from tonopah.counterexamples.told import Told
 from tonopah.errors import InputError
 from tonopah.execution.options import cores
+from tonopah.metrics import count_text
 from tonopah.terminal.grid import Grid, print_grids
 from tonopah.units import si
 
@@ -83,8 +84,7 @@ def act(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             jobs=arguments.jobs,
             command=shlex.join(["tonopah", *sys.argv[1:]]),
-            on_change=line.show,
-            on_finding=line.finding if show else lambda one: None,
+            progress=Progress(line.show, line.finding) if show else None,
         )
     except KeyboardInterrupt:
         line.clear()
@@ -138,10 +138,9 @@ def print_found(found: Counterexamples) -> None:
         ]  # fmt: skip
         print_grids(Grid("Where it fails", ("", "class", "fails", "what", "world"), rows, 5))
     alone = sum(one.finding.kind == "alone" for one in found.findings)
-    print(
-        f"{state.worlds} worlds, {state.runs:,} runs; {len(found.findings)} findings ({alone} alone), {state.explained} explained "
-        f"by them, {state.not_confirmed} not confirmed: {found.folder / 'index.html'}"
-    )
+    told = f"{count_text(len(found.findings), 'finding')} ({alone} alone), {state.explained} explained"
+    counts = f"{state.worlds} worlds, {state.runs:,} runs; {told}, {state.not_confirmed} not confirmed"
+    print(f"{counts}: {found.folder / 'index.html'}")
 
 
 def note(one: Told) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import engine_build, engine_version
+from tonopah._core import engine_version
+from tonopah.breaking.runs import Algorithm
+from tonopah.breaking.search import State
+from tonopah.breaking.space import World
+from tonopah.breaking.told import Told
+from tonopah.breaking.trial import Trials
 from tonopah.cc.references import is_code
-from tonopah.counterexamples.runs import Algorithm
-from tonopah.counterexamples.search import State
-from tonopah.counterexamples.space import World
-from tonopah.counterexamples.told import Told
-from tonopah.counterexamples.trial import Trials
 from tonopah.errors import InputError, RunFailedError
 from tonopah.report.files import replace_file
 from tonopah.scenario.document import to_toml
@@ -46,14 +46,6 @@ class Question:
     def facts(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {**vars(self), "against": list(self.against), "only": list(self.only)}
-
-
-def question(
-    subject: Algorithm, against: Sequence[str], seed: int, most: int, only: Sequence[str], margin: float, space: str
-) -> Question:
-    """Return what a search is of."""
-    label = subject.subject.label
-    return Question(label, subject.subject.source, tuple(against), seed, most, tuple(only), margin, space, engine_build())
 
 
 class Folder:

@@ -12,8 +12,8 @@ from importlib import resources
 from typing import Any
 
 from tonopah._core import parse_quantity
-from tonopah.counterexamples.observed import Observed
-from tonopah.counterexamples.scenario import ACCESS_S, PAYLOAD, WARMUP_S, Setup
+from tonopah.breaking.observed import Observed
+from tonopah.breaking.scenario import ACCESS_S, PAYLOAD, WARMUP_S, Setup
 
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(resources.files(__package__).joinpath("classes.toml").read_text())
 LIMIT: dict[str, float] = TABLE.pop("threshold")
@@ -261,7 +261,7 @@ def could_starvation(setup: Setup, subject: Observed) -> bool:
 
 
 def yields(setup: Setup, subject: Observed, reference: Observed) -> float:
-    """Yields: next to nothing beside rivals."""
+    """Tell by how much it yields: next to nothing beside rivals."""
     if not setup.rivals:
         return NO
     share = LIMIT["starve"] * reference.mean((*setup.subjects, *setup.rivals)) / (1 + len(setup.rivals))

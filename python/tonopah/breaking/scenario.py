@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from tonopah._core import parse_quantity
-from tonopah.counterexamples.space import OWN, Space, World
+from tonopah.breaking.space import OWN, Space, World
 from tonopah.errors import InputError
 from tonopah.judge.subjects import make_subject
 

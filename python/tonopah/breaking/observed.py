@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.counterexamples.scenario import BIN_S, WARMUP_S, Setup
+from tonopah.breaking.scenario import BIN_S, WARMUP_S, Setup
 from tonopah.errors import AlgorithmError, LimitError
 
 Bins = NDArray[np.float64]

@@ -6,14 +6,14 @@ from typing import Any
 
 from tonopah._core import run
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Mark, Series, as_numbers, step_of
+from tonopah.breaking.folder import Folder, Question
+from tonopah.breaking.observed import observe
+from tonopah.breaking.runs import Runs
+from tonopah.breaking.scenario import Setup
+from tonopah.breaking.search import State
+from tonopah.breaking.told import Told, short
+from tonopah.breaking.trial import Trials
 from tonopah.cc.loading import load_planned
-from tonopah.counterexamples.folder import Folder, Question
-from tonopah.counterexamples.observed import observe
-from tonopah.counterexamples.runs import Runs
-from tonopah.counterexamples.scenario import Setup
-from tonopah.counterexamples.search import State
-from tonopah.counterexamples.told import Told, short
-from tonopah.counterexamples.trial import Trials
 from tonopah.errors import AlgorithmError, LimitError
 from tonopah.metrics import metric, show
 from tonopah.names import figure_id
@@ -33,7 +33,7 @@ def write_page(folder: Folder, asked: Question, trials: Trials, state: State, to
         figures += drawn
         sections.append({"one": one, "panels": make_panels(drawn), "rows": rows(trials, one)})
     text = render_page(
-        "page.html.j2", figures, "tonopah.counterexamples", {"show": show}, sections=sections, asked=asked, state=state,
+        "page.html.j2", figures, "tonopah.breaking", {"show": show}, sections=sections, asked=asked, state=state,
         command=command, name=short(trials, trials.subject), space=trials.runs.space,
     )  # fmt: skip
     folder.write("index.html", text)

@@ -1,15 +1,16 @@
 """The findings of a folder tried again: which still fail, which are mended, and which cannot be told."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from tonopah._core import engine_build
-from tonopah.counterexamples.folder import read_findings
-from tonopah.counterexamples.runs import Algorithm, Runs, read_algorithm
-from tonopah.counterexamples.space import World, read_space
-from tonopah.counterexamples.trial import Trials
+from tonopah.breaking.folder import read_findings
+from tonopah.breaking.runs import Algorithm, Runs, read_algorithm
+from tonopah.breaking.space import World, read_space
+from tonopah.breaking.trial import Trials
 from tonopah.errors import InputError
 
 MENDED = 0.25
@@ -89,7 +90,7 @@ def replay(folder: str | Path, cc: Any = None, *, space: str | Path | None = Non
     subject = read_algorithm(cc, "SUBJECT") if cc is not None else own_subject(folder, facts)
     label = runs.add(subject)
     references = [runs.add(read_algorithm(one, "--against", folder)) for one in facts["references"]]
-    trials = Trials(runs, label, [one for one in references if one != label], float(asked["margin"]))
+    trials = Trials(runs, label, [one for one in references if one != label], math.log2(asked["margin"]))
     with runs.working():
         found = [one_replayed(trials, one) for one in facts["findings"]]
     return Replay(found, changed(asked, subject))
@@ -117,11 +118,9 @@ def one_replayed(trials: Trials, one: dict[str, Any]) -> Replayed:
 
 def changed(asked: dict[str, Any], subject: Algorithm) -> tuple[str, ...]:
     """Return what is not as it was when the findings were made."""
-    found = []
-    if asked["subject"] != subject.subject.label:
-        found.append(f"another subject: {subject.subject.label}, then {asked['subject']}")
-    elif asked["digest"] != subject.subject.source:
-        found.append("the source of the subject changed")
+    found, now = [], subject.subject
+    if asked["digest"] != now.source or asked["subject"] != now.label:
+        found.append(f"another subject: {now.label}, then {asked['subject']}")
     if asked["engine"] != engine_build():
         found.append("the engine is another one")
     return tuple(found)

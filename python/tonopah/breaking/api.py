@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.counterexamples.classes import NAMES
-from tonopah.counterexamples.folder import Folder, Question, question
-from tonopah.counterexamples.page import write_page
-from tonopah.counterexamples.runs import Runs, Wanted, read_algorithm
-from tonopah.counterexamples.search import Clock, Search, State
-from tonopah.counterexamples.space import World, read_space
-from tonopah.counterexamples.told import Told, tell
-from tonopah.counterexamples.trial import Trials
+from tonopah._core import engine_build
+from tonopah.breaking.classes import NAMES
+from tonopah.breaking.folder import Folder, Question
+from tonopah.breaking.page import write_page
+from tonopah.breaking.runs import Runs, Wanted, read_algorithm
+from tonopah.breaking.search import Clock, Search, State
+from tonopah.breaking.space import World, read_space
+from tonopah.breaking.told import Told, tell
+from tonopah.breaking.trial import Trials
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
 from tonopah.scenario.document import load
@@ -31,7 +32,6 @@ AGAINST = ("cubic", "reno", "bbr")
 MOST = 12
 BUDGET_S = 600.0
 STORE_EVERY_S = 10.0
-OnChange = Callable[[State, float], None]
 
 
 @dataclass(frozen=True)
@@ -73,56 +73,42 @@ class Counterexamples:
         return f"<table><tr><th>class</th><th>fails</th><th>what</th><th>world</th></tr>{rows}</table>"
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What is told of a search while it runs."""
+
+    changed: Callable[[State, float], None] = lambda state, elapsed_s: None
+    """Gets the state after each world, and the time in seconds."""
+    found: Callable[[Told], None] = lambda one: None
+    """Gets each finding when it is confirmed."""
+
+
 def counterexamples(
-    cc: Any,
-    *,
-    against: Sequence[Any] = AGAINST,
-    only: Sequence[str] = (),
-    most: int = MOST,
-    worlds: int | None = None,
-    budget_s: float | None = None,
-    cpu: bool = False,
-    seed: int = 1,
-    margin: float = 1.0,
-    space: str | Path | None = None,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    command: str = "",
-    on_change: OnChange = lambda state, elapsed_s: None,
-    on_finding: Callable[[Told], None] = lambda one: None,
-) -> Counterexamples:
+    cc: Any, *, worlds: int | None = None, budget_s: float | None = None, cpu: bool = False, out: str | Path | None = None,
+    jobs: int | None = None, command: str = "", progress: Progress | None = None, **asked: Any,
+) -> Counterexamples:  # fmt: skip
     """Search worlds in which an algorithm fails and others do not; each is confirmed on fresh seeds and as small as it can be.
 
     Parameters
     ----------
     cc : str, dict
         The algorithm, as a scenario takes it; names run in profile `linux`.
-    against : sequence
-        References; the subject itself is left out.
-    only : sequence of str
-        Classes of failure that are looked for; all without one.
-    most : int
-        Findings of a class that are made, alone and shared ones each.
     worlds : int or None
         Worlds after the base world: decides the findings wherever it runs.
     budget_s : float or None
         Seconds after which no further world is tried; 600 where `worlds` is not given.
     cpu : bool
         Whether the budget is of CPU time, of all workers.
-    seed : int
-        Of the search: it draws the worlds.
-    margin : float
-        By what factor every threshold has to be exceeded.
-    space : path or None
-        A file that changes the space of worlds.
     out : path or None
         Folder of scenarios, findings.json and index.html; a search of the same that is there goes on.
     jobs : int or None
         Runs at a time; None for all cores. It decides nothing else.
     command : str
         What the page says of how it was made.
-    on_change, on_finding : callable
-        Called after each world with the state and the time in seconds, and with each finding when it is confirmed.
+    progress : Progress or None
+        Is told how the search goes.
+    **asked
+        `against`, `only`, `most`, `seed`, `margin` and `space`: fields of `Asked`.
 
     Raises
     ------
@@ -131,35 +117,69 @@ def counterexamples(
     RunFailedError
         A file cannot be written, or the subject raises in every world.
     """
-    subject = read_algorithm(cc, "SUBJECT")
-    runs = Runs(read_space(space), jobs or cores())
-    label = runs.add(subject)
-    references = [one for one in (read_algorithm(given, "--against") for given in against) if one.subject.label != label]
-    if not references:
-        raise InputError("--against", "nothing left but the subject", "another algorithm")
-    for name in only:
-        if name not in NAMES:
-            raise InputError("--only", f"there is no class {name!r}", list_allowed(NAMES, value=name))
-    if not margin > 0:
-        raise InputError("--margin", f"{margin!r} is no factor", "a number above 0, like 2")
-    trials = Trials(runs, label, [runs.add(one) for one in references], math.log2(margin))
-    asked = question(subject, [one.subject.label for one in references], seed, most, only, margin, runs.space.digest)
-    folder = Folder(Path(out) if out else Path("results") / f"break-{file_name(subject.subject.name)}")
-    stored = folder.stored(asked)
+    what = Asked(**asked)
+    trials = what.trials(cc, jobs or cores())
+    subject = trials.runs.algorithms[trials.subject].subject
+    folder = Folder(Path(out) if out else Path("results") / f"break-{file_name(subject.name)}")
+    question = what.question(trials)
+    stored = folder.stored(question)
     state, before_s = stored or (State(), 0.0)
     limit_s = budget_s if budget_s is not None else None if worlds is not None else BUDGET_S
     clock = Clock(None if limit_s is None else limit_s - before_s, cpu)
-    work = Work(folder, asked, trials, clock, before_s, command, on_change, on_finding)
-    with runs.working():
+    work = Work(folder, question, trials, clock, before_s, command, progress or Progress())
+    with trials.runs.working():
         if not stored:
             refuse_dice(trials)
         try:
-            complete = Search(trials, seed, most, tuple(only), state).run(worlds, clock.over, work.changed)
+            complete = Search(trials, what.seed, what.most, tuple(what.only), state).run(worlds, clock.over, work.changed)
         except (KeyboardInterrupt, RunFailedError):
             work.finish(state)
             raise
         told = work.finish(state)
     return Counterexamples(folder.path, tuple(told), state, complete)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What decides the findings of a subject, besides the number of worlds."""
+
+    against: Sequence[Any] = AGAINST
+    """References; the subject itself is left out."""
+    only: Sequence[str] = ()
+    """Classes of failure that are looked for; all without one."""
+    most: int = MOST
+    """Findings of a class that are made, alone and shared ones each."""
+    seed: int = 1
+    """Of the search: it draws the worlds."""
+    margin: float = 1.0
+    """By what factor every threshold has to be exceeded."""
+    space: str | Path | None = None
+    """A file that changes the space of worlds."""
+
+    def __post_init__(self) -> None:
+        for name in self.only:
+            if name not in NAMES:
+                raise InputError("--only", f"there is no class {name!r}", list_allowed(NAMES, value=name))
+        if not self.margin > 0 or math.isinf(self.margin):
+            raise InputError("--margin", f"{self.margin!r} is no factor", "a number above 0, like 2")
+
+    def trials(self, cc: Any, jobs: int) -> Trials:
+        """Return the subject beside the references. Raises InputError."""
+        subject = read_algorithm(cc, "SUBJECT")
+        runs = Runs(read_space(self.space), jobs)
+        label = runs.add(subject)
+        references = [one for one in (read_algorithm(given, "--against") for given in self.against) if one.subject.label != label]
+        if not references:
+            raise InputError("--against", "nothing left but the subject", "another algorithm")
+        return Trials(runs, label, [runs.add(one) for one in references], math.log2(self.margin))
+
+    def question(self, trials: Trials) -> Question:
+        """Return what the folder of a search remembers of it."""
+        subject = trials.runs.algorithms[trials.subject].subject
+        return Question(
+            trials.subject, subject.source, trials.references, self.seed, self.most, tuple(self.only), self.margin,
+            trials.runs.space.digest, engine_build(),
+        )  # fmt: skip
 
 
 @dataclass
@@ -172,8 +192,7 @@ class Work:
     clock: Clock
     before_s: float
     command: str
-    on_change: OnChange
-    on_finding: Callable[[Told], None]
+    progress: Progress
     stored_at: float = -math.inf
 
     def changed(self, state: State, is_new: bool) -> None:
@@ -184,8 +203,8 @@ class Work:
             self.folder.store(self.asked, state, elapsed_s)
             self.stored_at = now
         if is_new:
-            self.on_finding(tell(self.trials, state.findings[-1:])[0])
-        self.on_change(state, elapsed_s)
+            self.progress.found(tell(self.trials, state.findings[-1:])[0])
+        self.progress.changed(state, elapsed_s)
 
     def finish(self, state: State) -> list[Told]:
         """Write everything, and return the findings."""

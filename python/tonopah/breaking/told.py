@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tonopah.counterexamples.classes import LIMIT
-from tonopah.counterexamples.observed import Observed
-from tonopah.counterexamples.runs import Wanted
-from tonopah.counterexamples.scenario import Setup
-from tonopah.counterexamples.search import Finding
-from tonopah.counterexamples.trial import Trials
+from tonopah.breaking.classes import LIMIT
+from tonopah.breaking.observed import Observed
+from tonopah.breaking.runs import Wanted
+from tonopah.breaking.scenario import Setup
+from tonopah.breaking.search import Finding
+from tonopah.breaking.trial import Trials
 from tonopah.metrics import show
 from tonopah.stats import Estimate, finite, holm, median_of
 

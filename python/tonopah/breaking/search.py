@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tonopah.counterexamples.space import Space, World
-from tonopah.counterexamples.trial import (
+from tonopah.breaking.space import Space, World
+from tonopah.breaking.trial import (
     FRESH,
     FRESH_NEEDED,
     LEVEL,

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tonopah.counterexamples.classes import HARM_REFERENCES, NAMES, margin, possible
-from tonopah.counterexamples.observed import Observed
-from tonopah.counterexamples.runs import Runs, Wanted, read_algorithm
-from tonopah.counterexamples.space import World
+from tonopah.breaking.classes import HARM_REFERENCES, NAMES, margin, possible
+from tonopah.breaking.observed import Observed
+from tonopah.breaking.runs import Runs, Wanted, read_algorithm
+from tonopah.breaking.space import World
 
 Kind = Literal["alone", "shared"]
 SCREEN = 1

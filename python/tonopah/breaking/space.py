@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tonopah.counterexamples.holes import Hole, Value, filled, holes_of
+from tonopah.breaking.holes import Hole, Value, filled, holes_of
 from tonopah.digest import digest
 from tonopah.errors import InputError
 from tonopah.spec.validation import list_allowed

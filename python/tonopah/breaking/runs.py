@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tonopah._core import run_many
+from tonopah.breaking.observed import Observed, observe
+from tonopah.breaking.scenario import Setup, set_up
+from tonopah.breaking.space import Space, World
 from tonopah.cc.binding import bind
 from tonopah.cc.description import Provenance
-from tonopah.counterexamples.observed import Observed, observe
-from tonopah.counterexamples.scenario import Setup, set_up
-from tonopah.counterexamples.space import Space, World
+from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError, RunFailedError, ScenarioError
 from tonopah.execution.options import Limits
 from tonopah.execution.processes import Job, Workers
@@ -51,10 +52,27 @@ class Algorithm:
 def read_algorithm(text: Any, option: str, folder: str | Path = ".") -> Algorithm:
     """Return an algorithm by what a command line or a scenario names. Raises InputError."""
     subject = read_subject(text, option, folder) if isinstance(text, str) else make_subject(text, option, folder)
+    if is_code(subject.cc):
+        # Named from the folder of its file, it has one name and one digest wherever it is called from.
+        given, folder = from_its_folder(subject.cc, Path(folder))
+        subject = make_subject(given, option, folder)
     bound = bind({"tcp": {"cc": subject.cc}}, folder)
     if homeless := [name for name, origin in bound.origins.items() if not origin.reference]:
         raise InputError(option, f"{homeless[0]} is a class of this program, which no other process has", "write it into a file")
     return Algorithm(subject, json.loads(bound.text)["tcp"]["cc"], bound.origins)
+
+
+def from_its_folder(cc: Any, folder: Path) -> tuple[Any, Path]:
+    """Return what names an algorithm in a file, without the way to it, and the folder of the file; others as they are."""
+    key, named = name_in(cc)
+    if not isinstance(named, str):
+        return cc, folder
+    file, colon, name = named.rpartition(":") if not is_library(named) else (named, "", "")
+    path = folder / file
+    if not path.is_file():
+        return cc, folder
+    short = f"{path.name}{colon}{name}"
+    return ({**cc, key: short} if isinstance(cc, Mapping) else short), path.parent
 
 
 class Runs:
