@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tonopah.breaking.holes import Listed, Range, hole_in
 from tonopah.breaking.runs import Runs, Wanted, read_algorithm
 from tonopah.breaking.search import Search, State
 from tonopah.breaking.space import World, read_space
+from tonopah.breaking.told import weaknesses
 from tonopah.breaking.trial import Trials
 from tonopah.cli import main
 
@@ -199,7 +201,7 @@ def test_a_finding_is_an_ordinary_scenario(found):
             assert np.array_equal(result.series("goodput")["value"], bins_in_order(run.bins, result.series("goodput")))
     text = (search.folder / first.file).read_text()
     assert text.startswith("# alone underuse:") and f"--seed {first.finding.fails[0]}" in text
-    assert search.scenario(1)["tcp"]["cc"].endswith("few_acks.py:FewAcks")
+    assert search.scenario(0)["tcp"]["cc"].endswith("few_acks.py:FewAcks")
 
 
 def without_cc(flows):
@@ -344,6 +346,33 @@ def test_a_standard_never_harms():
     trials = trials_of("cubic", "reno", jobs=2)
     rival = next(world for k in range(1000) if "rival" in (world := trials.runs.space.world(1, k)).axes)
     assert trials.references_of("harm", rival) == ()
+
+
+def test_many_findings_under_one_axis_each_are_told_once(found):
+    search, _ = found
+    first = search.findings[0]
+    told = weaknesses([replace(first, number=number) for number in range(1, 6)], 27)
+    assert [said for said, _ in told] == ["alone underuse under 5 of 27 axes, each alone"]
+    assert [said for said, _ in weaknesses(search.findings[:1], 27)] == [""]
+
+
+def test_an_interruption_keeps_what_was_found(tmp_path, acks):
+    command = [sys.executable, "-m", "tonopah", "break", FEW_ACKS, "--space", str(acks), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen([*command, "--budget", "10min"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 300
+    while process.poll() is None and not stored_findings(tmp_path / "out") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 130 and "what was found is kept" in said
+    assert json.loads((tmp_path / "out" / "findings.json").read_text())["findings"]
+
+
+def stored_findings(folder):
+    try:
+        return json.loads((folder / "state.json").read_text())["state"]["findings"]
+    except (OSError, ValueError):
+        return []
 
 
 def test_a_budget_ends_the_search(tmp_path, acks):

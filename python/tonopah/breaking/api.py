@@ -43,12 +43,14 @@ class Counterexamples:
     state: State = field(repr=False)
     complete: bool = True
     """Whether all worlds were tried; a budget that ended earlier leaves the rest."""
+    axes: int = 0
+    """Axes of the space."""
 
-    def scenario(self, number: int) -> dict[str, Any]:
-        """Return the scenario of a finding, by its number from 1. Raises InputError."""
-        if not 1 <= number <= len(self.findings):
-            raise InputError("number", f"there is no finding {number}", f"1 to {len(self.findings)}")
-        return load(self.folder / self.findings[number - 1].file)
+    def scenario(self, index: int) -> dict[str, Any]:
+        """Return the scenario of a finding, by its place in `findings`. Raises InputError."""
+        if not 0 <= index < len(self.findings):
+            raise InputError("index", f"there is no finding {index!r}", f"0 to {len(self.findings) - 1}")
+        return load(self.folder / self.findings[index].file)
 
     def table(self) -> "pd.DataFrame":
         """Return one row for each finding: class, kind, how often it fails, the sentence, the world, the file."""
@@ -136,7 +138,7 @@ def counterexamples(
             work.finish(state)
             raise
         told = work.finish(state)
-    return Counterexamples(folder.path, tuple(told), state, complete)
+    return Counterexamples(folder.path, tuple(told), state, complete, len(trials.runs.space.axes))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tonopah.breaking.observed import observe
 from tonopah.breaking.runs import Runs
 from tonopah.breaking.scenario import Setup
 from tonopah.breaking.search import State
-from tonopah.breaking.told import Told, short
+from tonopah.breaking.told import Told, short, weaknesses
 from tonopah.breaking.trial import Trials
 from tonopah.cc.loading import load_planned
 from tonopah.errors import AlgorithmError, LimitError
@@ -35,6 +35,7 @@ def write_page(folder: Folder, asked: Question, trials: Trials, state: State, to
     text = render_page(
         "page.html.j2", figures, "tonopah.breaking", {"show": show}, sections=sections, asked=asked, state=state,
         command=command, name=short(trials, trials.subject), space=trials.runs.space,
+        groups=weaknesses(told, len(trials.runs.space.axes)),
     )  # fmt: skip
     folder.write("index.html", text)
 

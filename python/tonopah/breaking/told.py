@@ -11,7 +11,7 @@ from tonopah.breaking.classes import LIMIT
 from tonopah.breaking.observed import Observed
 from tonopah.breaking.runs import Wanted
 from tonopah.breaking.scenario import Setup
-from tonopah.breaking.search import Finding
+from tonopah.breaking.search import MANY, Finding
 from tonopah.breaking.trial import Trials
 from tonopah.metrics import show
 from tonopah.stats import Estimate, finite, holm, median_of
@@ -110,6 +110,21 @@ class Told:
 def order(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings as they are listed: alone first, then by class, the clearest first; those on an edge last."""
     return sorted(findings, key=lambda one: (one.edge, one.kind != "alone", one.name, -one.margin, one.world))
+
+
+def weaknesses(told: Sequence[Told], axes: int) -> list[tuple[str, list[Told]]]:
+    """Return findings in groups, each with what is said of all: many of a class under one axis each are one weakness."""
+    groups: dict[tuple[str, ...], list[Told]] = {}
+    for one in told:
+        single = len(one.finding.where.axes) <= 1 and not one.finding.edge
+        groups.setdefault((one.finding.kind, one.finding.name, "" if single else str(one.number)), []).append(one)
+    found = []
+    for (kind, name, _), some in groups.items():
+        if len(some) >= MANY:
+            found.append((f"{kind} {name} under {len(some)} of {axes} axes, each alone", some))
+        else:
+            found += [("", [one]) for one in some]
+    return found
 
 
 def tell(trials: Trials, findings: Sequence[Finding]) -> list[Told]:

@@ -12,7 +12,7 @@ from tonopah.breaking.classes import NAMES
 from tonopah.breaking.folder import FINDINGS
 from tonopah.breaking.replay import Replay, replay
 from tonopah.breaking.search import State
-from tonopah.breaking.told import Told
+from tonopah.breaking.told import Told, weaknesses
 from tonopah.cli.arguments import add_common, positive
 from tonopah.errors import InputError
 from tonopah.execution.options import cores
@@ -133,9 +133,10 @@ def print_found(found: Counterexamples) -> None:
     if not found.findings:
         print(f"none in {state.worlds} worlds of this space")
     else:
-        rows = [
-            [str(one.number), note(one), one.times, one.sentence, one.axes] for one in found.findings
-        ]  # fmt: skip
+        rows = []
+        for said, some in weaknesses(found.findings, found.axes):
+            rows += [["", said, "", "", ""]] if said else []
+            rows += [[str(one.number), note(one), one.times, one.sentence, one.axes] for one in some]
         print_grids(Grid("Where it fails", ("", "class", "fails", "what", "world"), rows, 5))
     alone = sum(one.finding.kind == "alone" for one in found.findings)
     told = f"{count_text(len(found.findings), 'finding')} ({alone} alone), {state.explained} explained"
