@@ -55,6 +55,9 @@ class ObservedSender:
     retransmitted_ns: list[int] = field(default_factory=list)
     flight: list[tuple[int, int]] = field(default_factory=list)
     """Time and bytes sent and not cumulatively acknowledged (FlightSize of RFC 5681), after each event."""
+    outstanding: list[tuple[int, int]] = field(default_factory=list)
+    """Time and bytes sent and acknowledged neither cumulatively nor selectively, after each event."""
+    sacked: int = 0
     rtt: list[tuple[int, int]] = field(default_factory=list)
     """Time and nanoseconds since the last-sent segment that an ACK covers was sent; none was sent twice (Karn)."""
     delivered: list[tuple[int, int]] = field(default_factory=list)
@@ -107,6 +110,7 @@ class ObservedSender:
             self.again.append(start < self.high)
             self.high = end
         self.flight.append((t_ns, self.high - self.una))
+        self.outstanding.append((t_ns, self.high - self.una - self.sacked))
 
     def fill(self, start: int, end: int) -> None:
         """Note that data below the highest byte is seen now."""
@@ -131,6 +135,8 @@ class ObservedSender:
                 self.rtt.append((t_ns, t_ns - self.times[last - 1]))
             self.una, self.high = ack, max(self.high, ack)
             self.flight.append((t_ns, self.high - self.una))
+        self.sacked = min(sacked, self.high - self.una)
+        self.outstanding.append((t_ns, self.high - self.una - self.sacked))
         before = self.delivered[-1][1] if self.delivered else 0
         self.delivered.append((t_ns, max(before, self.una + sacked)))
 
