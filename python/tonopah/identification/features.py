@@ -1,5 +1,6 @@
 """The numbers by which senders are told apart, from the bytes outstanding over time and the retransmissions."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ def episodes(sending: Sending, path: PathOf) -> Episodes:
     again = again[again >= LATE * sending.seconds]
     first = np.diff(again, prepend=-np.inf) > max(EPISODE_RTTS * rtt, EPISODE_S)
     starts, shapes, drops = again[first], [], []
-    for one, other in zip(starts, starts[1:], strict=False):
+    for one, other in itertools.pairwise(starts):
         if other - one >= APART_RTTS * rtt:
             times = np.linspace(one + AFTER_RTTS * rtt, other - BEFORE_RTTS * rtt, STEPS)
             shape = sending.at(times) / path.bdp_bytes
@@ -49,11 +50,11 @@ def episodes(sending: Sending, path: PathOf) -> Episodes:
 
 
 GROUPS: tuple[tuple[str, int, float], ...] = (
-    ("level", len(QUANTILES), 2), ("rhythm", HARMONICS, 8), ("steps", len(EDGES) - 1, 3), ("shape", STEPS, 2), ("shapes", STEPS, 2),
-    ("drop", 1, 2), ("gaps", 3, 3), ("start", START_RTTS, 1), ("losses", 2, 1),
+    ("level", len(QUANTILES), 2), ("rhythm", HARMONICS, 8), ("steps", len(EDGES) - 1, 3), ("shape", STEPS, 2),
+    ("shapes", STEPS, 2), ("drop", 1, 2), ("gaps", 3, 3), ("start", START_RTTS, 1), ("losses", 2, 1),
 )  # fmt: skip
-"""Groups of features in their order: name, number, weight."""
-WEIGHTS = np.concatenate([np.full(count, weight) for _, count, weight in GROUPS])
+"""Groups of features in their order: name, number, and a factor: the larger, the smaller a difference that counts."""
+WEIGHTS = np.concatenate([np.full(count, float(weight)) for _, count, weight in GROUPS])
 
 
 def features(sending: Sending, path: PathOf) -> NDArray[np.float64]:
@@ -71,7 +72,7 @@ def features(sending: Sending, path: PathOf) -> NDArray[np.float64]:
     segments = float(sending.delivered[-1, 1]) / sending.mss_bytes if len(sending.delivered) else 0.0
     share = len(sending.retransmissions_s) / segments if segments > 0 else 0.0
     start = sending.at(path.rtt_s * np.arange(1, START_RTTS + 1)) / path.bdp_bytes
-    return np.concatenate(
+    return WEIGHTS * np.concatenate(
         [
             np.quantile(s, QUANTILES),
             np.abs(np.fft.rfft(s - s.mean()))[1 : HARMONICS + 1] / len(s),

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.identification.features import WEIGHTS
 from tonopah.identification.simulations import Candidate, Simulated
 
 NEAREST = 3
@@ -56,7 +55,7 @@ class Judge:
         self.centre, self.scale = simulated.rows.mean(axis=0), simulated.rows.std(axis=0) + SPREAD
         self.rows = self.standard(simulated.rows)
         self.owner = simulated.owner
-        pairs = np.abs(self.rows[:, None, :] - self.rows[None, :, :]) @ WEIGHTS / WEIGHTS.sum()
+        pairs = np.abs(self.rows[:, None, :] - self.rows[None, :, :]).mean(axis=2)
         np.fill_diagonal(pairs, np.inf)
         self.left_out = np.array([self.by_candidate(row) for row in pairs])
         """Distance of each simulation from each candidate, itself left out."""
@@ -122,7 +121,7 @@ class Judge:
 
     def judge(self, row: Row, distances: Row | None = None) -> Judged:
         """Return what a trace with these features is taken for; other distances order the candidates where they are given."""
-        found = self.by_candidate(np.abs(self.rows - self.standard(row)) @ WEIGHTS / WEIGHTS.sum())
+        found = self.by_candidate(np.abs(self.rows - self.standard(row)).mean(axis=1))
         ordered = found if distances is None else distances
         first, gap = self.first_and_gap(found)
         confidence = probability(self.named, [gap])

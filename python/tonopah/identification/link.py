@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.identification.sending import HEADERS, Sending
+from tonopah.identification.sending import HEADERS, Seen, Sending
 
 WINDOW_RTTS, MIN_WINDOW_S, WINDOW_SHARE, WINDOW_STEPS = 25, 1.0, 0.25, 5
 """The delivery rate is taken over windows so long, at most a share of the trace, that begin so often in each."""
@@ -60,14 +60,14 @@ def rates_bps(sending: Sending, rtt_s: float) -> np.ndarray:
 
 
 def estimate(
-    sending: Sending, rate_bps: float | None, delay_s: float | None, queue: int | None, base_s: float | None, source: str
+    sending: Sending, rate_bps: float | None, delay_s: float | None, queue: int | None, handshake_s: float | None, source: str
 ) -> PathOf:
-    """Return the link from what was given, and for the rest from what was seen; `base_s` is a least RTT seen besides.
+    """Return the link from what was given, and for the rest from what was seen; a handshake has no transmission to speak of.
 
     Raises InputError.
     """
     samples = sending.rtt[:, 1]
-    least = min([*samples, *([base_s] if base_s else [])], default=None)
+    least = min([*samples, *([handshake_s] if handshake_s else [])], default=None)
     if least is None and delay_s is None:
         raise InputError("--delay", "no RTT sample is there to estimate it from", "like --delay 20ms", source)
     packet = sending.mss_bytes + HEADERS
@@ -78,7 +78,10 @@ def estimate(
     if not rate >= 1:
         raise InputError("--rate", "too little is delivered to estimate it from", "like --rate 10Mbps", source)
     serialisation = 8 * (packet + HEADERS) / rate
-    delay = delay_s if delay_s is not None else max(0.0, (least or 0.0) - serialisation) / 2
+    delay = delay_s
+    if delay is None:
+        bases = [float(samples.min()) - serialisation] if len(samples) else []
+        delay = max(0.0, min([*bases, *([handshake_s] if handshake_s else [])])) / 2
     limit = queue
     if limit is None:
         limit = UNKNOWN_QUEUE
@@ -115,4 +118,12 @@ def has_company(sending: Sending, path: PathOf) -> tuple[bool, float]:
     rates = rates_bps(sending, path.rtt_s)
     full = float(np.quantile(sending.rtt[:, 1], 0.1)) > FULL * path.rtt_s if len(sending.rtt) else False
     varies = len(rates) > 2 and float(rates[len(rates) // 5 :].std() / rates.mean()) > VARIES
-    return bool(full and varies), max(capacity, path.rate_bps) if capacity == capacity else path.rate_bps
+    return bool(full and varies), max(capacity, path.rate_bps) if not math.isnan(capacity) else path.rate_bps
+
+
+def mark_threshold(seen: Seen, path: PathOf) -> int:
+    """Return the packets above which a simulated queue marks, from the median RTT; 0 if the trace has no marks."""
+    rtt = seen.sending.rtt[:, 1]
+    if not seen.marked or not len(rtt):
+        return 0
+    return max(1, round((float(np.median(rtt)) - path.rtt_s) * path.rate_bps / 8 / (path.mss_bytes + HEADERS)))

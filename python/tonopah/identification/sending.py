@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
 from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket, packets, survey
-from tonopah.validate.trace.comparison import MAX_BYTES, MAX_FILE_BYTES, MAX_SECONDS
+from tonopah.validate.trace.comparison import MAX_BYTES, MAX_FILE_BYTES, MAX_SECONDS, NO_MARKS
 from tonopah.validate.trace.connection import WRAP, Acknowledged, Observed, ends, observe, unwrapped
-from tonopah.validate.trace.diagnosis import taken_at, without_copies
+from tonopah.validate.trace.diagnosis import Marks, marks, taken_at, without_copies
 from tonopah.validate.trace.opening import parts
 from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog
-from tonopah.scenario.files import read_file
 
 Curve = NDArray[np.float64]
 HEADERS = 52
@@ -62,6 +62,13 @@ class Seen:
     captured_at: str
     """sender, receiver or between."""
     notes: tuple[str, ...] = ()
+    handshake_s: float | None = None
+    marks: Marks = NO_MARKS
+
+    @property
+    def marked(self) -> bool:
+        """Tell whether the network marked, or the receiver said that it did."""
+        return self.marks.mode != "off" and bool(self.marks.marked or self.marks.echoed)
 
 
 def curve(times_s: ArrayLike, values: ArrayLike) -> Curve:
@@ -83,10 +90,14 @@ def read(path: Path, number: int, seconds: float) -> Seen:
     found, _ = without_copies(packets(capture, number, round(until * 1e9), MAX_BYTES))
     place, why = taken_at(found, source)
     seen = observe(found, source, until, MAX_BYTES)
+    if not seen.sender.segments:
+        raise InputError("", f"connection {number} has no data", None, source)
+    handshake_s = seen.sender.handshake_ns / 1e9 or None
+    more = (handshake_s, marks(found, source))
     if place == "receiver":
-        return Seen(at_receiver(found, source), seen.name, len(capture.connections), place)
-    notes = () if place == "sender" else (f"{why}: the curves are those that a sender there would have",)
-    return Seen(of_observed(seen), seen.name, len(capture.connections), place or "sender", notes)
+        return Seen(at_receiver(found, source), seen.name, len(capture.connections), place, (), None, more[1])
+    notes = () if place in (None, "sender") else (f"{why}: the curves are those that a sender there would have",)
+    return Seen(of_observed(seen), seen.name, len(capture.connections), "between" if notes else "sender", notes, *more)
 
 
 def of_observed(seen: Observed) -> Sending:
@@ -121,20 +132,23 @@ def at_receiver(found: Sequence[CapturedPacket], source: str) -> Sending:
                 raise InputError("", text, "capture at the sender, or enable net.ipv4.tcp_timestamps", source)
             seq = unwrapped(packet.seq + bool(packet.flags & SYN) - base, high)
             mss = max(mss, packet.length)
+            known, acked_ns, exact = acks.before(packet.stamp[1])
+            # It was sent when the ACK that it echoes had come, a constant time after that left.
+            sent_ns = acked_ns if acked_ns is not None else packet.t_ns
             if seq < high:
-                again.append(packet.t_ns)
+                again.append(sent_ns)
             high = max(high, seq + packet.length)
             arrived.add(max(seq, 0), seq + packet.length)
-            known, sent_ns = acks.before(packet.stamp[1])
-            rows.append((packet.t_ns, max(0, high - known)))
+            rows.append((sent_ns, max(0, high - known)))
             delivered.append((packet.t_ns, arrived.total))
-            if sent_ns is not None:
+            if exact:
                 rtt.append((packet.t_ns, packet.t_ns - sent_ns))
     if not rows:
         raise InputError("", "its TCP segments carry no data", None, source)
-    start = rows[0][0]
+    start, arrival = rows[0][0], delivered[0][0]
+    rows.sort(key=lambda row: row[0])
     return Sending(
-        points(rows, start), points(delivered, start), points(rtt, start, 1e-9), (np.array(again, float) - start) / 1e9, mss,
+        points(rows, start), points(delivered, arrival), points(rtt, arrival, 1e-9), (np.array(again, float) - start) / 1e9, mss,
         (rows[-1][0] - start) / 1e9,
     )  # fmt: skip
 
@@ -177,9 +191,9 @@ class Acks:
             self.known.append(self.found.total)
             self.times.append(packet.t_ns)
 
-    def before(self, echo: int) -> tuple[int, int | None]:
-        """Return the bytes that a sender that echoes a value knew to have arrived, and when the ACK with it was first sent."""
+    def before(self, echo: int) -> tuple[int, int | None, bool]:
+        """Return what a sender that echoes a value knew to have arrived, when that ACK left, and whether it has the value."""
         place = bisect_right(self.values, echo) - 1
         if place < 0:
-            return 0, None
-        return self.known[place], self.times[place] if self.values[place] == echo else None
+            return 0, None, False
+        return self.known[place], self.times[place], self.values[place] == echo

@@ -18,12 +18,12 @@ from tonopah.identification.link import PathOf
 from tonopah.identification.sending import HEADERS, Sending, curve
 
 LINUX = (
-    "reno", "cubic", "bic", "bbr", "cdg", "westwood", "highspeed", "hybla", "htcp", "vegas", "nv", "veno", "scalable", "lp", "yeah",
-    "illinois",
+    "reno", "cubic", "bic", "bbr", "cdg", "westwood", "highspeed", "hybla", "htcp", "vegas", "nv", "veno", "scalable", "lp",
+    "yeah", "illinois",
 )  # fmt: skip
 OTHERS: tuple[Any, ...] = (
-    {"name": "cubic", "profile": "linux", "hystart": False}, {"name": "cubic", "profile": "rfc"}, "bbr3", "copa", "vivace", "ledbat",
-    "compound", {"name": "lp", "profile": "paper"},
+    {"name": "cubic", "profile": "linux", "hystart": False}, {"name": "cubic", "profile": "rfc"}, "bbr3", "copa", "vivace",
+    "ledbat", "compound", {"name": "lp", "profile": "paper"},
 )  # fmt: skip
 CANDIDATES: tuple[Any, ...] = (*LINUX, *OTHERS)
 MARKED = ("dctcp", "prague")
@@ -36,6 +36,7 @@ RATE, RTT, QUEUE = 0.01, 0.02, 0.05
 """Shares by which the link is drawn around its estimate."""
 SAMPLES, LEAST_STEP_S = 1200, 0.005
 ACCESS = 100
+NAMING = ("name", "profile", "python", "native")
 SERIES = ["outstanding", "acked", "retransmits", "srtt"]
 
 
@@ -77,7 +78,7 @@ class Simulated:
     sent: list[Sending] = field(default_factory=list)
 
 
-def candidates_of(given: Sequence[Any], marks: bool) -> list[Candidate]:
+def candidates_of(given: Sequence[Any], marks: bool = False) -> list[Candidate]:
     """Return candidates by what names them; the usual ones without names. Raises InputError."""
     wanted = list(given) or [*CANDIDATES, *(MARKED if marks else ())]
     found = []
@@ -86,7 +87,7 @@ def candidates_of(given: Sequence[Any], marks: bool) -> list[Candidate]:
         subject = algorithm.subject
         own = subject.label.removesuffix(")").partition(" (")[2]
         table = subject.cc if isinstance(subject.cc, dict) else {}
-        extra = "".join(f" {key}={json.dumps(value)}" for key, value in table.items() if key not in ("name", "profile", "python", "native"))
+        extra = "".join(f" {key}={json.dumps(value)}" for key, value in table.items() if key not in NAMING)
         label = str(table.get("name", "")) or subject.name
         found.append(Candidate(algorithm, label + extra, str(table.get("profile", own or "own"))))
     return found
@@ -102,7 +103,8 @@ def world(path: PathOf, cc: Any, seconds: float, draw: random.Random, beside: bo
     rate = path.rate_bps * draw.uniform(1 - RATE, 1 + RATE)
     rtt = 2 * path.delay_s * draw.uniform(1 - RTT, 1 + RTT)
     limit = max(2, round(path.queue_packets * draw.uniform(1 - QUEUE, 1 + QUEUE)))
-    starts = (draw.uniform(0, 1), 0.0) if draw.random() < 0.5 else (0.0, draw.uniform(0, 1))
+    late_s = draw.uniform(0, min(1.0, seconds / 3))
+    starts = (late_s, 0.0) if draw.random() < 0.5 else (0.0, late_s)
     queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{limit}p"} | ({"mark_threshold": marks} if marks else {})
     bottleneck = {"rate": f"{rate:.9g}bps", "delay": f"{rtt / 2:.9f}s", "queue": queue}
     flows = [{"from": "left0", "to": "right0", "cc": cc, "start": f"{starts[0] if beside else 0.0:.6f}s", "start_jitter": "0s"}]
