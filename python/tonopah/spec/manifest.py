@@ -49,6 +49,8 @@ class Manifest:
     version: int = VERSION
     algorithms: dict[str, StoredAlgorithm] = field(default_factory=dict)
     """Those that are code, by the name that the study has for them: to read results executes none of it."""
+    sources: dict[str, Any] = field(default_factory=dict)
+    """What plug-ins of other packages made of its scenarios (source.py): to read results imports none of them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as data of JSON."""
@@ -71,6 +73,7 @@ class Manifest:
                 version=int(facts.get("version", 1)),
                 algorithms={str(name): StoredAlgorithm(str(one["digest"]), str(one["description"]))
                             for name, one in facts.get("algorithms", {}).items()},
+                sources=dict(facts.get("sources", {})),
                 reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
             )  # fmt: skip
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
