@@ -75,14 +75,16 @@ def reach(address: str) -> None:
     from distributed.utils import LoopRunner
 
     async def greet() -> None:
-        comm = await connect_to(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
-        await comm.close()
+        # Dask's own limit is not that of a greeting to which nothing is answered.
+        async with asyncio.timeout(CONNECT_S):
+            comm = await connect_to(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
+            await comm.close()
 
     try:
         LoopRunner().run_sync(greet)
     except (OSError, TypeError, ValueError) as error:
         # TypeError: an address tls:// without certificates.
-        message = f"{address} does not answer: {error}"
+        message = f"{address} does not answer: {str(error) or f'nothing within {CONNECT_S} s'}"
         raise InputError("scheduler", message, "like tcp://HOST:8786; docs/cluster.md says what TLS needs") from None
 
 
