@@ -105,7 +105,7 @@ impl Simulation {
         let next_check = invariants::interval(&world);
         let mut simulation = Simulation { world, next_check, watches_flows, recorded: BTreeMap::new() };
         let World { ctx, network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
-        if mode == EventMode::Coalesced && constellation.is_none() && !ctx.keeps_doubles() {
+        if mode == EventMode::Coalesced && constellation.is_none() && !ctx.keeps_doubles() && ctx.waits.is_none() {
             let link_of = |change: &Change| match change {
                 Change::Link { link, .. } => Some(*link),
                 Change::Path { .. } => None,
@@ -387,6 +387,7 @@ impl Simulation {
         if let Some(order) = &mut ctx.order {
             order.on_warmup_end();
         }
+        ctx.waits.iter_mut().for_each(|waits| waits.on_warmup_end());
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));

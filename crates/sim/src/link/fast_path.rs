@@ -55,7 +55,7 @@ impl Link {
 
     /// The measurement interval begins. The packets in the queue belong to it, but not the time they have waited.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
-        self.metrics.on_warmup_end(now);
+        self.metrics.on_warmup_end(now, self.queue_bytes());
         if let Some(service) = &mut self.service {
             service.on_warmup_end(now);
         }
@@ -100,7 +100,8 @@ impl Link {
             return None;
         }
         let Link { virtual_queue: Some(queue), metrics, free_at, rate, .. } = self else { return None };
-        let Some(starts) = queue.reserve(now, size, *free_at, &mut metrics.max_queue) else {
+        let Some(starts) = queue.reserve(now, size, *free_at, [&mut metrics.max_queue, &mut metrics.max_queue_bytes.0])
+        else {
             self.drop_at(ctx, now.time(), id, DropReason::Queue);
             return None;
         };

@@ -46,7 +46,7 @@ impl Priority {
     pub(super) fn new(def: &PriorityDef, rate: Rate, delay: Span, mut rng: Rng) -> Priority {
         let seed = rng.next_u64();
         let band = |(i, queue)| Band {
-            queue: Qdisc::new(queue, rate, delay, Rng::stream(seed, &format!("band/{i}"))),
+            queue: Qdisc::inside(queue, rate, delay, Rng::stream(seed, &format!("band/{i}"))),
             counts: ClassCounts::default(),
         };
         Priority { by: def.by, map: def.map.clone(), bands: def.bands.iter().enumerate().map(band).collect() }

@@ -5,10 +5,11 @@ use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::context::QueueContext;
 use super::fifo::QueuedPacket;
+use super::shaping::{RateChanges, Wakes};
 use super::token_bucket::TokenBucket;
 use super::{Dequeued, Qdisc};
 use crate::packet::DropReason;
-use crate::scenario::TbfDef;
+use crate::scenario::{Overhead, TbfDef};
 
 /// A shaper and the discipline inside it.
 #[derive(Debug)]
@@ -19,6 +20,9 @@ pub(crate) struct Tbf {
     largest: Bytes,
     /// A bucket that is not overdrawn lets a packet of any size start, which the discipline inside chooses only then.
     debt: bool,
+    overhead: Overhead,
+    wakes: Wakes,
+    changes: RateChanges,
     pub(super) inner: Qdisc,
 }
 
@@ -33,13 +37,16 @@ impl Tbf {
             peak: peak.map(|(rate, burst)| TokenBucket::new(rate, burst)),
             largest: if def.debt { Bytes(u64::MAX) } else { peak.map_or(burst, |(_, most)| burst.min(most)) },
             debt: def.debt,
-            inner: Qdisc::new(&def.queue, line.min(def.rate), delay, rng),
+            overhead: def.overhead,
+            wakes: Wakes::new(def.wake),
+            changes: RateChanges::new(def.changes.iter().map(|change| (change.at, change.rate))),
+            inner: Qdisc::inside(&def.queue, line.min(def.rate), delay, rng),
         }
     }
 
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        if arrival.size > self.largest {
+        if ctx.on_line(&self.overhead, &arrival) > self.largest {
             return Err(DropReason::TooLong);
         }
         self.inner.enqueue(ctx, arrival)
@@ -47,14 +54,24 @@ impl Tbf {
 
     /// The packet that may start now, still in the queue; it never overtakes one that may not.
     pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        while let Some((at, rate)) = self.changes.next_due(ctx.now()) {
+            self.sustained.set_rate(at, rate);
+        }
+        if let Some(answer) = self.wakes.asleep(ctx.now(), self.inner.packets()) {
+            return answer;
+        }
         if let Some(at) = self.overdrawn_until(ctx.now()) {
-            return if self.inner.packets() == 0 { Dequeued::Empty } else { Dequeued::Later(at) };
+            return if self.inner.packets() == 0 { Dequeued::Empty } else { self.wait(at) };
         }
         let answer = self.inner.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
-        let needed = if self.debt { Bytes::ZERO } else { head.size };
+        let needed = if self.debt { Bytes::ZERO } else { ctx.on_line(&self.overhead, &head) };
         let at = self.ready_at(ctx.now(), needed);
-        if at > ctx.now() { Dequeued::Later(at) } else { answer }
+        if at > ctx.now() { self.wait(at) } else { answer }
+    }
+
+    fn wait(&mut self, at: Time) -> Dequeued {
+        self.wakes.sleep(self.changes.bound(at))
     }
 
     /// When the debt that a packet left is paid, if it is not.
@@ -72,7 +89,7 @@ impl Tbf {
         let answer = self.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
         for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
-            bucket.overdraw(ctx.now(), head.size);
+            bucket.overdraw(ctx.now(), ctx.on_line(&self.overhead, &head));
         }
         let next = self.inner.dequeue(ctx);
         debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");
