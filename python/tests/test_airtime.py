@@ -69,6 +69,22 @@ def test_the_near_station_keeps_half_of_what_it_has_alone():
     assert near / alone == pytest.approx(0.5, rel=0.04)
 
 
+@pytest.mark.parametrize("metres", [3.0, 40.0, 60.0])
+def test_what_a_near_station_has_does_not_hang_on_how_far_the_other_one_is(metres):
+    def run(stations):
+        scenario = world(stations, udp)
+        scenario["channel"][0]["radio"] = {"standard": "a", "rate_control": "aarf", "scheduler": "airtime"}
+        for node in scenario["node"]:
+            node["y"] = metres if node["name"] == "far" else node.get("y", 0.0)
+        return tp.run(scenario)
+
+    both = run(("near", "far"))
+    airtimes = {node["node"]: node["airtime_s"] + node["airtime_addressed_s"] for node in both.summary["nodes"][2:]}
+    assert airtimes["near"] / airtimes["far"] == pytest.approx(1, rel=0.02)
+    # About half of what it has alone: contention between frames is not airtime.
+    assert both.flows["throughput_bps"][0] / run(("near",)).flows["throughput_bps"][0] == pytest.approx(0.5, rel=0.1)
+
+
 def test_a_sparse_station_waits_for_one_aggregate_of_each_other():
     scenario = world(("near", "far", "third"), udp, "n")
     scenario["flow"][2]["app"] = {"kind": "cbr", "rate": "20pps", "size": "100B", "transport": "udp"}

@@ -126,3 +126,65 @@ def test_children_that_have_more_than_their_parent_are_warned_of():
     queue = {"kind": "htb", "classes": [ALL, leaf("a", "8Mbps", hosts=["left0"]), leaf("b", "8Mbps")]}
     (warning,) = tp.check(world(queue, cbr("1Mbps")))["warnings"]
     assert "children have 16Mbps in any case, above the ceiling of 10Mbps" in str(warning)
+
+
+def line(shaper, autorate=None, app=None, **more):
+    """A router with a shaper before a modem with a long queue, whose line falls from 40 to 10 Mb/s after 20 s."""
+    # Probes must not wait for the load in the shaper itself.
+    inside = {"queue": {"kind": "fq_codel"}} if shaper == "tbf" else {}
+    queue = {"kind": shaper, "rate": "20Mbps"} | inside | ({"autorate": autorate} if autorate else {})
+    probe = {"kind": "cbr", "rate": "20pps", "size": "64B", "transport": "udp"}
+    return {
+        "duration": "50s",
+        "network": {"kind": "graph"},
+        "tcp": {"recv_buffer": "16MB"},
+        "node": [{"name": name} for name in ("a", "router", "modem", "b")],
+        "link": [
+            {"from": "a", "to": "router", "rate": "1Gbps", "delay": "1ms", "queue": "10000p"},
+            {"from": "router", "to": "modem", "rate": "1Gbps", "delay": "1us", "queue": queue, "reverse": {"queue": "1000p"}},
+            {
+                "from": "modem", "to": "b", "rate": "40Mbps", "delay": "10ms", "queue": "1MB",
+                "changes": [{"at": "20s", "rate": "10Mbps"}],
+            },
+        ],
+        "flow": [
+            {"from": "a", "to": "b", "app": app or {"kind": "bulk"}},
+            {"name": "ping", "from": "a", "to": "b", "app": probe},
+        ],
+        "record": {"series": ["throughput"], "every": "1s", "bin": "1s"},
+    } | more  # fmt: skip
+
+
+AUTORATE = {"probe": "ping", "min_rate": "5Mbps", "max_rate": "80Mbps"}
+
+
+@pytest.mark.parametrize("shaper", ["cake", "tbf"])
+def test_a_controller_follows_the_line_up_and_down(shaper):
+    # cake-autorate: 4 % for each measurement of load (0.2 s), at least 1 % and at most 25 % down on late probes.
+    controlled, fixed = (tp.run(line(shaper, autorate)) for autorate in (AUTORATE, None))
+    table = controlled.series("throughput")
+    rate = table[table["flow"] == 0].set_index("t_s")["value"] / 1e6
+    assert rate[10:19].mean() > 25 and 7 < rate[30:].mean() < 10
+    # Without it the queue of the modem grows from then on.
+    assert fixed.flows["delay_p95_s"][1] > 3 * controlled.flows["delay_p95_s"][1]
+
+
+def test_a_controller_of_no_load_stays_at_the_base():
+    result = tp.run(line("cake", AUTORATE, app=cbr("1Mbps")["app"]))
+    assert result.flows["delay_p95_s"][1] < 0.013 and result.flows["dropped_packets"][0] == 0
+
+
+@pytest.mark.parametrize(
+    ("shaper", "change", "path", "message"),
+    [
+        ("cake", {"probe": "pong"}, "autorate.probe", "none of the flows has the name"),
+        ("tbf", {"min_rate": "30Mbps"}, "autorate.min_rate", "is not at most the rate of the shaper (20Mbps)"),
+        ("tbf", {"delayed": 7}, "autorate.delayed", "is not a count from 1 to the window (6)"),
+        ("cake", {"up_threshold": "40ms"}, "autorate.up_threshold", "is not below delay_threshold (30ms)"),
+        ("cake", {"high_load": 1.5}, "autorate.high_load", "is not a number above 0 and up to 1"),
+    ],
+)
+def test_a_controller_of_nothing_is_an_error(shaper, change, path, message):
+    with pytest.raises(ScenarioError) as error:
+        tp.run(line(shaper, AUTORATE | change))
+    assert f"link[1].queue.{path}: " in str(error.value) and message in str(error.value)

@@ -237,6 +237,7 @@ impl Simulation {
                 if network.on_arrive(ctx, link, packet) {
                     let packet = ctx.deliver(packet);
                     hosts.on_packet(ctx, network, &packet);
+                    self.world.report_delay(&packet);
                     self.on_flow_change(packet.to.flow());
                 }
             }
@@ -285,6 +286,7 @@ impl Simulation {
                 while let Some(packet) = delivered {
                     let World { ctx, network, hosts, .. } = &mut self.world;
                     hosts.on_packet(ctx, network, &packet);
+                    self.world.report_delay(&packet);
                     self.on_flow_change(packet.to.flow());
                     let World { ctx, network, .. } = &mut self.world;
                     delivered = network.next_delivery(ctx);

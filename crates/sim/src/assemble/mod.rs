@@ -94,6 +94,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         hosts: Hosts::new(flows, sessions),
         workloads,
         changes,
+        probes: groups.probes,
         series,
         reachability,
         constellation: dynamics,

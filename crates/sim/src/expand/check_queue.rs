@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use tcp::units::{Bytes, Span};
 
-use super::check_shaper::{check_htb, check_shaping};
+use super::check_shaper::{check_autorate, check_htb, check_shaping};
 use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{
     Amount, CakeDef, CeSelector, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, Overhead,
@@ -207,6 +207,7 @@ fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
         }
     }
     check_shaping(place, def.wake, &def.overhead, &def.changes)?;
+    check_autorate(place, def.autorate.as_deref(), Some(def.rate), &def.changes)?;
     for (index, change) in
         def.changes.iter().enumerate().filter(|(_, change)| def.peak.is_some_and(|peak| change.rate >= peak))
     {
@@ -244,6 +245,7 @@ fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
     if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given && def.rate.is_none()) {
         return Err(place.error(field, "belongs to the shaper: give `rate` beside it".into()));
     }
+    check_autorate(place, def.autorate.as_deref(), def.rate, &def.changes)?;
     check_shaping(place, def.wake, &def.overhead, &def.changes)
 }
 

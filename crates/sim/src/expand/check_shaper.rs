@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check_queue::{Place, check_framing};
-use crate::scenario::{HtbClassDef, HtbDef, Overhead, RateChangeAt, ScenarioError, join};
+use crate::scenario::{AutorateDef, HtbClassDef, HtbDef, Overhead, RateChangeAt, ScenarioError, join};
 
 /// Classes of one queue, at most, and levels of them (TC_HTB_MAXDEPTH).
 const MOST_CLASSES: usize = 256;
@@ -19,6 +19,61 @@ pub(super) fn check_shaping(
     wake.map_or(Ok(()), |span| place.time("wake", span))?;
     check_order(place, changes.iter().map(|change| change.at))?;
     check_framing(overhead, &join(place.0, "overhead"))
+}
+
+/// A controller of a shaper's rate.
+pub(super) fn check_autorate(
+    place: &Place<'_>,
+    def: Option<&AutorateDef>,
+    rate: Option<Rate>,
+    changes: &[RateChangeAt],
+) -> Result<(), ScenarioError> {
+    let Some(def) = def else { return Ok(()) };
+    let Some(rate) = rate else {
+        return Err(place.error("autorate", "belongs to the shaper: give `rate` beside it".into()));
+    };
+    if !changes.is_empty() {
+        return Err(place.error("autorate", "and changes would both set the rate; leave one of them out".into()));
+    }
+    let path = join(place.0, "autorate");
+    let place = Place(&path);
+    place.check("min_rate", def.min_rate, def.min_rate <= rate, &format!("at most the rate of the shaper ({rate})"))?;
+    place.check(
+        "max_rate",
+        def.max_rate,
+        def.max_rate >= rate,
+        &format!("at least the rate of the shaper ({rate})"),
+    )?;
+    for (field, span) in [
+        ("delay_threshold", def.delay_threshold),
+        ("up_threshold", def.up_threshold),
+        ("down_threshold", def.down_threshold),
+        ("refractory", def.refractory),
+        ("decay_refractory", def.decay_refractory),
+        ("monitor", def.monitor),
+    ] {
+        place.time(field, span)?;
+    }
+    let (up, late, down) = (def.up_threshold, def.delay_threshold, def.down_threshold);
+    place.check("up_threshold", up, up < late, &format!("below delay_threshold ({late})"))?;
+    place.check("down_threshold", down, down > late, &format!("above delay_threshold ({late})"))?;
+    place.check("window", def.window, (1..=1000).contains(&def.window), "a count from 1 to 1000")?;
+    let counts = (1..=def.window).contains(&def.delayed);
+    place.check("delayed", def.delayed, counts, &format!("a count from 1 to the window ({})", def.window))?;
+    for (field, part) in [
+        ("baseline_increase", def.baseline_increase),
+        ("baseline_decrease", def.baseline_decrease),
+        ("high_load", def.high_load),
+        ("down[0]", def.down[0]),
+        ("down[1]", def.down[1]),
+        ("decay[0]", def.decay[0]),
+    ] {
+        place.check(field, part, part > 0.0 && part <= 1.0, "a number above 0 and up to 1")?;
+    }
+    for (field, factor) in [("up[0]", def.up[0]), ("up[1]", def.up[1]), ("decay[1]", def.decay[1])] {
+        place.check(field, factor, (1.0..=10.0).contains(&factor), "a factor from 1 to 10")?;
+    }
+    Ok(())
 }
 
 /// Changes come one after the other.

@@ -11,7 +11,7 @@ use super::{Delay, Link};
 use crate::engine::context::Context;
 use crate::engine::event::EventKey;
 use crate::engine::trace::Record;
-use crate::ids::PacketId;
+use crate::ids::{FlowId, PacketId};
 use crate::link::loss::Loss;
 use crate::metrics::Waited;
 use crate::packet::DropReason;
@@ -66,6 +66,11 @@ impl Link {
             self.metrics.on_transmission(size, transmission, starts.since(since));
             self.metrics.correct_area(Span::ZERO, now.since(since));
         }
+    }
+
+    /// A flow that probes for controllers of this link's shapers has measured a delay.
+    pub(crate) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        self.queue.on_delay(now, flow, delay);
     }
 
     /// The transmissions of the measurement interval that have begun, and how long their packets waited.

@@ -10,11 +10,13 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::Dequeued;
+use super::autorate::Autorate;
 use super::context::QueueContext;
 use super::fifo::{Held, QueuedPacket};
 use super::report::{HostBytes, QueueReport};
 use super::shaping::{RateChanges, Wakes};
 use crate::hash::spread;
+use crate::ids::FlowId;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -49,6 +51,7 @@ struct Shaper {
     rate: Rate,
     wakes: Wakes,
     changes: RateChanges,
+    autorate: Option<Box<Autorate>>,
     /// When the next packet may start.
     next: Time,
     /// When it may start at the latest, although dropped packets have used the rate.
@@ -70,6 +73,13 @@ impl Shaper {
         }
         let at = self.next.min(self.failsafe);
         (at > now).then(|| self.wakes.sleep(self.changes.bound(at)))
+    }
+
+    fn set_rate(&mut self, rate: Rate, tins: &mut [Tin], classes: Tins, times: [Span; 2]) {
+        self.rate = rate;
+        for (tin, part) in tins.iter_mut().zip(parts(classes)) {
+            tin.set_rate(Rate::from_bps(rate.as_bps() / part), times);
+        }
     }
 
     fn charge(&mut self, size: Bytes, fate: Fate) {
@@ -136,6 +146,7 @@ impl Cake {
                 rate,
                 wakes: Wakes::new(def.wake),
                 changes: RateChanges::new(def.changes.iter().map(|change| (change.at, change.rate))),
+                autorate: def.autorate.as_ref().map(|own| Box::new(Autorate::new(own, rate))),
                 next: Time::ZERO,
                 failsafe: Time::ZERO,
             }),
@@ -257,10 +268,15 @@ impl Cake {
     fn change_rate(&mut self, now: Time) {
         let Some(shaper) = &mut self.shaper else { return };
         while let Some((_, rate)) = shaper.changes.next_due(now) {
-            shaper.rate = rate;
-            for (tin, part) in self.tins.iter_mut().zip(parts(self.classes)) {
-                tin.set_rate(Rate::from_bps(rate.as_bps() / part), self.times);
-            }
+            shaper.set_rate(rate, &mut self.tins, self.classes, self.times);
+        }
+    }
+
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        let Some(shaper) = &mut self.shaper else { return };
+        if let Some(rate) = shaper.autorate.as_mut().and_then(|control| control.on_delay(now, flow, delay)) {
+            shaper.set_rate(rate, &mut self.tins, self.classes, self.times);
         }
     }
 
@@ -317,7 +333,10 @@ impl Cake {
             self.tins[index].counts.class.on_departure(head.size, waited.1);
             self.hosts.on_departure(ctx.hosts(&head), head.size);
             self.tins[index].charge(at, size, now);
-            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, Fate::Sent));
+            if let Some(shaper) = &mut self.shaper {
+                shaper.charge(size, Fate::Sent);
+                shaper.autorate.iter_mut().for_each(|control| control.on_sent(now, size));
+            }
             return Some(head);
         }
     }

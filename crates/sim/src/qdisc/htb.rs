@@ -12,6 +12,7 @@ use super::report::{ClassCounts, HtbClassReport, QueueReport};
 use super::shaping::{RateChanges, Wakes};
 use super::token_bucket::TokenBucket;
 use super::{Dequeued, Qdisc};
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::{Dscp, HtbClassDef, HtbDef, Overhead};
 use turns::Turns;
@@ -282,6 +283,11 @@ impl Htb {
             leaf.queue.on_warmup_end(now);
         }
         self.classes.iter_mut().for_each(|class| (class.lent, class.borrowed) = (0, 0));
+    }
+
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        self.leaves_mut().for_each(|leaf| leaf.queue.on_delay(now, flow, delay));
     }
 
     /// What it counted until now.

@@ -4,6 +4,7 @@
 //! `scenario/queue.rs`.
 
 mod ahead;
+mod autorate;
 mod cake;
 mod cobalt;
 mod codel;
@@ -49,6 +50,7 @@ use tbf::Tbf;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::Queue;
 
@@ -282,6 +284,19 @@ impl Qdisc {
             Qdisc::Htb(queue) => Some(queue.report(now)),
             Qdisc::Ahead(queue) => queue.inner.report(now),
             _ => None,
+        }
+    }
+
+    /// A probing flow has measured a delay: the controllers of shapers set their rates.
+    pub(crate) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        match self {
+            Qdisc::Tbf(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Cake(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Policer(queue) => queue.inner.on_delay(now, flow, delay),
+            Qdisc::Ahead(queue) => queue.inner.on_delay(now, flow, delay),
+            Qdisc::Priority(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Htb(queue) => queue.on_delay(now, flow, delay),
+            _ => {}
         }
     }
 

@@ -10,6 +10,7 @@ use super::context::QueueContext;
 use super::fifo::QueuedPacket;
 use super::report::{BandReport, ClassCounts, QueueReport};
 use super::{Dequeued, Qdisc};
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::{Dscp, PriorityBy, PriorityDef};
 
@@ -105,6 +106,11 @@ impl Priority {
             band.counts.on_warmup_end();
             band.queue.on_warmup_end(now);
         }
+    }
+
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        self.bands.iter_mut().for_each(|band| band.queue.on_delay(now, flow, delay));
     }
 
     /// What it counted until now.

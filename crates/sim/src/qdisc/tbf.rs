@@ -3,11 +3,13 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
+use super::autorate::Autorate;
 use super::context::QueueContext;
 use super::fifo::QueuedPacket;
 use super::shaping::{RateChanges, Wakes};
 use super::token_bucket::TokenBucket;
 use super::{Dequeued, Qdisc};
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::{Overhead, TbfDef};
 
@@ -23,6 +25,7 @@ pub(crate) struct Tbf {
     overhead: Overhead,
     wakes: Wakes,
     changes: RateChanges,
+    autorate: Option<Box<Autorate>>,
     pub(super) inner: Qdisc,
 }
 
@@ -40,6 +43,7 @@ impl Tbf {
             overhead: def.overhead,
             wakes: Wakes::new(def.wake),
             changes: RateChanges::new(def.changes.iter().map(|change| (change.at, change.rate))),
+            autorate: def.autorate.as_ref().map(|own| Box::new(Autorate::new(own, def.rate))),
             inner: Qdisc::inside(&def.queue, line.min(def.rate), delay, rng),
         }
     }
@@ -84,12 +88,22 @@ impl Tbf {
         self.sustained.ready_at(now, size).max(peak)
     }
 
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        if let Some(rate) = self.autorate.as_mut().and_then(|control| control.on_delay(now, flow, delay)) {
+            self.sustained.set_rate(now, rate);
+        }
+        self.inner.on_delay(now, flow, delay);
+    }
+
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
         let answer = self.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
+        let size = ctx.on_line(&self.overhead, &head);
+        self.autorate.iter_mut().for_each(|control| control.on_sent(ctx.now(), size));
         for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
-            bucket.overdraw(ctx.now(), ctx.on_line(&self.overhead, &head));
+            bucket.overdraw(ctx.now(), size);
         }
         let next = self.inner.dequeue(ctx);
         debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::parse::{carried, read};
-use super::shaper::RateChangeAt;
+use super::shaper::{AutorateDef, RateChangeAt};
 
 /// CAKE (Linux, sch_cake): shaper, tins by DSCP, queues of flows with fairness among hosts, COBALT, a filter of ACKs. It marks
 /// ECN-capable packets.
@@ -43,6 +43,9 @@ pub struct CakeDef {
     /// Rates from given times on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<RateChangeAt>,
+    /// A controller that sets the rate by delay and load, as cake-autorate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<Box<AutorateDef>>,
 }
 
 impl Default for CakeDef {
@@ -59,6 +62,7 @@ impl Default for CakeDef {
             overhead: Overhead::Raw,
             wake: None,
             changes: Vec::new(),
+            autorate: None,
         }
     }
 }

@@ -121,7 +121,7 @@ pub use service::{
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub(crate) use shaper::BoundClass;
-pub use shaper::{ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
+pub use shaper::{AutorateDef, ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
 pub use shapes::{FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,

@@ -13,7 +13,7 @@ use super::cake::{CakeDef, Overhead};
 use super::dscp::Dscp;
 use super::dualpi2::DualPi2Def;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
-use super::shaper::{HtbDef, RateChangeAt, is_raw, raw};
+use super::shaper::{AutorateDef, HtbDef, RateChangeAt, is_raw, raw};
 use super::tagged::tagged_enum;
 use super::text::Amount;
 
@@ -97,6 +97,15 @@ impl Queue {
         }
     }
 
+    /// Its controller, if it is a shaper with one.
+    pub fn autorate(&self) -> Option<&AutorateDef> {
+        match self {
+            Queue::Tbf(def) => def.autorate.as_deref(),
+            Queue::Cake(def) => def.autorate.as_deref(),
+            _ => None,
+        }
+    }
+
     /// As `inner`, to be changed.
     pub(crate) fn inner_mut(&mut self) -> Vec<&mut Queue> {
         match self {
@@ -174,6 +183,9 @@ pub struct TbfDef {
     /// Rates from given times on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<RateChangeAt>,
+    /// A controller that sets the rate by delay and load, as cake-autorate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<Box<AutorateDef>>,
     /// The queue whose packets it holds.
     #[serde(default = "inner")]
     pub queue: Box<Queue>,

@@ -153,3 +153,98 @@ impl HtbClassDef {
         !(self.hosts.is_empty() && self.dscp.is_empty() && self.flows.is_empty() && self.workloads.is_empty())
     }
 }
+
+/// A controller that sets the rate of a shaper by delay and load, as cake-autorate 3; the names of its keys are in parentheses. `rate` of
+/// the shaper is where it begins and what it returns to without load (base_shaper_rate).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AutorateDef {
+    /// Name of the flow whose one-way delays it measures: datagrams at a constant rate through the shaper, 20 a second there. It knows a
+    /// delay when the datagram arrives.
+    pub probe: String,
+    /// The lowest rate (min_shaper_rate).
+    pub min_rate: Rate,
+    /// The highest (max_shaper_rate).
+    pub max_rate: Rate,
+    /// A probe that takes so much longer than the baseline is late (owd_delta_delay_thr).
+    #[serde(default = "millis::<30>")]
+    pub delay_threshold: Span,
+    /// Up to this mean of the window the rate rises fastest (avg_owd_delta_max_adjust_up_thr).
+    #[serde(default = "millis::<10>")]
+    pub up_threshold: Span,
+    /// From this mean on it falls fastest (avg_owd_delta_max_adjust_down_thr).
+    #[serde(default = "millis::<60>")]
+    pub down_threshold: Span,
+    /// Probes looked at (bufferbloat_detection_window).
+    #[serde(default = "six")]
+    pub window: u32,
+    /// So many of them have to be late (bufferbloat_detection_thr).
+    #[serde(default = "three")]
+    pub delayed: u32,
+    /// Weight of a longer delay in the baseline (alpha_baseline_increase).
+    #[serde(default = "slowly")]
+    pub baseline_increase: f64,
+    /// Weight of a shorter one (alpha_baseline_decrease).
+    #[serde(default = "quickly")]
+    pub baseline_decrease: f64,
+    /// Factors of the rate when probes are late, the mildest and the strongest (shaper_rate_min_adjust_down_bufferbloat, …_max_…).
+    #[serde(default = "down")]
+    pub down: [f64; 2],
+    /// Factors under load, the least and the greatest (shaper_rate_min_adjust_up_load_high, …_max_…).
+    #[serde(default = "up")]
+    pub up: [f64; 2],
+    /// Factors without load, from above and from below (shaper_rate_adjust_down_load_low, …_up_…).
+    #[serde(default = "decay")]
+    pub decay: [f64; 2],
+    /// Load is high above this part of the rate (high_load_thr).
+    #[serde(default = "three_quarters")]
+    pub high_load: f64,
+    /// Rest after a reduction (bufferbloat_refractory_period).
+    #[serde(default = "millis::<300>")]
+    pub refractory: Span,
+    /// Time between two steps without load (decay_refractory_period).
+    #[serde(default = "millis::<1000>")]
+    pub decay_refractory: Span,
+    /// Interval in which load is measured (monitor_achieved_rates_interval).
+    #[serde(default = "millis::<200>")]
+    pub monitor: Span,
+    /// The flow of `probe`; the assembly finds it.
+    #[serde(skip)]
+    pub(crate) bound: Option<u32>,
+}
+
+fn millis<const MS: u64>() -> Span {
+    Span::from_millis(MS)
+}
+
+fn six() -> u32 {
+    6
+}
+
+fn three() -> u32 {
+    3
+}
+
+fn slowly() -> f64 {
+    0.001
+}
+
+fn quickly() -> f64 {
+    0.9
+}
+
+fn down() -> [f64; 2] {
+    [0.99, 0.75]
+}
+
+fn up() -> [f64; 2] {
+    [1.0, 1.04]
+}
+
+fn decay() -> [f64; 2] {
+    [0.99, 1.01]
+}
+
+fn three_quarters() -> f64 {
+    0.75
+}

@@ -41,7 +41,7 @@ const ALL: &str = r#"{"name": "all", "rate": "8Mbps"}"#;
 fn each_has_its_rate_and_lends_what_it_does_not_use() {
     let classes = [ALL.into(), leaf("EF", "2Mbps", ""), leaf("CS1", "1Mbps", ""), leaf("DF", "5Mbps", "")].join(",");
     // 1 MB/s in all. All three for a second, then one ends.
-    let (mut bench, left) = run(&classes, &[("EF", 250), ("CS1", 2000), ("DF", 2000)], "");
+    let (mut bench, left) = run(&classes, &[("EF", 250), ("CS1", 2000), ("DF", 4000)], "");
     let first = sent(&left, [100, 900]);
     for (flow, share) in [(0, 200_000.0), (1, 100_000.0), (2, 500_000.0)] {
         let part = first[&flow] as f64 / 0.8;
@@ -54,7 +54,7 @@ fn each_has_its_rate_and_lends_what_it_does_not_use() {
     assert!((cs1 + df - 1e6).abs() < 5e3, "{}", cs1 + df);
     let Some(QueueReport::Htb { classes }) = bench.queue.report(at(5000)) else { panic!("classes") };
     let counts: Vec<_> = classes.iter().map(|class| (class.class.as_str(), class.packets)).collect();
-    assert_eq!(counts, [("all", 0), ("EF", 250), ("CS1", 2000), ("DF", 2000)]);
+    assert_eq!(counts, [("all", 0), ("EF", 250), ("CS1", 2000), ("DF", 4000)]);
     assert_eq!(classes[0].lent, classes.iter().map(|class| class.borrowed).sum::<u64>());
 }
 
