@@ -75,10 +75,10 @@ const INTERNALS: &[Internal] = &[
     Internal::of("min_rtt_s", "minimum RTT of the round"),
     Internal::of("backlog", "own segments in the queue (diff)"),
     Internal::of("active", "1 while the delay steers"),
-    Internal::of("w", "window, segments; profile ns2"),
-    Internal::of("rtt_s", "RTT of the round; profile ns2"),
-    Internal::of("head_timeout_s", "fine-grained time-out; profile ns2"),
-    Internal::of("increment", "what an ACK adds, segments; profile ns2"),
+    Internal::of("w", "window, segments"),
+    Internal::of("rtt_s", "RTT of the round"),
+    Internal::of("head_timeout_s", "fine-grained time-out"),
+    Internal::of("increment", "what an ACK adds, segments"),
 ];
 
 const NS2: &[(&str, Value)] =
