@@ -188,6 +188,8 @@ fn agent() -> &'static cc::Algorithm {
         requirements: Requirements { owns_window: true, ..Requirements::NONE },
         params: &[],
         profiles: &[Profile { name: "default", set: &[], recovery: None }],
+        internals: &[],
+        states: &[],
         build: &Agent::build,
     })
 }

@@ -1,7 +1,7 @@
 //! The list of algorithms as data, for whoever shows it: command line, documentation, forms.
 
 use serde_json::{Value as Json, json};
-use tcp::cc::{ALGORITHMS, Algorithm, Param, ParamKind, Value};
+use tcp::cc::{ALGORITHMS, Algorithm, Internal, Param, ParamKind, Value};
 use tcp::compat::cc::is_compat;
 
 /// Every algorithm with its parameters and profiles.
@@ -31,6 +31,8 @@ fn describe(algorithm: &Algorithm) -> Json {
         },
         "params": algorithm.params.iter().map(param).collect::<Json>(),
         "profiles": profiles,
+        "internals": algorithm.internals.iter().map(internal).collect::<Json>(),
+        "states": algorithm.states,
     })
 }
 
@@ -48,6 +50,10 @@ fn param(param: &Param) -> Json {
         "doc": param.doc,
         "source": param.source,
     })
+}
+
+fn internal(internal: &Internal) -> Json {
+    json!({"name": internal.name, "unit": internal.unit(), "doc": internal.doc})
 }
 
 fn value(value: Value) -> Json {

@@ -174,6 +174,11 @@ impl Connection {
         self.sender.as_deref().map(Sender::snapshot)
     }
 
+    /// Passes the internal variables of the algorithm to `put`; none before the handshake is complete.
+    pub fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.as_deref().into_iter().for_each(|sender| sender.observe(put));
+    }
+
     /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.
     #[inline]
     pub fn take_rtt_sample(&mut self) -> Option<Span> {

@@ -249,11 +249,15 @@ pub(crate) struct Feedback {
     ceb: u32,
     /// Marked bytes inferred from the ACE field alone, not yet covered by the option.
     inferred: Bytes,
+    /// A mark came at a window of one segment: nothing is sent until the retransmission timer expires (RFC 3168 §6.1.2).
+    pub(crate) waits: bool,
+    /// Such pauses in a row.
+    pub(crate) waits_in_a_row: u32,
 }
 
 impl Feedback {
     pub(crate) fn new(mode: EcnMode) -> Feedback {
-        Feedback { mode, cep: u64::from(INITIAL_CEP), ceb: 0, inferred: Bytes::ZERO }
+        Feedback { mode, cep: u64::from(INITIAL_CEP), ceb: 0, inferred: Bytes::ZERO, waits: false, waits_in_a_row: 0 }
     }
 
     /// True if a segment that acknowledges nothing new carries no ECN feedback.

@@ -204,6 +204,12 @@ impl RttEstimator {
         self.set_rto();
     }
 
+    /// The time-out is doubled so many times.
+    pub(crate) fn back_off_to(&mut self, times: u32) {
+        self.backoff = times;
+        self.set_rto();
+    }
+
     /// No sample was to be had from a handshake that needed a retransmission: start from this time-out (§5.7: 3 s).
     pub(crate) fn set_initial(&mut self, rto: Span) {
         self.bounds.initial = rto;

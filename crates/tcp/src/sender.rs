@@ -251,6 +251,11 @@ impl Sender {
         }
     }
 
+    /// Passes the internal variables of the algorithm to `put`.
+    pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.core.cc.observe(put);
+    }
+
     /// The newest RTT sample, once.
     #[inline]
     pub(crate) fn take_rtt_sample(&mut self) -> Option<Span> {

@@ -4,10 +4,12 @@
 //! window is not larger after congestion or silence, grows only where growth is allowed, and never shrinks on an ACK.
 //! Sizes, times and parameters are drawn from the extremes.
 
+use std::collections::BTreeSet;
+
 use tcp::SeqNo;
 use tcp::cc::{
-    ALGORITHMS, Ack, Algorithm, Cause, CcConfig, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
-    RttSample, Sent, Setup, State, Value, View, Window,
+    ALGORITHMS, Ack, Algorithm, Cause, CcConfig, Congestion, CongestionControl, Head, Internal, Lost, ParamKind,
+    RateSample, RttSample, Sent, Setup, State, Value, View, Window,
 };
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -64,6 +66,9 @@ struct World {
     view: View,
     cwnd: Bytes,
     classic: bool,
+    internals: &'static [Internal],
+    /// What it has shown of itself.
+    observed: BTreeSet<&'static str>,
     /// The window before the episode under way.
     undone: Option<Window>,
 }
@@ -90,7 +95,8 @@ impl World {
         };
         let classic = CLASSIC.contains(&algorithm.name);
         let cwnd = cc.window().cwnd;
-        World { rng, cc, view, cwnd, classic, undone: None }
+        let internals = algorithm.internals;
+        World { rng, cc, view, cwnd, classic, internals, observed: BTreeSet::new(), undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.
@@ -132,7 +138,12 @@ impl World {
         assert!(window.cwnd >= self.view.mss, "{window:?} is below one segment of {:?}", self.view.mss);
         assert!(window.cwnd < SANE, "{window:?}");
         assert!(window.ssthresh >= self.view.mss, "{window:?}");
-        self.cc.observe(&mut |name, value| assert!(value.is_finite(), "{name} = {value}"));
+        let (internals, observed) = (self.internals, &mut self.observed);
+        self.cc.observe(&mut |name, value| {
+            assert!(value.is_finite(), "{name} = {value}");
+            assert!(internals.iter().any(|internal| internal.name == name), "{name} is not in the list of internals");
+            observed.insert(name);
+        });
         self.cwnd = window.cwnd;
     }
 
@@ -267,7 +278,8 @@ impl World {
         self.view.may_grow = false;
         let flight = self.view.flight;
         let head = Some(Head { sent_at: self.earlier(), transmissions: 1 + self.rng.below(4) as u32 });
-        let event = Congestion { cause, state_before, flight, first, loss_window, head };
+        let event =
+            Congestion { cause, state_before, flight, first, again: !first && cause == Cause::Rack, loss_window, head };
         self.cc.on_congestion(&event, &self.view);
         let after = self.cc.window();
         if self.classic {
@@ -314,6 +326,7 @@ impl World {
 #[test]
 fn every_algorithm_keeps_the_contract_in_every_profile() {
     for algorithm in ALGORITHMS {
+        let mut observed = BTreeSet::new();
         for profile in algorithm.profiles {
             for seed in 0..RUNS {
                 let rng = Rng::stream(seed, &format!("contract/{}/{}", algorithm.name, profile.name));
@@ -321,8 +334,11 @@ fn every_algorithm_keeps_the_contract_in_every_profile() {
                 for _ in 0..STEPS {
                     world.step();
                 }
+                observed.append(&mut world.observed);
             }
         }
+        let unseen = algorithm.internals.iter().filter(|internal| !observed.contains(internal.name));
+        assert_eq!(unseen.map(|internal| internal.name).collect::<Vec<_>>(), [""; 0], "{}", algorithm.name);
     }
 }
 

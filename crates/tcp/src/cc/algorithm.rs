@@ -25,8 +25,34 @@ pub struct Algorithm {
     pub params: &'static [Param],
     /// Historical forms; the first is the default.
     pub profiles: &'static [Profile],
+    /// Variables that [`CongestionControl::observe`] shows.
+    pub internals: &'static [Internal],
+    /// The words of the variable `state`, by its number.
+    pub states: &'static [&'static str],
     /// Constructor.
     pub build: &'static Build,
+}
+
+/// A variable that an algorithm shows of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Internal {
+    /// Its name, which ends in its unit: `_bytes`, `_s`, `_bps`, none for ratios and counts.
+    pub name: &'static str,
+    /// Description.
+    pub doc: &'static str,
+}
+
+impl Internal {
+    /// A variable.
+    pub const fn of(name: &'static str, doc: &'static str) -> Internal {
+        Internal { name, doc }
+    }
+
+    /// Its unit, or "" for a pure number.
+    pub fn unit(&self) -> &'static str {
+        let units = [("_bytes", "B"), ("_s", "s"), ("_bps", "bit/s")];
+        units.iter().find(|(end, _)| self.name.ends_with(end)).map_or("", |(_, unit)| unit)
+    }
 }
 
 /// What an algorithm requires of its connection. A requirement is switched on; a setting that contradicts it is an

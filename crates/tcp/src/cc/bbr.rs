@@ -14,7 +14,7 @@ mod rate;
 
 use params::Settings;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
 use super::parameters::ParamValues;
@@ -34,8 +34,27 @@ pub(super) const BBR: Algorithm = Algorithm {
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
+    internals: INTERNALS,
+    states: &["startup", "drain", "probe_bw", "probe_rtt"],
     build: &|values, setup| Box::new(Bbr::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("state", "phase of the state machine"),
+    Internal::of(
+        "bw_bps",
+        "estimated bandwidth: the largest delivery rate of ten rounds, or what a policer lets through",
+    ),
+    Internal::of("pacing_bps", "pacing rate"),
+    Internal::of("pacing_gain", "factor of the pacing rate"),
+    Internal::of("cwnd_gain", "factor of the window"),
+    Internal::of("phase", "place in the cycle of gains, 0 to 7"),
+    Internal::of("full_pipe", "1 once the pipe was full"),
+    Internal::of("extra_acked_bytes", "what ACK aggregation adds to the window"),
+    Internal::of("policed", "1 while a policer is believed to limit"),
+    Internal::of("min_rtt_s", "minimum RTT of ten seconds"),
+];
 
 /// Pacing gains of a cycle, in 256ths.
 const CYCLE: [u64; 8] = [GAIN * 5 / 4, GAIN * 3 / 4, GAIN, GAIN, GAIN, GAIN, GAIN, GAIN];
@@ -336,14 +355,14 @@ impl CongestionControl for Bbr {
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         let mss = self.settings.mss;
-        put("mode", f64::from(self.mode as u8));
+        put("state", f64::from(self.mode as u8));
         put("bw_bps", rate::bytes_per_second(self.bw(), GAIN, 0, mss) as f64 * 8.0);
         put("pacing_bps", self.pacing as f64 * 8.0);
         put("pacing_gain", self.pacing_gain as f64 / GAIN as f64);
         put("cwnd_gain", self.cwnd_gain as f64 / GAIN as f64);
         put("phase", self.phase as f64);
         put("full_pipe", f64::from(u8::from(self.filled)));
-        put("extra_acked", self.aggregation.extra(self.bw()) as f64);
+        put("extra_acked_bytes", self.aggregation.extra(self.bw()) as f64 * mss.as_f64());
         put("policed", f64::from(u8::from(self.policer.bw().is_some())));
         if let Some(min_rtt_us) = self.min_rtt_us {
             put("min_rtt_s", Span::from_micros(min_rtt_us).as_secs_f64());

@@ -14,7 +14,7 @@ mod signals;
 
 use params::Settings;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
 use super::parameters::ParamValues;
@@ -32,8 +32,29 @@ pub(super) const BBR3: Algorithm = Algorithm {
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
+    internals: INTERNALS,
+    states: &["startup", "drain", "probe_bw_down", "probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_rtt"],
     build: &|values, setup| Box::new(Bbr3::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("state", "phase of the state machine"),
+    Internal::of("bw_bps", "estimated bandwidth within its bounds (BBR.bw)"),
+    Internal::of("max_bw_bps", "the largest delivery rate of two cycles (BBR.max_bw)"),
+    Internal::of("pacing_bps", "pacing rate"),
+    Internal::of("pacing_gain", "factor of the pacing rate"),
+    Internal::of("cwnd_gain", "factor of the window"),
+    Internal::of("full_pipe", "1 once the pipe was full (BBR.full_bw_reached)"),
+    Internal::of("extra_acked_bytes", "what ACK aggregation adds to the window (BBR.extra_acked)"),
+    Internal::of("min_rtt_s", "minimum RTT (BBR.min_rtt)"),
+    Internal::of("bw_shortterm_bps", "bound of the bandwidth since the last loss (BBR.bw_shortterm)"),
+    Internal::of(
+        "inflight_shortterm_bytes",
+        "bound of the data in flight since the last loss (BBR.inflight_shortterm)",
+    ),
+    Internal::of("inflight_longterm_bytes", "bound of the data in flight that loss has shown (BBR.inflight_longterm)"),
+];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mode {
@@ -326,20 +347,23 @@ impl CongestionControl for Bbr3 {
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("mode", f64::from(self.mode as u8));
+        put("state", f64::from(self.mode as u8));
         put("bw_bps", self.bw * 8.0);
         put("max_bw_bps", self.max_bw() * 8.0);
         put("pacing_bps", self.pacing * 8.0);
         put("pacing_gain", self.pacing_gain());
         put("cwnd_gain", self.cwnd_gain());
         put("full_pipe", f64::from(u8::from(self.full.reached)));
-        put("extra_acked", self.extra.filter.get());
+        put("extra_acked_bytes", self.extra.filter.get());
         if let Some(least) = self.rtt.least {
             put("min_rtt_s", least.as_secs_f64());
         }
         let ModelBounds { bw_short, inflight_short, inflight_long } = self.bounds;
-        let bounds =
-            [("bw_short_bps", bw_short * 8.0), ("inflight_short", inflight_short), ("inflight_long", inflight_long)];
+        let bounds = [
+            ("bw_shortterm_bps", bw_short * 8.0),
+            ("inflight_shortterm_bytes", inflight_short),
+            ("inflight_longterm_bytes", inflight_long),
+        ];
         bounds.into_iter().filter(|(_, value)| value.is_finite()).for_each(|(name, value)| put(name, value));
     }
 }

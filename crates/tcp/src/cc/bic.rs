@@ -7,7 +7,7 @@
 //! is left out: its details were not checked against the paper.
 
 use super::aimd::{Aimd, OF_CWND};
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::jiffies::{HZ, jiffies};
 use super::parameters::{Param, ParamValues, Profile, Value};
@@ -28,8 +28,17 @@ pub(super) const BIC: Algorithm = Algorithm {
         Profile { name: "netsim", set: NETSIM, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Bic::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("w_max", "window before the last loss, segments"),
+    Internal::of("cnt", "acknowledged segments that add one"),
+    Internal::of("ack_ratio", "segments per ACK"),
+];
 
 const NETSIM: &[(&str, Value)] = &[
     // NetSim shows the kernel's parameters for CUBIC; that its BIC is the kernel's too is an inference.

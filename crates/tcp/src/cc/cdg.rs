@@ -9,7 +9,7 @@ mod memory;
 
 use memory::{Memory, Pair, Queue};
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::round_rtt::is_cong_avoid_called;
@@ -27,8 +27,18 @@ pub(super) const CDG: Algorithm = Algorithm {
     requirements: Requirements { random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Cdg::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("shadow", "shadow window, segments"),
+    Internal::of("backoffs", "back-offs in a row without effect"),
+    Internal::of("gradient_min_s", "smoothed gradient of the minimum RTT"),
+    Internal::of("gradient_max_s", "smoothed gradient of the maximum RTT"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("window", 1.0..=256.0, 8.0)

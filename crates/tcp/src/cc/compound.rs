@@ -5,7 +5,7 @@
 //! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module of Linux 2.6.22,
 //! with the minimum RTT of the round and an integer root. Not modelled: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::round_rtt::RoundRtt;
@@ -25,8 +25,17 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
         Profile { name: "paper", set: &[], recovery: None },
         Profile { name: "linux26", set: LINUX26, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Compound::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("dwnd_bytes", "delay window"),
+    Internal::of("diff", "own segments in the queue"),
+    Internal::of("base_rtt_s", "minimum RTT"),
+];
 
 const LINUX26: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("low_window", Value::Number(0.0))];
 

@@ -63,6 +63,12 @@ pub trait CongestionControl: fmt::Debug + Send {
         false
     }
 
+    /// True if the sender keeps two rules of RFCs that Linux does not: the loss of a retransmission reduces again (RFC 5681
+    /// §4.3), and a mark at a window of one segment stops it until its retransmission timer expires (RFC 3168 §6.1.2).
+    fn is_strict(&self) -> bool {
+        false
+    }
+
     /// Pacing rate; `None` leaves it to the connection, which paces only if so configured.
     fn pacing_rate(&self) -> Option<Rate> {
         None

@@ -14,7 +14,7 @@
 
 mod windowed;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, Lost, View};
@@ -37,8 +37,19 @@ pub(super) const COPA: Algorithm = Algorithm {
             recovery: None,
         },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Copa::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("delta", "queueing delay against rate"),
+    Internal::of("velocity", "speed of the window"),
+    Internal::of("competitive", "1 in competitive mode"),
+    Internal::of("queueing_delay_s", "standing RTT less minimum RTT"),
+    Internal::of("target", "target of the window, segments"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("delta", 0.01..=10.0, 0.5)

@@ -8,9 +8,9 @@
 pub(crate) mod linux;
 mod rfc;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::hystart::{self, HyStart, PlusPlus};
-use super::parameters::{Param, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value, strict};
 use super::reno_window::SLOW_START_LIMIT;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::Window;
@@ -25,13 +25,15 @@ pub(crate) const CUBIC: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
-        Profile { name: "rfc", set: &[], recovery: None },
+        Profile { name: "rfc", set: &[("strict", Value::Flag(true))], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "linux26", set: LINUX26, recovery: None },
         Profile { name: "hystart++", set: PLUS_PLUS, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
         Profile { name: "netsim", set: NETSIM, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| {
         if values.flag("linux26") {
             Box::new(Linux26Cubic::new(values, setup))
@@ -42,6 +44,19 @@ pub(crate) const CUBIC: Algorithm = Algorithm {
         }
     },
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("css", "1 in Conservative Slow Start; with hystart_plus_plus"),
+    Internal::of("w_max", "window before the last loss, segments"),
+    Internal::of("cwnd_prior", "window at the last loss, segments"),
+    Internal::of("epoch_s", "start of the stage of congestion avoidance"),
+    Internal::of("k_s", "time from there to w_max"),
+    Internal::of("w_est", "window that Reno would have, segments"),
+    Internal::of("cnt", "acknowledged segments that add one; profile linux"),
+    Internal::of("delay_min_s", "minimum RTT; profile linux"),
+    Internal::of("segments_per_ack", "segments per ACK; profile linux26"),
+];
 
 const LINUX: &[(&str, Value)] = &[
     ("integer", Value::Flag(true)),
@@ -103,6 +118,7 @@ const PARAMS: &[Param] = &[
     Param::flag("reno_friendly", true)
         .doc("never slower than Reno would be")
         .source("RFC 9438 section 4.3; Linux tcp_friendliness"),
+    strict(),
     Param::flag("per_segment", true)
         .doc("growth per acknowledged segment, so that delayed ACKs cost nothing, instead of per ACK; profile rfc")
         .source("RFC 9438 section 4.4 says per ACK"),

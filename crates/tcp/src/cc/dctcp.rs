@@ -6,7 +6,7 @@
 //! before it counts. The receiver's half, an echo that follows every change of state, is in `ecn.rs`. Not modelled: pacing
 //! below two segments, and Linux's protective load balancing, which moves a flow to another path.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
@@ -27,8 +27,13 @@ pub(super) const DCTCP: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Dctcp::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[Internal::of("alpha", "share of marked bytes, smoothed")];
 
 const LINUX: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("slow_start_limit", Value::Number(1e6))];
 

@@ -112,17 +112,27 @@ impl Driver {
         self.cc.on_ack(ack, &self.view);
     }
 
-    /// An episode begins, with the whole window outstanding.
-    pub(crate) fn congestion(&mut self, cause: Cause) {
-        let flight = self.cc.window().cwnd;
-        let event = Congestion {
+    fn event(&mut self, cause: Cause) -> Congestion {
+        Congestion {
             cause,
             state_before: self.view.state,
-            flight,
+            flight: self.cc.window().cwnd,
             first: true,
+            again: false,
             loss_window: MSS,
             head: Some(Head { sent_at: self.view.now, transmissions: 1 }),
-        };
+        }
+    }
+
+    /// A retransmission was lost.
+    pub(crate) fn lost_again(&mut self) {
+        let event = Congestion { first: false, again: true, ..self.event(Cause::Rack) };
+        self.cc.on_congestion(&event, &self.view);
+    }
+
+    /// An episode begins, with the whole window outstanding.
+    pub(crate) fn congestion(&mut self, cause: Cause) {
+        let event = self.event(cause);
         self.view.may_grow = false;
         self.cc.on_congestion(&event, &self.view);
         self.view.state = match cause {

@@ -6,7 +6,7 @@
 //! the rule that made it, and counts ACKs, not segments. Limited slow start (RFC 3742) is left out.
 
 use super::aimd::{Aimd, OF_CWND};
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
@@ -25,8 +25,16 @@ pub(super) const HIGHSPEED: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(HighSpeed::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("a", "segments that a window of ACKs adds"),
+    Internal::of("b", "share of the window that a loss takes"),
+];
 
 const LINUX: &[(&str, Value)] =
     &[("table", Value::Flag(true)), ("slow_start_limit", UNLIMITED), ("of_cwnd", Value::Flag(true))];

@@ -8,7 +8,7 @@
 mod linux;
 
 use super::aimd::{Aimd, OF_CWND};
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
@@ -28,6 +28,8 @@ pub(super) const HTCP: Algorithm = Algorithm {
         Profile { name: "paper", set: &[], recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| {
         if values.flag("integer") {
             Box::new(linux::LinuxHtcp::new(values, setup))
@@ -36,6 +38,16 @@ pub(super) const HTCP: Algorithm = Algorithm {
         }
     },
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("alpha", "segments that a window of ACKs adds; profile linux"),
+    Internal::of("beta", "factor of the window at a loss"),
+    Internal::of("last_loss_s", "time of the last loss"),
+    Internal::of("min_rtt_s", "minimum RTT since the last loss"),
+    Internal::of("max_rtt_s", "maximum RTT since the last loss"),
+    Internal::of("throughput", "largest throughput since the last loss, segments per second; profile linux"),
+];
 
 const LINUX: &[(&str, Value)] =
     &[("integer", Value::Flag(true)), ("slow_start_limit", UNLIMITED), ("of_cwnd", Value::Flag(true))];
@@ -209,10 +221,10 @@ impl CongestionControl for Real {
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         put("beta", self.beta);
-        put("last_loss", self.last_loss.as_secs_f64());
+        put("last_loss_s", self.last_loss.as_secs_f64());
         if let Some(range) = self.rtts {
-            put("min_rtt", range.least.as_secs_f64());
-            put("max_rtt", range.greatest.as_secs_f64());
+            put("min_rtt_s", range.least.as_secs_f64());
+            put("max_rtt_s", range.greatest.as_secs_f64());
         }
     }
 }

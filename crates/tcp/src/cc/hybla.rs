@@ -6,7 +6,7 @@
 //! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux.
 
 use super::aimd::{Aimd, OF_CWND};
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
@@ -26,8 +26,13 @@ pub(super) const HYBLA: Algorithm = Algorithm {
         Profile { name: "paper", set: &[("start_from_rho", Value::Flag(true))], recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Hybla::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[Internal::of("rho", "RTT divided by the reference RTT")];
 
 const LINUX: &[(&str, Value)] = &[
     ("eighths", Value::Flag(true)),

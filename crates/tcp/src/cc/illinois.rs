@@ -6,7 +6,7 @@
 //! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Not modelled: ageing of
 //! the maximum RTT, which none of them has.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::round_rtt::is_cong_avoid_called;
@@ -31,8 +31,18 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
             recovery: None,
         },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Illinois::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("alpha", "segments that a window of ACKs adds"),
+    Internal::of("beta", "share of the window that a loss takes"),
+    Internal::of("base_rtt_s", "minimum RTT"),
+    Internal::of("max_rtt_s", "maximum RTT"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("alpha_max", 1.0..=100.0, 10.0)

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
@@ -26,8 +26,14 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "ledbat25", set: &[("target", Value::Number(25.0))], recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Ledbat::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] =
+    &[Internal::of("queueing_s", "queueing delay"), Internal::of("base_s", "base delay, up to a constant")];
 
 const PARAMS: &[Param] = &[
     Param::number("target", 1.0..=1e4, 100.0)

@@ -8,7 +8,7 @@
 //! are spent on that start, no sign is seen, and Reno remains, as recorded. Not modelled: the kernel's guess of the other
 //! clock's rate.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile, Value};
@@ -29,8 +29,17 @@ pub(super) const LP: Algorithm = Algorithm {
         Profile { name: "ns3", set: NS3, recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Lp::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("one_way_s", "smoothed one-way delay, up to a constant"),
+    Internal::of("threshold_s", "one-way delay above which someone else is there"),
+    Internal::of("inferring", "1 while it pauses after a sign"),
+];
 
 const NS3: &[(&str, Value)] = &[
     ("old_echoes", Value::Flag(true)),

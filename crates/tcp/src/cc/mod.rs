@@ -43,7 +43,7 @@ mod westwood;
 pub(crate) mod window;
 mod yeah;
 
-pub use algorithm::{Algorithm, Build, Requirements, Setup};
+pub use algorithm::{Algorithm, Build, Internal, Requirements, Setup};
 pub use config::{CcConfig, CcConfigError};
 pub use controller::{CongestionControl, Decision};
 pub use parameters::{Param, ParamKind, ParamValues, Profile, Value};

@@ -7,7 +7,7 @@
 //! segments of it for the path each time. Integers as in Linux 6.1. Not modelled: base RTTs set by a BPF program, and the
 //! faster growth that the kernel has switched off.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile};
@@ -25,8 +25,17 @@ pub(super) const NV: Algorithm = Algorithm {
     requirements: Requirements { random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Nv::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("max_rate_bps", "largest rate"),
+    Internal::of("base_rtt_s", "minimum RTT"),
+    Internal::of("may_grow", "1 unless a queue was seen"),
+];
 
 const KERNEL: &str = "Linux tcp_nv";
 

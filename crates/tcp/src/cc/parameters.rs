@@ -151,3 +151,13 @@ impl Param {
         }
     }
 }
+
+/// Two rules of RFCs that Linux does not keep ([`super::CongestionControl::is_strict`]).
+pub(super) const fn strict() -> Param {
+    Param::flag("strict", false)
+        .doc(
+            "the loss of a retransmission reduces again (with recovery by RACK), and a mark at a window of one segment \
+             stops the sender until its retransmission timer expires",
+        )
+        .source("RFC 5681 section 4.3, RFC 3168 section 6.1.2; Linux does neither")
+}

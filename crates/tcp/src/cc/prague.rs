@@ -7,7 +7,7 @@
 //! after the kernel of the L4S team. Not modelled: its test for queues that mark as RFC 3168 has it (off
 //! by default there), its other two ways to be independent of the RTT, and windows below one segment.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
@@ -24,8 +24,17 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
     requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Prague::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("alpha", "share of marked bytes, smoothed"),
+    Internal::of("target", "window aimed at, segments"),
+    Internal::of("increase", "segments that a window of unmarked ones adds"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("gain", 1.0 / 1024.0..=1.0, 1.0 / 16.0)

@@ -7,7 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value, strict};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{IdleRule, Window};
@@ -25,6 +25,8 @@ pub(super) const TAHOE: Algorithm = Algorithm {
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Tahoe) },
     ],
+    internals: &[],
+    states: &[],
     build: &|values, setup| Box::new(Reno { dup_ack_collapses: true, ..Reno::new(values, setup) }),
 };
 
@@ -36,11 +38,13 @@ pub(super) const RENO: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
-        Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
+        Profile { name: "rfc", set: &[STRICT], recovery: Some(RecoveryKind::Reno) },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Reno) },
         Profile { name: "ns3", set: NS3, recovery: Some(RecoveryKind::Sack) },
     ],
+    internals: &[],
+    states: &[],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
 
@@ -52,12 +56,20 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
-        Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) },
+        Profile {
+            name: "rfc",
+            set: &[STRICT, ("careful_exit", Value::Flag(true))],
+            recovery: Some(RecoveryKind::NewReno),
+        },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::NewReno) },
         Profile { name: "ns3", set: NS3_NEWRENO, recovery: Some(RecoveryKind::Sack) },
     ],
+    internals: &[],
+    states: &[],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
+
+const STRICT: (&str, Value) = ("strict", Value::Flag(true));
 
 const LINUX: &[(&str, Value)] = &[
     ("slow_start_limit", Value::Number(1e6)),
@@ -83,6 +95,7 @@ const PARAMS: &[Param] = &[
         .unit("segments")
         .doc("minimum window after an ECN echo; after a loss it is two segments")
         .source("RFC 3168 section 6.1.2, RFC 9438 figure 5; Linux, ns-2 and ns-3 2"),
+    strict(),
     Param::flag("half_of_cwnd", false)
         .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
         .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight"),
@@ -105,6 +118,7 @@ struct Reno {
     reno: RenoWindow,
     beta: f64,
     mark_floor: f64,
+    strict: bool,
     half_of_cwnd: bool,
     half_of_rwnd: bool,
     per_ack: bool,
@@ -121,6 +135,7 @@ impl Reno {
             reno: RenoWindow::new(values, setup, IdleRule::of(half_of_cwnd)),
             beta: values.number("beta"),
             mark_floor: values.number("mark_floor"),
+            strict: values.flag("strict"),
             half_of_cwnd,
             half_of_rwnd: values.flag("half_of_rwnd"),
             per_ack: values.flag("per_ack"),
@@ -152,6 +167,7 @@ impl CongestionControl for Reno {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let base = match (self.half_of_cwnd, self.half_of_rwnd) {
+            _ if event.again => self.reno.window.ssthresh,
             (true, true) => self.reno.window.cwnd.min(view.rwnd),
             (true, false) => self.reno.window.cwnd,
             (false, _) => event.flight,
@@ -181,6 +197,10 @@ impl CongestionControl for Reno {
             // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
             self.reno.window.cwnd = self.reno.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
         }
+    }
+
+    fn is_strict(&self) -> bool {
+        self.strict
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -224,6 +244,23 @@ mod tests {
             (0..4).for_each(|_| sender.congestion(Cause::Rack));
             assert_eq!(sender.cwnd(), 2.0, "{name} {profile}: losses");
         }
+    }
+
+    /// RFC 5681 §4.3: the loss of a retransmission lowers cwnd and ssthresh a second time; an undo returns to the first state.
+    #[test]
+    fn a_lost_retransmission_reduces_again() {
+        for (name, once, twice) in [("reno", 10.0, 5.0), ("newreno", 10.0, 5.0), ("cubic", 14.0, 9.8)] {
+            let mut sender = Driver::new(name, "rfc", &[], 20, None);
+            assert!(sender.cc.is_strict(), "{name}");
+            let before = sender.cc.window();
+            sender.congestion(Cause::Rack);
+            assert_eq!((sender.cwnd(), sender.ssthresh()), (once, once), "{name}");
+            sender.lost_again();
+            assert_eq!((sender.cwnd(), sender.ssthresh()), (twice, twice), "{name}");
+            sender.cc.on_undo(before, &sender.view);
+            assert_eq!(sender.cc.window(), before, "{name}");
+        }
+        assert!(["reno", "cubic"].iter().all(|name| !Driver::new(name, "linux", &[], 20, None).cc.is_strict()));
     }
 
     /// With ACKs counted, a round of ten ACKs adds a segment less what the rounding takes.

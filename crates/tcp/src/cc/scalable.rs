@@ -27,6 +27,8 @@ pub(super) const SCALABLE: Algorithm = Algorithm {
         Profile { name: "ns2", set: NS2, recovery: None },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
+    internals: &[],
+    states: &[],
     build: &|values, setup| Box::new(Scalable::new(values, setup)),
 };
 

@@ -214,8 +214,11 @@ pub struct Congestion {
     pub state_before: State,
     /// FlightSize without the segments of limited transmit (RFC 5681 §3.2 step 2).
     pub flight: Bytes,
-    /// First reduction of this episode; otherwise ssthresh must not change.
+    /// First reduction of this episode; otherwise ssthresh must not change, unless it is to be reduced `again`.
     pub first: bool,
+    /// A retransmission was lost: a second indication of congestion (RFC 5681 §4.3). Only for an algorithm that
+    /// [`super::CongestionControl::is_strict`].
+    pub again: bool,
     /// Loss window after a time-out: one segment, plus the data still in the network.
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.

@@ -7,7 +7,7 @@
 
 mod rounds;
 
-use super::algorithm::{Algorithm, Requirements};
+use super::algorithm::{Algorithm, Internal, Requirements};
 use super::parameters::{Param, Profile, Value};
 use super::reno_window::SLOW_START_LIMIT;
 use crate::compat::cc::native_vegas::{Bounds, Native};
@@ -57,6 +57,8 @@ pub(crate) const VEGAS: Algorithm = Algorithm {
         },
         Profile { name: "ns3", set: NS3, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| {
         if values.flag("native") {
             let [alpha, beta, gamma] = ["alpha", "beta", "gamma"].map(|name| values.number(name));
@@ -66,6 +68,18 @@ pub(crate) const VEGAS: Algorithm = Algorithm {
         }
     },
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("base_rtt_s", "minimum RTT"),
+    Internal::of("min_rtt_s", "minimum RTT of the round"),
+    Internal::of("backlog", "own segments in the queue (diff)"),
+    Internal::of("active", "1 while the delay steers"),
+    Internal::of("w", "window, segments"),
+    Internal::of("rtt_s", "RTT of the round"),
+    Internal::of("head_timeout_s", "fine-grained time-out"),
+    Internal::of("increment", "what an ACK adds, segments"),
+];
 
 const NS2: &[(&str, Value)] =
     &[("native", Value::Flag(true)), ("alpha", Value::Number(1.0)), ("beta", Value::Number(3.0))];

@@ -5,7 +5,7 @@
 //! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, the other profile its
 //! port to a simulator. Not modelled: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
@@ -22,8 +22,14 @@ pub(super) const VENO: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Veno::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] =
+    &[Internal::of("waiting", "own segments in the queue (N)"), Internal::of("base_rtt_s", "minimum RTT")];
 
 const NS3: &[(&str, Value)] = &[
     ("resolution", Value::Number(1.0)),

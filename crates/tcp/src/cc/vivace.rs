@@ -13,7 +13,7 @@ mod monitor;
 
 use std::collections::VecDeque;
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, Lost, Sent, View};
@@ -31,8 +31,17 @@ pub(super) const VIVACE: Algorithm = Algorithm {
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "paper", set: &[], recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Vivace::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("rate_bps", "rate in force"),
+    Internal::of("base_bps", "rate around which it probes"),
+    Internal::of("utility", "utility of the last interval"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("exponent", 0.1..=1.0, 0.9)
@@ -264,8 +273,8 @@ impl CongestionControl for Vivace {
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("rate_mbps", self.rate());
-        put("base_mbps", self.base);
+        put("rate_bps", self.rate() * 1e6);
+        put("base_bps", self.base * 1e6);
         put("utility", self.last_utility);
     }
 }

@@ -5,7 +5,7 @@
 //! form in bytes per millisecond, which counts duplicate ACKs and learns the minimum RTT anew after a time-out; the
 //! other profile samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile, Value};
@@ -23,6 +23,8 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| {
         if values.flag("tustin") {
             Box::new(TimedWestwood::new(values, setup))
@@ -31,6 +33,13 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
         }
     },
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("bandwidth_bps", "estimated bandwidth"),
+    Internal::of("sampled_bps", "its last sample"),
+    Internal::of("base_rtt_s", "minimum RTT; profile linux"),
+];
 
 const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1.0)), ("tustin", Value::Flag(true))];
 

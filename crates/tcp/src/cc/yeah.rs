@@ -5,7 +5,7 @@
 //! once (precautionary decongestion), though not below `reno_count`, the window a Reno flow would have by now. After a loss
 //! the window gives up the queue it had, or half of itself if Reno flows have been around. This is Linux's module.
 
-use super::algorithm::{Algorithm, Requirements, Setup};
+use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::round_rtt::RoundRtt;
@@ -21,8 +21,18 @@ pub(super) const YEAH: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Yeah::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("queue", "own queue when the last round ended, segments"),
+    Internal::of("reno_count", "window that a Reno flow would have, segments"),
+    Internal::of("slow_rounds", "slow rounds in a row; 0 in fast mode"),
+    Internal::of("base_rtt_s", "minimum RTT"),
+];
 
 const PARAMS: &[Param] = &[
     Param::number("alpha", 1.0..=1e6, 80.0)

@@ -170,8 +170,14 @@ impl LinuxAgent {
     }
 
     fn report_congestion(&self, core: &mut SenderCore, now: Time, cause: Cause) {
-        let sign =
-            CongestionSign { cause, first: true, limited_transmit: Bytes::ZERO, loss_window: self.mss, head: None };
+        let sign = CongestionSign {
+            cause,
+            first: true,
+            again: false,
+            limited_transmit: Bytes::ZERO,
+            loss_window: self.mss,
+            head: None,
+        };
         core.report_congestion(now, &sign);
     }
 

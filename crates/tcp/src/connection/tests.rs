@@ -306,6 +306,8 @@ static SEEDED: Algorithm = Algorithm {
     requirements: Requirements::NONE,
     params: &[],
     profiles: &[Profile { name: "only", set: &[], recovery: None }],
+    internals: &[],
+    states: &[],
     build: &|_, setup| {
         let reno = CcConfig::by_name("reno", None, &[]).unwrap();
         reno.build(&Setup { initial_window: setup.initial_window + Bytes(setup.seed), ..*setup })

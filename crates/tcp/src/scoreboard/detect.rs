@@ -7,8 +7,8 @@ use crate::units::{Bytes, Span, Time};
 /// What a search for lost segments found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Detected {
-    /// A retransmission was among what is lost.
-    pub(crate) retransmission: bool,
+    /// A retransmission was among what is lost: what had been delivered in all when the last such was sent.
+    pub(crate) retransmission: Option<Bytes>,
     /// Some segments will be lost if nothing more arrives for this long.
     pub(crate) wait: Option<Span>,
 }
@@ -119,9 +119,9 @@ impl Scoreboard {
                     kept += 1;
                 }
                 RackVerdict::Lost => {
+                    found.retransmission = found.retransmission.max(Some(sent.tx.delivered));
                     self.retransmissions.remove(kept);
                     self.mark(index);
-                    found.retransmission = true;
                 }
             }
         }

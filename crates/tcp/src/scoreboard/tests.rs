@@ -178,7 +178,7 @@ fn rack_marks_what_was_sent_before_the_newest_and_is_old_enough() {
     let found = board.mark_lost_by_time(&rack(at(101), at(3), 401, Span::from_nanos(100)));
     assert_eq!((board.lost(), found.wait), (Bytes(200), Some(Span::from_nanos(1))));
     let found = board.mark_lost_by_time(&rack(at(102), at(3), 401, Span::from_nanos(100)));
-    assert_eq!((board.lost(), found.wait, found.retransmission), (Bytes(300), None, false));
+    assert_eq!((board.lost(), found.wait, found.retransmission), (Bytes(300), None, None));
     assert_eq!(board.pipe(), Bytes(100), "what was sent after the newest is not judged");
 }
 
@@ -194,7 +194,7 @@ fn rack_finds_lost_retransmissions_in_the_order_they_were_sent() {
     // The second repair arrives: the first, sent before it, is lost again.
     sack(&mut board, &[(101, 501)]);
     let found = board.mark_lost_by_time(&rack(at(20), at(11), 201, Span::ZERO));
-    assert!(found.retransmission);
+    assert!(found.retransmission.is_some());
     assert_eq!(board.next_lost().unwrap().seq, SeqNo(1));
     assert_eq!(board.lost_total(), Bytes(300));
 }

@@ -31,7 +31,12 @@ impl Sender {
         let mut report = AckReport::default();
         self.recovery.read_report(core, now, segment, &mut report);
         let context = core.acknowledge(now, segment, window_changed, prior, &report);
+        let at_one = core.cc.window().cwnd <= core.mss;
         self.recovery.on_ack(core, &context, timers);
+        if context.marks.echo || core.feedback.waits {
+            let waits = context.marks.echo && at_one && !self.recovery.is_compat();
+            core.wait_after_mark(now, waits, timers);
+        }
         core.arm_algorithm_timer(timers);
     }
 

@@ -37,6 +37,14 @@ impl CcState {
         self.decision.wants_reduction
     }
 
+    pub(crate) fn is_strict(&self) -> bool {
+        self.algorithm.is_strict()
+    }
+
+    pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.algorithm.observe(put);
+    }
+
     pub(crate) fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
         self.algorithm.agent()
     }

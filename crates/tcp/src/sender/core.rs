@@ -37,6 +37,8 @@ pub struct Totals {
     pub recoveries: u32,
     /// Reductions on an ECN echo.
     pub ecn_reductions: u32,
+    /// Pauses after a mark at a window of one segment (RFC 3168 §6.1.2).
+    pub ecn_waits: u32,
     /// Tail loss probes.
     pub tail_probes: u32,
     /// Episodes undone as spurious.
@@ -60,6 +62,8 @@ pub(crate) struct CongestionSign {
     pub(crate) cause: Cause,
     /// The first reduction of this episode.
     pub(crate) first: bool,
+    /// A retransmission was lost.
+    pub(crate) again: bool,
     /// What limited transmit sent, which does not count as FlightSize (RFC 5681 §3.2 step 2).
     pub(crate) limited_transmit: Bytes,
     /// The window that a time-out restarts from.
@@ -274,9 +278,9 @@ impl SenderCore {
             flight = flight.min(self.episode_flight);
         }
         self.report_losses(now);
-        let CongestionSign { cause, first, loss_window, head, .. } = *sign;
+        let CongestionSign { cause, first, again, loss_window, head, .. } = *sign;
         let head = head.or_else(|| self.board.head());
-        let event = Congestion { cause, state_before: self.state, flight, first, loss_window, head };
+        let event = Congestion { cause, state_before: self.state, flight, first, again, loss_window, head };
         let view = self.view(now);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;

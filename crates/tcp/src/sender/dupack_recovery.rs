@@ -97,7 +97,7 @@ impl DupAckRecovery {
     /// The first reduction of an episode.
     pub(crate) fn sign(&self, core: &SenderCore, cause: Cause) -> CongestionSign {
         let limited_transmit = self.limited_transmit_sent();
-        CongestionSign { cause, first: true, limited_transmit, loss_window: core.mss, head: None }
+        CongestionSign { cause, first: true, again: false, limited_transmit, loss_window: core.mss, head: None }
     }
 
     /// The window is reduced although nothing was lost.

@@ -56,6 +56,11 @@ impl LossRecovery {
         }
     }
 
+    /// True if the sender is an agent of another simulator.
+    pub(super) fn is_compat(&self) -> bool {
+        matches!(self, LossRecovery::Compat(_))
+    }
+
     /// True if segments sent together may count as one packet for the network card.
     pub(super) fn forms_tso_packets(&self) -> bool {
         matches!(self, LossRecovery::Sack(_))

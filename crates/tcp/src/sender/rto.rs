@@ -15,6 +15,31 @@ impl SenderCore {
         }
     }
 
+    /// RFC 3168 §6.1.2: a mark at a window of one segment restarts the retransmission timer, and the next segment waits for
+    /// it. An ACK without a mark ends that, and the back-off.
+    #[cold]
+    pub(crate) fn wait_after_mark(&mut self, now: Time, waits: bool, timers: &mut Timers) {
+        self.feedback.waits = waits && self.cc.is_strict();
+        if self.feedback.waits {
+            self.rtt.back_off_to(self.feedback.waits_in_a_row);
+            timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+        } else {
+            self.feedback.waits_in_a_row = 0;
+        }
+    }
+
+    /// The retransmission timer expired. True if the sender had waited for it with nothing outstanding: no loss, but the
+    /// next such wait is twice as long.
+    pub(crate) fn end_wait(&mut self) -> bool {
+        let waited = std::mem::take(&mut self.feedback.waits) && self.board.is_empty();
+        if waited {
+            self.totals.ecn_waits += 1;
+            self.feedback.waits_in_a_row += 1;
+            self.rtt.back_off_to(self.feedback.waits_in_a_row);
+        }
+        waited
+    }
+
     /// RFC 9293 §3.8.6.1: the first probe after a time-out, then at doubling intervals.
     pub(crate) fn persist_interval(&self) -> Span {
         let max = Span::from_millis(120_000);

@@ -30,6 +30,9 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
     fn on_rto(&mut self, now: Time, timers: &mut Timers) {
         let core = &mut self.core;
+        if core.end_wait() {
+            return;
+        }
         if core.board.is_empty() {
             return self.recovery.on_idle_rto(core, now, timers);
         }

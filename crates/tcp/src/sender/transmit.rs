@@ -16,7 +16,7 @@ impl Sender {
             let chunk = Chunk { seq: SeqNo(core.snd_una.0 - 1), len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
-        if core.pure_receiver {
+        if core.pure_receiver || (core.feedback.waits && timers.armed(Timer::Rto)) {
             return None;
         }
         if core.pacing_rate().is_some() && core.pacer.blocks(now) {

@@ -55,6 +55,7 @@ fn count(connection: &Connection, key: &str) -> Option<u64> {
         "recoveries" => totals.recoveries.into(),
         "retransmitted" => totals.retransmitted_segments.into(),
         "ecn_reductions" => totals.ecn_reductions.into(),
+        "ecn_waits" => totals.ecn_waits.into(),
         "tail_probes" => totals.tail_probes.into(),
         "undone" => totals.undone.into(),
         "readable" => connection.readable().0,

@@ -36,7 +36,7 @@ fn cruising(changed: &[(&str, Value)]) -> Driver {
     fill(&mut bbr, 50);
     bbr.view.pipe = MSS * 40;
     round(&mut bbr, 50);
-    assert_eq!(bbr.internal("mode"), PROBE_BW);
+    assert_eq!(bbr.internal("state"), PROBE_BW);
     bbr
 }
 
@@ -64,19 +64,19 @@ fn the_start_doubles_until_three_rounds_bring_no_quarter_more() {
     bbr.view.pipe = MSS * 120;
     for segments in [10, 20, 40, 49, 49] {
         round(&mut bbr, segments);
-        assert_eq!(bbr.internal("mode"), STARTUP, "{segments}");
+        assert_eq!(bbr.internal("state"), STARTUP, "{segments}");
     }
     // 49 < 1.25 x 40 twice, now the third time
     round(&mut bbr, 49);
-    assert_eq!((bbr.internal("mode"), bbr.internal("full_pipe")), (DRAIN, 1.0));
+    assert_eq!((bbr.internal("state"), bbr.internal("full_pipe")), (DRAIN, 1.0));
     assert!((bbr.internal("pacing_gain") - 88.0 / 256.0).abs() < 1e-9);
     // BDP 49, 3 bundles of two, even: 56 in flight end the drain
     bbr.view.pipe = MSS * 57;
     round(&mut bbr, 49);
-    assert_eq!(bbr.internal("mode"), DRAIN);
+    assert_eq!(bbr.internal("state"), DRAIN);
     bbr.view.pipe = MSS * 56;
     round(&mut bbr, 49);
-    assert_eq!(bbr.internal("mode"), PROBE_BW);
+    assert_eq!(bbr.internal("state"), PROBE_BW);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_window_dips_to_four_segments_when_the_least_rtt_is_old() {
     let before = bbr.cwnd();
     bbr.pass(Span::from_millis(10_001));
     bbr.ack_with(&ack);
-    assert_eq!((bbr.internal("mode"), bbr.cwnd()), (PROBE_RTT, 4.0));
+    assert_eq!((bbr.internal("state"), bbr.cwnd()), (PROBE_RTT, 4.0));
     bbr.view.pipe = MSS * 4;
     ack = bbr.sample(40, 4, false);
     bbr.ack_with(&ack);
@@ -130,7 +130,7 @@ fn the_window_dips_to_four_segments_when_the_least_rtt_is_old() {
     bbr.pass(Span::from_millis(202));
     ack = bbr.sample(40, 4, true);
     bbr.ack_with(&ack);
-    assert_eq!(bbr.internal("mode"), PROBE_BW);
+    assert_eq!(bbr.internal("state"), PROBE_BW);
     assert!(bbr.cwnd() >= before, "{} of {before}", bbr.cwnd());
     assert!(bbr.internal("bw_bps") > 9.9e6);
 }
@@ -146,7 +146,7 @@ fn an_rtt_equal_to_the_minimum_does_not_renew_it() {
     }
     let ack = bbr.sample(40, 50, true);
     bbr.ack_with(&ack);
-    assert_eq!((bbr.internal("mode"), bbr.cwnd()), (PROBE_RTT, 4.0));
+    assert_eq!((bbr.internal("state"), bbr.cwnd()), (PROBE_RTT, 4.0));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn after_silence_the_pace_is_the_bandwidth() {
     // The first ACK after it does not dip, although the minimum RTT is older than ten seconds.
     let ack = bbr.sample(50, 50, false);
     bbr.ack_with(&ack);
-    assert_eq!(bbr.internal("mode"), PROBE_BW);
+    assert_eq!(bbr.internal("state"), PROBE_BW);
 }
 
 #[test]

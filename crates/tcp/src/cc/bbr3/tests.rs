@@ -48,13 +48,13 @@ fn cruising(changed: &[(&str, Value)]) -> Driver {
     let mut bbr = Driver::new("bbr3", "draft", changed, 10, None);
     bbr.view.pipe = MSS * 100;
     (0..4).for_each(|_| round(&mut bbr, 50));
-    assert_eq!(bbr.internal("mode"), DRAIN);
+    assert_eq!(bbr.internal("state"), DRAIN);
     bbr.view.pipe = MSS * 40;
     round(&mut bbr, 50);
     // Reaching Down and leaving it are two ACKs.
     let ack = bbr.sample(40, 50, false);
     bbr.ack_with(&ack);
-    assert_eq!(bbr.internal("mode"), CRUISE);
+    assert_eq!(bbr.internal("state"), CRUISE);
     bbr
 }
 
@@ -62,7 +62,7 @@ fn cruising(changed: &[(&str, Value)]) -> Driver {
 fn probing(changed: &[(&str, Value)]) -> Driver {
     let mut bbr = cruising(changed);
     for _ in 0..100 {
-        if bbr.internal("mode") == UP {
+        if bbr.internal("state") == UP {
             return bbr;
         }
         round(&mut bbr, 50);
@@ -79,7 +79,7 @@ fn full_pipe_of_algorithms_8_15() {
         round(&mut bbr, segments);
         assert_eq!(bbr.internal("full_pipe"), full, "{segments}");
     }
-    assert_eq!((bbr.internal("mode"), bbr.internal("pacing_gain")), (DRAIN, 0.5));
+    assert_eq!((bbr.internal("state"), bbr.internal("pacing_gain")), (DRAIN, 0.5));
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn loss_ends_the_start() {
         let rate = ack.rate.as_mut().expect("it has one");
         (rate.lost, rate.tx_in_flight, rate.app_limited) = (MSS * gaps, MSS * in_flight, true);
         bbr.ack_with(&ack);
-        assert_eq!(bbr.internal("mode"), mode, "{gaps} of {in_flight}");
+        assert_eq!(bbr.internal("state"), mode, "{gaps} of {in_flight}");
         if mode == DRAIN {
-            assert!(near(bbr.internal("inflight_long"), 100_000.0), "max(bdp, delivered in the round)");
+            assert!(near(bbr.internal("inflight_longterm_bytes"), 100_000.0), "max(bdp, delivered in the round)");
         }
     }
 }
@@ -123,10 +123,10 @@ fn draining_ends_with_the_queue_or_after_three_rounds() {
         (0..4).for_each(|_| round(&mut bbr, 50));
         bbr.view.pipe = MSS * pipe;
         for n in 1..=rounds {
-            assert_eq!(bbr.internal("mode"), DRAIN, "{n}");
+            assert_eq!(bbr.internal("state"), DRAIN, "{n}");
             round(&mut bbr, 50);
         }
-        assert_eq!(bbr.internal("mode"), then);
+        assert_eq!(bbr.internal("state"), then);
         assert_eq!(bbr.internal("pacing_gain"), if then == DOWN { 0.9 } else { 1.0 });
     }
 }
@@ -136,17 +136,17 @@ fn draining_ends_with_the_queue_or_after_three_rounds() {
 fn the_next_probe_comes_in_time() {
     let mut bbr = cruising(&[]);
     let mut rounds = 0;
-    while bbr.internal("mode") == CRUISE {
+    while bbr.internal("state") == CRUISE {
         round(&mut bbr, 50);
         rounds += 1;
     }
-    assert_eq!(bbr.internal("mode"), REFILL);
+    assert_eq!(bbr.internal("state"), REFILL);
     assert!((48..=50).contains(&rounds), "{rounds}");
     let mut bbr = cruising(&[]);
     bbr.pass(Span::from_millis(3001));
     let ack = bbr.sample(40, 50, false);
     bbr.ack_with(&ack);
-    assert_eq!(bbr.internal("mode"), REFILL);
+    assert_eq!(bbr.internal("state"), REFILL);
 }
 
 /// A.5
@@ -155,10 +155,10 @@ fn a_probe_ends_where_the_rate_stays() {
     let mut bbr = probing(&[]);
     assert_eq!((bbr.internal("pacing_gain"), bbr.internal("cwnd_gain")), (1.25, 2.25));
     (0..2).for_each(|_| round(&mut bbr, 50));
-    assert_eq!(bbr.internal("mode"), UP);
+    assert_eq!(bbr.internal("state"), UP);
     round(&mut bbr, 50);
     // Three rounds without growth: down, and below the BDP already.
-    assert_eq!(bbr.internal("mode"), DOWN);
+    assert_eq!(bbr.internal("state"), DOWN);
 }
 
 /// A.19: where more than 2 % of what was in flight is lost the long-term bound is set, and the probe is over.
@@ -166,14 +166,14 @@ fn a_probe_ends_where_the_rate_stays() {
 fn too_much_loss_ends_a_probe() {
     let mut bbr = probing(&[]);
     lose(&mut bbr, 1, 100);
-    assert_eq!(bbr.internal("mode"), UP, "one of 100 is 1 %");
+    assert_eq!(bbr.internal("state"), UP, "one of 100 is 1 %");
     lose(&mut bbr, 3, 100);
     // The third of 100 crosses: 99 before, 2 lost: 99 + (1.98 - 2) / 0.98
-    assert!(near(bbr.internal("inflight_long"), 1000.0 * (99.0 - 0.02 / 0.98)));
-    assert_eq!(bbr.internal("mode"), DOWN);
+    assert!(near(bbr.internal("inflight_longterm_bytes"), 1000.0 * (99.0 - 0.02 / 0.98)));
+    assert_eq!(bbr.internal("state"), DOWN);
     // Once per probe.
     lose(&mut bbr, 9, 60);
-    assert!(near(bbr.internal("inflight_long"), 1000.0 * (99.0 - 0.02 / 0.98)));
+    assert!(near(bbr.internal("inflight_longterm_bytes"), 1000.0 * (99.0 - 0.02 / 0.98)));
 }
 
 /// §5.3.3.6: the probe after one that lost too much ends at its bound, and is repeated at once if nothing is lost.
@@ -184,17 +184,17 @@ fn the_probe_after_a_bad_one_is_careful() {
         lose(&mut bbr, 3, 60);
         bbr.view.pipe = MSS * 30;
         (0..100).for_each(|_| {
-            if bbr.internal("mode") != UP {
+            if bbr.internal("state") != UP {
                 round(&mut bbr, 50);
             }
         });
-        assert_eq!(bbr.internal("mode"), UP);
+        assert_eq!(bbr.internal("state"), UP);
         bbr.view.cwnd_limited = true;
-        bbr.view.pipe = Bytes(bbr.internal("inflight_long") as u64) + MSS;
+        bbr.view.pipe = Bytes(bbr.internal("inflight_longterm_bytes") as u64) + MSS;
         round(&mut bbr, 50);
-        assert_eq!(bbr.internal("mode"), if precautionary { DOWN } else { UP });
+        assert_eq!(bbr.internal("state"), if precautionary { DOWN } else { UP });
         round(&mut bbr, 50);
-        assert_eq!(bbr.internal("mode"), then);
+        assert_eq!(bbr.internal("state"), then);
     }
 }
 
@@ -203,21 +203,21 @@ fn the_probe_after_a_bad_one_is_careful() {
 fn the_long_term_bound_grows_faster_each_round() {
     let mut bbr = probing(&[]);
     lose(&mut bbr, 3, 60);
-    let bound = bbr.internal("inflight_long");
-    while bbr.internal("mode") != UP {
+    let bound = bbr.internal("inflight_longterm_bytes");
+    while bbr.internal("state") != UP {
         round(&mut bbr, 50);
     }
     bbr.view.pipe = MSS * 30;
     let mut growth = Vec::new();
-    let mut before = bbr.internal("inflight_long");
+    let mut before = bbr.internal("inflight_longterm_bytes");
     assert!(near(before, bound));
     for _ in 0..4 {
         for n in 0..60 {
             let ack = bbr.sample(40, 50, n == 0);
             bbr.ack_with(&ack);
         }
-        growth.push((bbr.internal("inflight_long") - before) / 1000.0);
-        before = bbr.internal("inflight_long");
+        growth.push((bbr.internal("inflight_longterm_bytes") - before) / 1000.0);
+        before = bbr.internal("inflight_longterm_bytes");
     }
     assert!(growth.windows(2).all(|pair| pair[1] >= 1.5 * pair[0]), "{growth:?}");
 }
@@ -231,16 +231,20 @@ fn loss_between_probes_lowers_the_short_term_bounds() {
         assert!(0.7 * bbr.cwnd() < 50.0);
         lose(&mut bbr, 1, 50);
         round(&mut bbr, delivered);
-        assert!(near(bbr.internal("bw_short_bps"), 10e6) && near(bbr.internal("inflight_short"), 50e3));
+        assert!(near(bbr.internal("bw_shortterm_bps"), 10e6) && near(bbr.internal("inflight_shortterm_bytes"), 50e3));
         lose(&mut bbr, 1, 50);
         round(&mut bbr, delivered);
-        assert!(near(bbr.internal("bw_short_bps"), mbps * 1e6), "{}", bbr.internal("bw_short_bps"));
-        assert!(near(bbr.internal("inflight_short"), segments * 1e3), "{}", bbr.internal("inflight_short"));
-        while bbr.internal("mode") != REFILL {
+        assert!(near(bbr.internal("bw_shortterm_bps"), mbps * 1e6), "{}", bbr.internal("bw_shortterm_bps"));
+        assert!(
+            near(bbr.internal("inflight_shortterm_bytes"), segments * 1e3),
+            "{}",
+            bbr.internal("inflight_shortterm_bytes")
+        );
+        while bbr.internal("state") != REFILL {
             round(&mut bbr, 50);
         }
         let mut bounded = false;
-        bbr.cc.observe(&mut |name, _| bounded |= name == "bw_short_bps");
+        bbr.cc.observe(&mut |name, _| bounded |= name == "bw_shortterm_bps");
         assert!(!bounded, "refilling forgets them");
     }
 }
@@ -256,7 +260,7 @@ fn the_least_rtt_is_measured_every_five_seconds() {
         bbr.pass(Span::from_millis(5001));
         let ack = bbr.sample(60, 75, false);
         bbr.ack_with(&ack);
-        assert_eq!((bbr.internal("mode"), bbr.internal("cwnd_gain")), (PROBE_RTT, 0.5));
+        assert_eq!((bbr.internal("state"), bbr.internal("cwnd_gain")), (PROBE_RTT, 0.5));
         // Half of the BDP of 50 segments, which the RTT of ten seconds still gives
         assert!(bbr.cwnd() <= 25.0, "{}", bbr.cwnd());
         bbr.view.pipe = MSS * 20;
@@ -264,7 +268,7 @@ fn the_least_rtt_is_measured_every_five_seconds() {
         bbr.ack_with(&ack);
         bbr.pass(Span::from_millis(201));
         round(&mut bbr, 20);
-        assert_eq!(bbr.internal("mode"), if filled { CRUISE } else { STARTUP });
+        assert_eq!(bbr.internal("state"), if filled { CRUISE } else { STARTUP });
         assert!(near(bbr.internal("max_bw_bps"), 10e6), "low rates of the dip do not count");
     }
 }
@@ -280,7 +284,7 @@ fn silence_takes_the_place_of_a_dip() {
     assert!(near(bbr.internal("pacing_bps"), 9.9e6));
     let ack = bbr.sample(60, 75, false);
     bbr.ack_with(&ack);
-    assert_ne!(bbr.internal("mode"), PROBE_RTT);
+    assert_ne!(bbr.internal("state"), PROBE_RTT);
 }
 
 /// A.12: ACKs of ten at once raise the window by about that.
@@ -292,7 +296,7 @@ fn bunched_acks_raise_the_window() {
         bbr.pass(Span::from_millis(8));
         bbr.ack_with(&Ack { acked: MSS * 10, acked_segments: 10, ..ack });
     }
-    assert!((9_000.0..=20_000.0).contains(&bbr.internal("extra_acked")), "{}", bbr.internal("extra_acked"));
+    assert!((9_000.0..=20_000.0).contains(&bbr.internal("extra_acked_bytes")), "{}", bbr.internal("extra_acked_bytes"));
 }
 
 /// A.17: what a spurious episode changed comes back, the probe included.
@@ -302,10 +306,10 @@ fn a_spurious_loss_is_taken_back() {
     let before = bbr.cc.window();
     lose(&mut bbr, 5, 60);
     bbr.congestion(Cause::Rack);
-    assert_eq!(bbr.internal("mode"), DOWN);
+    assert_eq!(bbr.internal("state"), DOWN);
     bbr.cc.on_undo(before, &bbr.view);
-    assert_eq!(bbr.internal("mode"), UP);
-    bbr.cc.observe(&mut |name, _| assert_ne!(name, "inflight_long"));
+    assert_eq!(bbr.internal("state"), UP);
+    bbr.cc.observe(&mut |name, _| assert_ne!(name, "inflight_longterm_bytes"));
 }
 
 #[test]

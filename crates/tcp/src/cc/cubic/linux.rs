@@ -200,10 +200,10 @@ impl CongestionControl for LinuxCubic {
         let curve = &self.curve;
         put("w_max", curve.last_max as f64);
         put("cnt", curve.cnt as f64);
-        put("delay_min", Span::from_micros(self.base.hystart.delay_min()).as_secs_f64());
+        put("delay_min_s", Span::from_micros(self.base.hystart.delay_min()).as_secs_f64());
         if let Some(start) = curve.epoch_start {
-            put("epoch", start as f64 / HZ as f64);
-            put("k", curve.k as f64 / f64::from(1 << TIME_SHIFT));
+            put("epoch_s", start as f64 / HZ as f64);
+            put("k_s", curve.k as f64 / f64::from(1 << TIME_SHIFT));
             put("w_est", curve.reno_cwnd as f64);
         }
     }

@@ -19,6 +19,7 @@ pub(super) struct Rfc {
     beta: f64,
     c: f64,
     per_segment: bool,
+    strict: bool,
     /// Growth not yet in cwnd, below one byte.
     fraction: f64,
     /// W_max; absent before the first loss or CA stage, and after a time-out.
@@ -56,6 +57,7 @@ impl Rfc {
             beta: values.number("beta"),
             c: values.number("c"),
             per_segment: values.flag("per_segment"),
+            strict: values.flag("strict"),
             fraction: 0.0,
             w_max: None,
             cwnd_prior: None,
@@ -131,7 +133,9 @@ impl CongestionControl for Rfc {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let w = self.segments(view.mss);
-        self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
+        if !event.again {
+            self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
+        }
         self.w_max = match self.w_max {
             _ if event.cause == Cause::Timeout => None,
             // RFC 9438 §4.7: W_max = cwnd (1 + beta) / 2 if cwnd < W_max
@@ -143,7 +147,8 @@ impl CongestionControl for Rfc {
         self.fraction = 0.0;
         // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo
         let floor = if event.cause == Cause::Ecn { view.mss } else { view.mss * 2 };
-        let ssthresh = Bytes(libm::round(event.flight.as_f64() * self.beta) as u64).max(floor);
+        let base = if event.again { self.base.window.ssthresh } else { event.flight };
+        let ssthresh = Bytes(libm::round(base.as_f64() * self.beta) as u64).max(floor);
         self.base.reduce(event, ssthresh, view);
     }
 
@@ -157,6 +162,10 @@ impl CongestionControl for Rfc {
         let Saved { w_max, cwnd_prior, epoch } = self.saved;
         (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
         self.accounted = view.now;
+    }
+
+    fn is_strict(&self) -> bool {
+        self.strict
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -180,8 +189,8 @@ impl CongestionControl for Rfc {
             put("cwnd_prior", prior);
         }
         if let Some(epoch) = &self.epoch {
-            put("epoch", epoch.start.as_secs_f64());
-            put("k", epoch.k);
+            put("epoch_s", epoch.start.as_secs_f64());
+            put("k_s", epoch.k);
             put("w_est", epoch.w_est);
         }
     }

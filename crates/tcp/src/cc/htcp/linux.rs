@@ -221,9 +221,9 @@ impl CongestionControl for LinuxHtcp {
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         put("alpha", self.alpha as f64 / ONE as f64);
         put("beta", self.beta as f64 / ONE as f64);
-        put("min_rtt", self.min_rtt as f64 / HZ as f64);
-        put("max_rtt", self.max_rtt as f64 / HZ as f64);
+        put("min_rtt_s", self.min_rtt as f64 / HZ as f64);
+        put("max_rtt_s", self.max_rtt as f64 / HZ as f64);
         put("throughput", self.rate.max as f64);
-        put("last_loss", self.last_loss as f64 / HZ as f64);
+        put("last_loss_s", self.last_loss as f64 / HZ as f64);
     }
 }

@@ -113,7 +113,7 @@ fn loss(driver: &mut Driver, cause: Cause, transmissions: u32, first: bool) {
     let sent_at = Time::ZERO + Span::from_millis(900);
     let head = Some(Head { sent_at, transmissions });
     let (state_before, flight) = (driver.view.state, driver.view.flight);
-    let event = Congestion { cause, state_before, flight, first, loss_window: MSS, head };
+    let event = Congestion { cause, state_before, flight, first, again: false, loss_window: MSS, head };
     driver.cc.on_congestion(&event, &driver.view);
 }
 

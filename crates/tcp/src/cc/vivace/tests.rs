@@ -53,13 +53,13 @@ fn run_with(vivace: &mut Driver, mbps: f64, time: Span, app_limited: bool) {
 #[test]
 fn the_rate_doubles_until_the_link_is_full_and_then_stays_below() {
     let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
-    let first = vivace.internal("base_mbps");
-    assert!((first - 0.08).abs() < 1e-9, "ten segments in a second: {first}");
+    let first = vivace.internal("base_bps");
+    assert!((first - 80e3).abs() < 1e-3, "ten segments in a second: {first}");
     run(&mut vivace, 50.0, Span::from_millis(8_000));
     let mut rates = Vec::new();
     for _ in 0..200 {
         run(&mut vivace, 50.0, Span::from_millis(50));
-        rates.push(vivace.internal("base_mbps"));
+        rates.push(vivace.internal("base_bps") / 1e6);
     }
     let mean = rates.iter().sum::<f64>() / 200.0;
     // A pair is free of queueing while 1.05 r stays below 1.01 C; from there one bounded step leads down by 5 %.
@@ -69,9 +69,9 @@ fn the_rate_doubles_until_the_link_is_full_and_then_stays_below() {
 #[test]
 fn a_time_out_halves_the_rate() {
     let mut vivace = Driver::new("vivace", "paper", &[], 1000, None);
-    let before = vivace.internal("base_mbps");
+    let before = vivace.internal("base_bps");
     vivace.congestion(Cause::Timeout);
-    assert_eq!(vivace.internal("base_mbps"), before / 2.0);
+    assert_eq!(vivace.internal("base_bps"), before / 2.0);
 }
 
 /// Dong and others (2018): the rate doubles after an interval whose utility was higher. One that the application limited
@@ -80,8 +80,8 @@ fn a_time_out_halves_the_rate() {
 fn nothing_doubles_while_the_application_limits() {
     let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
     run(&mut vivace, 50.0, Span::from_millis(4_000));
-    let known = vivace.internal("base_mbps");
+    let known = vivace.internal("base_bps");
     run_with(&mut vivace, 50.0, Span::from_millis(5_000), true);
-    let after = vivace.internal("base_mbps");
-    assert!(known > 0.08 && after <= known, "{known} and then {after}");
+    let after = vivace.internal("base_bps");
+    assert!(known > 80e3 && after <= known, "{known} and then {after}");
 }

@@ -5,7 +5,7 @@
 //! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `code` does
 //! what the study measured, `report` what its text says, `paper` what it says of the original, whose body is not at hand.
 
-use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::algorithm::{Algorithm, Internal, Requirements, Setup};
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::{Param, ParamValues, Profile, Value};
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
@@ -24,8 +24,13 @@ pub(crate) const ASRAN: Algorithm = Algorithm {
         Profile { name: "report", set: REPORT, recovery: None },
         Profile { name: "paper", set: PAPER, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Asran::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[Internal::of("last_max_bytes", "window before the last loss")];
 
 const REPORT: &[(&str, Value)] = &[
     ("half_of_cwnd", Value::Flag(true)),
@@ -148,7 +153,8 @@ mod tests {
     fn lose_in(state: State, asran: &mut Asran, cwnd: u64, cause: Cause) -> [u64; 3] {
         asran.window.cwnd = MSS * cwnd;
         let flight = MSS * cwnd;
-        let event = Congestion { cause, state_before: state, flight, first: true, loss_window: MSS, head: None };
+        let event =
+            Congestion { cause, state_before: state, flight, first: true, again: false, loss_window: MSS, head: None };
         asran.on_congestion(&event, &View { mss: MSS, ..View::default() });
         [asran.window.ssthresh, asran.last_max, asran.window.cwnd].map(|bytes| bytes.segments(MSS))
     }
@@ -186,6 +192,7 @@ mod tests {
                 state_before: State::Open,
                 flight: MSS * 16,
                 first: true,
+                again: false,
                 loss_window: MSS,
                 head: None,
             };

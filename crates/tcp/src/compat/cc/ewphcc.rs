@@ -7,7 +7,7 @@
 //! `code_fixed` is ours and not the default.
 
 use super::native_vegas::{Bounds, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
-use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::algorithm::{Algorithm, Internal, Requirements, Setup};
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::{Param, ParamValues, Profile, Value};
 use crate::cc::signals::{Ack, Cause, Congestion, Sent, View};
@@ -66,8 +66,27 @@ pub(crate) const EWPHCC: Algorithm = Algorithm {
         Profile { name: "code", set: &[], recovery: Some(RecoveryKind::Vegas) },
         Profile { name: "code_fixed", set: FIXED, recovery: Some(RecoveryKind::Vegas) },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Ewphcc::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("base_rtt_s", "minimum RTT"),
+    Internal::of("backlog", "own segments in the queue"),
+    Internal::of("w", "window, segments"),
+    Internal::of("rtt_s", "RTT of the round"),
+    Internal::of("head_timeout_s", "fine-grained time-out"),
+    Internal::of("increment", "what an ACK adds, segments"),
+    Internal::of("p_delay", "probability of a reduction for delay"),
+    Internal::of("p_loss", "probability of a reduction for loss"),
+    Internal::of("t_delay", "target of the delay"),
+    Internal::of("losses", "losses"),
+    Internal::of("ghost_losses", "losses that were none"),
+    Internal::of("phase", "place in the phases"),
+    Internal::of("ewphcc_saturated", "arithmetic that was out of range"),
+];
 
 const REPAIR: &str = "ours: a repair of the study's units";
 

@@ -8,7 +8,7 @@
 //! which ns-3 overwrites with one segment, and its endless bandwidth from two ACKs at once, which count as one. As in the study, it wants
 //! TCP of profile `ns3`, which hands its smoothed RTT to algorithms.
 
-use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::algorithm::{Algorithm, Internal, Requirements, Setup};
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::{Param, ParamValues, Profile, Value};
 use crate::cc::signals::{Ack, Congestion, View};
@@ -27,8 +27,17 @@ pub(crate) const FR: Algorithm = Algorithm {
         Profile { name: "code", set: QUIRKS, recovery: None },
         Profile { name: "paper", set: PAPER, recovery: None },
     ],
+    internals: INTERNALS,
+    states: &[],
     build: &|values, setup| Box::new(Fr::new(values, setup)),
 };
+
+/// What it shows of itself.
+const INTERNALS: &[Internal] = &[
+    Internal::of("bandwidth_bps", "estimated bandwidth"),
+    Internal::of("least_rtt_s", "minimum RTT"),
+    Internal::of("capacity_bytes", "bandwidth times minimum RTT"),
+];
 
 const QUIRKS: &[(&str, Value)] = &[
     ("one_segment_per_ack", Value::Flag(true)),

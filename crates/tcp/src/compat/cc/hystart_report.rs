@@ -38,6 +38,8 @@ pub(crate) const HYSTART_REPORT: Algorithm = Algorithm {
             .source("a reading of the report"),
     ],
     profiles: &[Profile { name: "report", set: &[], recovery: None }],
+    internals: CUBIC.internals,
+    states: &[],
     build: &|values, setup| Box::new(HyStartReport::new(values, setup)),
 };
 

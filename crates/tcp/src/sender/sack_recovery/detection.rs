@@ -48,16 +48,16 @@ impl SackRecovery {
         verdict.acked_segments = u32::from(after > before.segments);
     }
 
-    /// Marks what is lost. True if a retransmission was among it.
+    /// Marks what is lost. If a retransmission was among it: what had been delivered when that was sent.
     pub(super) fn find_losses(
         &mut self,
         core: &mut SenderCore,
         ack: &AckContext,
         verdict: &mut AckVerdict,
         timers: &mut Timers,
-    ) -> bool {
+    ) -> Option<Bytes> {
         if core.board.is_empty() {
-            return false;
+            return None;
         }
         let before_recovery = core.state < State::Recovery;
         if !self.sack {
@@ -65,7 +65,7 @@ impl SackRecovery {
             if (before_recovery && enough) || (core.state == State::Recovery && ack.advances) {
                 core.board.mark_head_lost_once();
             }
-            return false;
+            return None;
         }
         if self.kind == RecoveryKind::Sack {
             core.board.mark_lost_by_sack(self.dup_thresh, self.mss);
@@ -73,9 +73,9 @@ impl SackRecovery {
             if before_recovery && self.duplicates >= self.dup_thresh {
                 core.board.mark_head_lost_once();
             }
-            return false;
+            return None;
         }
-        let Some(newest) = self.rack.take_advance() else { return false };
+        let Some(newest) = self.rack.take_advance() else { return None };
         let found = core.board.mark_lost_by_time(&self.rack_timeout(core, ack.now, newest));
         if let Some(wait) = found.wait {
             timers.arm_alone(Timer::Reorder, ack.now + wait + TIMER_SLACK);
@@ -102,7 +102,9 @@ impl SackRecovery {
             if let Some(wait) = found.wait {
                 timers.arm_alone(Timer::Reorder, now + wait + TIMER_SLACK);
             }
-            if core.board.pipe() != before && core.state != State::Recovery {
+            if core.state == State::Recovery {
+                self.reduce_again(core, now, found.retransmission);
+            } else if core.board.pipe() != before {
                 self.enter_recovery(core, now, Marks::default(), Bytes::ZERO);
                 self.reduce(core, self.mss, AckKind::Other);
             }

@@ -54,7 +54,8 @@ impl SackRecovery {
                 if self.undo_if_dsacked(core, ack.now) {
                     self.try_to_open(core, ack, verdict);
                 }
-                self.find_losses(core, ack, verdict, timers);
+                let lost_again = self.find_losses(core, ack, verdict, timers);
+                self.reduce_again(core, ack.now, lost_again);
                 if core.state != State::Recovery && core.board.lost() > Bytes::ZERO {
                     self.enter_recovery(core, ack.now, ack.marks, verdict.acked);
                 }
@@ -62,7 +63,7 @@ impl SackRecovery {
             State::Loss => {
                 self.judge_loss(core, ack, verdict);
                 let lost_again = self.find_losses(core, ack, verdict, timers);
-                if core.state == State::Open || lost_again {
+                if core.state == State::Open || lost_again.is_some() {
                     let search = if core.state == State::Open { Search::Due } else { Search::Done };
                     self.judge_open(core, ack, verdict, timers, search);
                 }
@@ -196,7 +197,14 @@ impl SackRecovery {
     /// The first reduction of an episode.
     pub(super) fn sign(&self, core: &SenderCore, cause: Cause) -> CongestionSign {
         let loss_window = core.board.pipe() + self.mss;
-        CongestionSign { cause, first: true, limited_transmit: self.limited_transmit, loss_window, head: None }
+        CongestionSign {
+            cause,
+            first: true,
+            again: false,
+            limited_transmit: self.limited_transmit,
+            loss_window,
+            head: None,
+        }
     }
 
     /// The reduction goes on: `delivered_data` has left the network.
@@ -221,7 +229,21 @@ impl SackRecovery {
     pub(super) fn reduce_in_recovery(&mut self, core: &mut SenderCore, now: Time) {
         core.totals.ecn_reductions += 1;
         self.undo.forget();
-        core.report_congestion(now, &CongestionSign { first: false, ..self.sign(core, Cause::Ecn) });
+        self.lower(core, now, &CongestionSign { first: false, ..self.sign(core, Cause::Ecn) });
+    }
+
+    /// A retransmission was lost in fast recovery: a second indication of congestion, for which the window is lowered once
+    /// more (RFC 5681 §4.3; RFC 8985 §3.4). Once per round trip: the retransmission was sent after the last reduction.
+    pub(super) fn reduce_again(&mut self, core: &mut SenderCore, now: Time, lost: Option<Bytes>) {
+        let counts = lost.is_some_and(|delivered| core.sent_since_reduction(delivered));
+        if counts && core.state == State::Recovery && core.cc.is_strict() {
+            self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
+        }
+    }
+
+    /// The reduction under way goes further down.
+    fn lower(&mut self, core: &mut SenderCore, now: Time, sign: &CongestionSign) {
+        core.report_congestion(now, sign);
         if let Some(reduction) = self.episode.reduction_mut() {
             reduction.lower(core.cc.window().cwnd);
         }

@@ -45,7 +45,15 @@ fn ack_with_rtt(micros: u64) -> Ack {
 fn lose(cubic: &mut LinuxCubic, cause: Cause, millis: u64) {
     let flight = cubic.base.window.cwnd;
     cubic.on_congestion(
-        &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS, head: None },
+        &Congestion {
+            cause,
+            state_before: State::Open,
+            flight,
+            first: true,
+            again: false,
+            loss_window: MSS,
+            head: None,
+        },
         &at(millis),
     );
 }

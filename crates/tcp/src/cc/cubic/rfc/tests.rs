@@ -34,6 +34,7 @@ fn lose(cubic: &mut Rfc, cause: Cause, flight: u64) {
             state_before: State::Open,
             flight: MSS * flight,
             first: true,
+            again: false,
             loss_window: MSS,
             head: None,
         },
@@ -239,7 +240,7 @@ fn internals_are_observed_by_name() {
     let mut names = Vec::new();
     after_loss(100).observe(&mut |name, value| names.push((name, value)));
     let names: Vec<_> = names.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["w_max", "cwnd_prior", "epoch", "k", "w_est"]);
+    assert_eq!(names, ["w_max", "cwnd_prior", "epoch_s", "k_s", "w_est"]);
 }
 
 /// RFC 9406 in its place: L = 8, a quarter of the growth once the RTT has risen, and the end of slow start.

@@ -112,6 +112,7 @@ fn v7_loss_probability_passes_one() {
             state_before: State::Open,
             flight: MSS * 20,
             first: true,
+            again: false,
             loss_window: MSS,
             head: Some(Head { sent_at: Time::ZERO, transmissions: 1 }),
         };
@@ -170,6 +171,7 @@ fn ghost_losses() {
             state_before: State::Open,
             flight: MSS * 4,
             first: true,
+            again: false,
             loss_window: MSS,
             head: Some(Head { sent_at: Time::ZERO + Span::from_millis(900), transmissions: 1 }),
         };

@@ -32,6 +32,7 @@ fn lose(fr: &mut Fr, cause: Cause, flight: u64) {
         state_before: crate::cc::State::Open,
         flight: Bytes(flight),
         first: true,
+        again: false,
         loss_window: MSS,
         head: None,
     };

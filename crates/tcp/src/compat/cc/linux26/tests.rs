@@ -18,6 +18,7 @@ fn lose(cubic: &mut Linux26Cubic) {
         state_before: State::Open,
         flight,
         first: true,
+        again: false,
         loss_window: MSS,
         head: None,
     };
@@ -135,7 +136,7 @@ fn a_time_out_forgets_everything() {
     sender.congestion(Cause::Timeout);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (1.0, 119.0));
     assert_eq!(
-        (sender.internal("w_max"), sender.internal("delay_min"), sender.internal("segments_per_ack")),
+        (sender.internal("w_max"), sender.internal("delay_min_s"), sender.internal("segments_per_ack")),
         (0.0, 0.0, 2.0)
     );
 }
