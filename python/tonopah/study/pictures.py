@@ -57,7 +57,11 @@ class Picture:
         form = target.suffix.lstrip(".").lower()
         if form not in ("svg", "pdf", "png"):
             raise InputError("path", f"{target.suffix or target.name!r} is no format of a picture", ".svg, .pdf or .png")
-        target.write_bytes(self.draw(form))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(self.draw(form))
+        except OSError as error:
+            raise InputError("path", f"{target} cannot be written: {error.strerror}", "another file") from None
         return target
 
 
