@@ -58,7 +58,7 @@ def names(text: str) -> list[str]:
 def run_sensitivity(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study sensitivity`."""
     study = Study.load(arguments.study)
-    study.resize(size_of(arguments) == "quick", arguments.replicates)
+    study.resize(size_of(arguments) == "quick", arguments.replicates, arguments.seeds)
     folder = Path(arguments.out) if arguments.out else beside(study.folder)
     options = execution_options(arguments)
     try:
@@ -131,6 +131,7 @@ def command_text(study: Study, arguments: argparse.Namespace) -> str:
     words = ["tonopah", "study", "sensitivity", study.name if known and known.resolve() == source.resolve() else source.name]
     words += ["--quick"] if study.quick else []
     words += ["--replicates", str(arguments.replicates)] if arguments.replicates else []
+    words += ["--seeds", str(arguments.seeds)] if arguments.seeds != 1 else []
     return shlex.join(words + (["--claims", ",".join(arguments.claims)] if arguments.claims else []))
 
 

@@ -12,6 +12,7 @@ from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.source import KEY, FromSource, Sourced, is_sourced, make
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
+from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
 from tonopah.units import numbers
 
 REPRESENTATIVE = ("cwnd", "queue")
@@ -73,7 +74,7 @@ def read_part(reader: PartReader) -> Part:
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
         sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
-        text=part_text(reader, sourced), quick=choose_quick(reader, sweeps),
+        text=part_text(reader, sourced), quick=choose_quick(reader, sweeps), vary=choose_vary(reader, scenario, sourced),
     )  # fmt: skip
 
 
@@ -89,6 +90,15 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
         return scenario, None
     sourced = make(scenario, reader.at("scenario"))
     return {KEY: scenario[KEY], **sourced.given}, sourced
+
+
+def choose_vary(reader: PartReader, scenario: Mapping[str, Any], sourced: Sourced | None) -> Vary:
+    """Return what varies in a part; of a scenario from a source only what its own table asks for."""
+    if sourced and not (reader.owns("vary") or (not reader.path and "vary" in reader.file.model_fields_set)):
+        return AS_SCRIPT
+    vary: Vary = reader.get("vary")
+    check_amounts(vary, scenario, reader.at("vary"))
+    return vary
 
 
 def part_text(reader: PartReader, sourced: Sourced | None) -> dict[str, str]:

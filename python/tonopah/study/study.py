@@ -152,7 +152,7 @@ class Study(StudyResults):
         try:
             document = rename_keys(manifest.document) if manifest.version == 1 else manifest.document
             study = cls.of(manifest.name, parse_spec(document), document, manifest.source)
-            study.resize(manifest.quick, manifest.replicates)
+            study.resize(manifest.quick, manifest.replicates, manifest.seeds)
         except InputError as error:
             raise relay(error, str(folder)) from None
         study.target, study.reached = manifest.target, manifest.reached
@@ -162,7 +162,7 @@ class Study(StudyResults):
         study.home = Path(manifest.home) if manifest.home else study.home
         return study
 
-    def resize(self, quick: bool = False, replicates: int | dict[str, int] | None = None) -> None:
+    def resize(self, quick: bool = False, replicates: int | dict[str, int] | None = None, seeds: int = 1) -> None:
         """Change the size of the study.
 
         Parameters
@@ -171,6 +171,8 @@ class Study(StudyResults):
             Reduce it to the size of the `[quick]` section of its file.
         replicates : int or dict of str to int, optional
             Number of replicates, at least 1: of all parts, or of each by its id.
+        seeds : int
+            Seed of the first replicate; another one draws another set.
 
         Raises
         ------
@@ -178,6 +180,8 @@ class Study(StudyResults):
             If the number of replicates is below 1, or a part has none.
 
         """
+        for part in self.spec.parts:
+            part.first_seed = seeds
         if quick:
             self.spec, self.quick = reduce_spec(self.spec), True
             self.folder = Path("results") / f"{self.name}-quick"
@@ -208,7 +212,7 @@ class Study(StudyResults):
         replicates = {part.id: part.replicates for part in self.spec.parts}
         return Manifest(
             self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached),
-            algorithms=self.plan.algorithms,
+            self.spec.parts[0].first_seed, algorithms=self.plan.algorithms,
         )  # fmt: skip
 
     def run(
@@ -221,6 +225,7 @@ class Study(StudyResults):
         until: Target | None = None,
         on_progress: Callable[[], None] | None = None,
         options: ExecutionOptions | None = None,
+        seeds: int = 1,
     ) -> int:
         """Run what is missing in the folder of the results; an interrupted study continues where it stopped.
 
@@ -242,6 +247,8 @@ class Study(StudyResults):
             Called without arguments after each run, instead of printing progress.
         options : ExecutionOptions, optional
             Executor, shard and limits; `jobs` then has no effect.
+        seeds : int
+            Seed of the first replicate, instead of 1: another set of draws.
 
         Returns
         -------
@@ -258,8 +265,8 @@ class Study(StudyResults):
             If a run fails or its result cannot be stored; everything that was stored before is kept.
         """
         options = options or ExecutionOptions(jobs=jobs)
-        if quick or replicates is not None:
-            self.resize(quick, replicates)
+        if quick or replicates is not None or seeds != 1:
+            self.resize(quick, replicates, seeds)
         if out is not None:
             self.folder = Path(out)
         elif options.shard:
