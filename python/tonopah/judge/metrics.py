@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.judge.length import epochs
+from tonopah.judge.traces import STARVED_SHARE
 from tonopah.judge.workload import SEGMENTS
 from tonopah.judge.worlds import Built
 from tonopah.metrics import COUNT, MBPS, MS, PERCENT, Metric, readable
@@ -19,8 +21,6 @@ from tonopah.stats import jain
 Values = dict[str, float]
 Flows = Sequence[Mapping[str, Any]]
 
-STARVED_SHARE, SILENCE_S = 0.05, 10.0
-"""A flow starves below this share of its fair share, or after so long without payload. The numbers are ours."""
 SHORT_BYTES, MEDIUM_BYTES = 30e3, 1e6
 LAST_STARTS = 0.8
 """Connections that begin later than at this share of the run are not counted."""
@@ -39,6 +39,7 @@ def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values
     else:
         values |= within(tcp)
     values |= {name.partition(".")[2]: float(value) for name, value in derived.items() if value is not None}
+    values |= {"epochs": epochs(tcp, summary["duration_s"] - warmup_s)}
     values |= starved(built, first, second, values)
     for role in sorted({role for role in built.roles.values() if role != "background"}):
         values |= {f"{role}_{name}": value for name, value in media_of(built, flows, role).items()}
@@ -108,13 +109,13 @@ def within(flows: Flows) -> Values:
 
 
 def starved(built: Built, first: Flows, second: Flows, values: Values) -> Values:
-    """Return 1 for a group that has a flow that starves, else 0."""
+    """Return 1 for a group that has a flow that starves, else 0: below a share of its fair share for 10 s, or in the mean."""
     least = STARVED_SHARE * built.rate_bps / max(1, len(first) + len(second) + built.connections)
     found: Values = {}
-    for prefix, flows, silence in (("x", first, "silence_s"), ("y", second, "silence_others_s")):
+    for prefix, flows, name in (("x", first, "starving"), ("y", second, "starving_others")):
         if flows:
             below = any((flow["goodput_bps"] or 0.0) < least for flow in flows)
-            found[f"{prefix}_starved"] = float(below or values.get(silence, 0.0) >= SILENCE_S)
+            found[f"{prefix}_starved"] = float(below or values.get(name, 0.0) > 0)
     return found
 
 
