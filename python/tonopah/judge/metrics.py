@@ -17,6 +17,7 @@ from tonopah.judge.workload import SEGMENTS
 from tonopah.judge.worlds import Built
 from tonopah.metrics import COUNT, MBPS, MS, PERCENT, Metric, readable
 from tonopah.stats import jain
+from tonopah.stats.kinds import KindName
 
 Values = dict[str, float]
 Flows = Sequence[Mapping[str, Any]]
@@ -245,19 +246,29 @@ LABELS = {
     "unfinished": Metric("Unfinished", *PERCENT, "Connections under way at the end / begun in the interval"),
     "again": Metric("Sent again", *COUNT, "Data packets sent again until 90 % is reached"),
 }
+KINDS: dict[KindName, tuple[str, ...]] = {
+    "share": ("utilisation", "jain", "maxmin", "x_share"),
+    "count": ("rto_count", "sent", "sent_after_timeout", "trips", "again"),
+    "proportion": ("loss", "retx", "link_loss", "unfinished"),
+    "time": ("t90_s", "t_fair_s", "last_completion_s", "slowdown"),
+    "outcome": ("starved",),
+    "scale": ("mos",),
+}
+"""Metrics by their kind (stats/kinds.py); all others are `positive`."""
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}
 OWNERS = {"x": "first flows", "y": "flows beside", "voice": "voice", "video": "video", "cross": "cross traffic"}
 
 
 def label(name: str) -> Metric:
     """Return how a metric is shown."""
+    kind = next((kind for kind, names in KINDS.items() if name in names), "positive")
     if name in LABELS:
-        return replace(LABELS[name], column=name)
+        return replace(LABELS[name], column=name, kind=kind)
     owner, _, rest = name.partition("_")
     if owner == "slowdown":
         size, _, share = rest.partition("_")
-        return replace(LABELS["slowdown"], label=f"Slowdown {SIZES[size]}, {share[1:]}th percentile", column=name)
+        return replace(LABELS["slowdown"], label=f"Slowdown {SIZES[size]}, {share[1:]}th percentile", column=name, kind="time")
     if owner in OWNERS and rest:
         known = label(rest)
         return replace(known, label=f"{known.label} ({OWNERS[owner]})", column=name)
-    return Metric(readable(name), "", 1.0, "", name)
+    return Metric(readable(name), "", 1.0, "", name, kind=kind)
