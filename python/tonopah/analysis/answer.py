@@ -112,7 +112,7 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     if base.empty and figure.metric in table.columns:
         # Points are no replicates: each replicate counts once, with its mean over the points.
         runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-        shown = replace(shown, outcomes=False)
+        shown = replace(shown, kind="share")
     found = {label: estimate(runs, shown, label, {}, part.method) for label in part.labels}
     values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""

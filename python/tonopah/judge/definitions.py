@@ -20,7 +20,7 @@ from tonopah.spec.validation import Model, list_allowed, refuse
 
 Mode = Literal["quick", "full", "tcpeval"]
 REPLICATES: dict[Mode, int] = {"quick": 5, "full": 10, "tcpeval": 2}
-TRACES = ("breaker", "outage", "release", "fairness", "windows")
+TRACES = ("breaker", "outage", "release", "fairness", "windows", "sharing")
 
 
 def quantity(kind: str) -> AfterValidator:
@@ -91,6 +91,8 @@ class World(Model):
     """Each flow is repeated as a new connection `rounds` times, so far apart."""
     duration: Duration = "30s"
     warmup: Duration = "10s"
+    settles: bool = False
+    """Whether its runs are made longer until they tell of the long run (length.py); `duration` is then the least."""
     background: bool = True
     link: dict[str, Any] = Field(default_factory=dict)
     tcp: dict[str, Any] = Field(default_factory=dict)
