@@ -153,7 +153,7 @@ def test_sizes_are_bounded_before_anything_is_unpacked(packed, tmp_path, monkeyp
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(pack.LIST, b" " * (pack.LONGEST_LIST + 1))
     with pytest.raises(InputError, match="is too large"):
-        pack.read_verdicts(bomb)
+        pack.read_member(bomb)
 
 
 def test_damage_anywhere_is_noticed(packed, tmp_path):

@@ -92,6 +92,7 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
 def carry_out(study: "JudgedStudy", arguments: argparse.Namespace) -> int:
     """Run what a study of evaluate, compare or coexist lacks, and return how many runs that were; of a shard, print it."""
     study.command = shlex.join(["tonopah", *sys.argv[1:]])
+    study.draw_from(arguments.seeds)
     with resumable(lambda: stored_text(study.folder, study.counted)):
         done = study.carry_out(execution_options(arguments), quiet=arguments.json)
     if arguments.shard:

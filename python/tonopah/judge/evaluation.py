@@ -65,6 +65,7 @@ class Evaluation(JudgedStudy):
             "replicates": self.replicates,
             "replicates_most": max([self.replicates, *(part.replicates for part in self.spec.parts)]),
             "looks": self.looks,
+            "seeds": self.seeds,
             "runs": len(self.plan.runs),
             "command": self.command,
         }

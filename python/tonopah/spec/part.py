@@ -15,6 +15,7 @@ from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
 from tonopah.units import numbers
 
+USUAL_METRICS = ("goodput_bps", "delay_s", "loss_ratio")
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
 
@@ -44,7 +45,12 @@ def read_parts(file: StudyFile) -> list[Part]:
     """Return the parts; a file without `[[part]]` is one part. Raises InputError."""
     if not file.part:
         return [read_part(PartReader(file))]
-    return [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
+    parts = [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
+    labels = list(dict.fromkeys(label for part in parts for label in part.labels))
+    if file.baseline is not None and file.baseline not in labels:
+        message = f"no part compares {shorten(file.baseline)}"
+        raise InputError("baseline", message, list_allowed(labels, "labels", file.baseline))
+    return parts
 
 
 def read_part(reader: PartReader) -> Part:
@@ -68,6 +74,8 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
+    if not figures and not getattr(reader.file, "claim", ()) and not sourced:
+        figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
     return Part(
@@ -90,6 +98,14 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
         return scenario, None
     sourced = make(scenario, reader.at("scenario"))
     return {KEY: scenario[KEY], **sourced.given}, sourced
+
+
+def usual_figures(sweeps: list[Sweep]) -> list[Figure]:
+    """Return what a study without claim and figure shows: what most ask first, over each axis, and the difference."""
+    axes = [next(iter(sweep.vary)) for sweep in sweeps if len(sweep.vary) == 1]
+    if not axes:
+        return [Figure("bar", USUAL_METRICS)]
+    return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes]
 
 
 def choose_vary(reader: PartReader, scenario: Mapping[str, Any], sourced: Sourced | None) -> Vary:

@@ -341,17 +341,8 @@ def check_point(
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(
-        variant.label,
-        values,
-        bound,
-        canonical,
-        derived,
-        tuple(checked["random"]),
-        owners,
-        warnings,
-        sourced.observer if sourced else "",
-    )
+    random, observer = tuple(checked["random"]), sourced.observer if sourced else ""
+    return Point(variant.label, values, bound, canonical, derived, random, owners, warnings, observer)
 
 
 def labelled(label: str) -> str:

@@ -6,9 +6,9 @@ everything that nobody fixed (Floyd and Jacobson 1992; Floyd and Kohler 2003, se
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from tonopah.errors import InputError
 from tonopah.spec.validation import Model, between, refuse, to_seconds
@@ -70,7 +70,7 @@ def to_vary(value: Any) -> Any:
     return value
 
 
-AnyVary = Annotated[Vary, BeforeValidator(to_vary), WithJsonSchema({"anyOf": [{"$ref": "#/$defs/Vary"}, {"const": False}]})]
+AnyVary = Annotated[Vary, BeforeValidator(to_vary, json_schema_input_type=Vary | Literal[False])]
 """A table, or false."""
 
 

@@ -10,6 +10,7 @@ from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.cc.permission import ANY, of_results, permitting
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
+from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.spec import building
 from tonopah.spec.building import ScenarioSource
@@ -271,12 +272,7 @@ class Study(StudyResults):
             self.folder = Path(out)
         elif options.shard:
             self.folder = self.folder.with_name(f"{self.folder.name}.shard-{options.shard.index}-of-{options.shard.count}")
-        if until is None:
-            return self.run_planned(options, quiet, on_progress)
-        done = self.run_until(until, options, quiet, on_progress)
-        with Store(self.folder, wait=options.wait) as store:
-            self.remember(store)
-        return done
+        return self.run_until(until, options, quiet, on_progress) if until else self.run_planned(options, quiet, on_progress)
 
     def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
@@ -305,6 +301,8 @@ class Study(StudyResults):
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
+        with Store(self.folder, wait=options.wait) as store:
+            self.remember(store)
         return done
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
@@ -334,6 +332,7 @@ class Study(StudyResults):
     def remember(self, store: Store) -> None:
         """Store the manifest with the results."""
         store.remember("study", self.manifest.to_json())
+        store.remember("machine", machine())
 
     def missing(self, shard: Shard | None = None) -> int:
         """Return how many runs are not in the folder of the results.
