@@ -55,11 +55,10 @@ fn the_background_is_in_no_metric_of_flows_and_takes_its_share() {
     assert_eq!(with.network.flows, 2);
     let sum: f64 = with.flows.iter().map(|flow| flow.measures.goodput_bps).sum();
     assert!((with.network.measures.goodput_bps / sum - 1.0).abs() < 0.1);
-    // What the link has sent and the flows have not: 5 % of 4 s of 10 Mb/s are 500 datagrams of 500 bytes; bursts are few.
-    let others = |summary: &Summary| summary.links[0].sent_packets - summary.network.measures.sent_packets;
-    assert!(others(&without) < 20 && (200..900).contains(&others(&with)), "{} {}", others(&without), others(&with));
-    let back = |summary: &Summary| summary.links[1].sent_bytes;
-    assert!(back(&with) > back(&without));
+    // Beside about as many ACKs as before, 5 % of 4 s of 10 Mb/s: 250 kB in some twenty bursts.
+    let back = |summary: &Summary| summary.links[1].sent_bytes as f64;
+    let more = back(&with) - back(&without);
+    assert!((60e3..500e3).contains(&more), "{more}");
 }
 
 #[test]

@@ -7,11 +7,9 @@ from pathlib import Path
 from tonopah._core import engine_version
 from tonopah.cli.arguments import add_common
 from tonopah.cli.results import results_folder
-from tonopah.errors import InputError
 from tonopah.metrics import count_text
-from tonopah.store.pack import ARTIFACT, FACTS, SOURCES, SUFFIX, pack
-from tonopah.study.packing import artifact, contents
-from tonopah.study.study import Study
+from tonopah.store.pack import SUFFIX
+from tonopah.study.packing import pack_results
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -41,18 +39,7 @@ def pack_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study pack`."""
     folder = results_folder(arguments.study)
     target = Path(arguments.to) if arguments.to else Path(f"{folder.name}-{engine_version()}{SUFFIX}")
-    found = contents(folder, dict(arguments.source))
-    if found.kind == "study" and (missing := Study.open(folder).missing()):
-        hint = "run the study again, which continues it"
-        raise InputError("", f"is not finished: {count_text(missing, 'run')} are missing", hint, str(folder))
-    facts = found.facts | {"flags": arguments.flags}
-    texts = {
-        found.name: found.results,
-        FACTS: (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
-        ARTIFACT: artifact(found, target.name).encode(),
-        **{f"{SOURCES}{path}": source for path, source in sorted(found.sources.items())},
-    }
-    members = pack(folder, target, str(facts.get("name") or facts.get("subject")), texts)
+    members = pack_results(folder, target, dict(arguments.source), arguments.flags)
     size, unpacked = target.stat().st_size, sum(one.size for one in members)
     if arguments.json:
         print(json.dumps({"file": str(target), "bytes": size, "unpacked_bytes": unpacked, "files": len(members)}))

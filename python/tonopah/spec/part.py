@@ -74,7 +74,7 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
-    if not figures and not getattr(reader.file, "claim", ()) and not sourced:
+    if sweeps and not figures and not getattr(reader.file, "claim", ()) and not sourced:
         figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
@@ -103,8 +103,6 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
 def usual_figures(sweeps: list[Sweep]) -> list[Figure]:
     """Return what a study without claim and figure shows: what most ask first, over each axis, and the difference."""
     axes = [next(iter(sweep.vary)) for sweep in sweeps if len(sweep.vary) == 1]
-    if not axes:
-        return [Figure("bar", USUAL_METRICS)]
     return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes]
 
 

@@ -4,7 +4,20 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-NO_RESULT = ("tonopah", "engine", "build", "command", "report", "run_now", "folder", "file", "wall_s", "machine", "source")
+NO_RESULT = (
+    "tonopah",
+    "engine",
+    "build",
+    "command",
+    "report",
+    "run_now",
+    "folder",
+    "file",
+    "wall_s",
+    "machine",
+    "source",
+    "finished",
+)
 """Keys that say how a result was made."""
 
 

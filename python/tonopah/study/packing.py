@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tonopah.cc.binding import bind
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
+from tonopah.metrics import count_text
+from tonopah.store.pack import ARTIFACT, FACTS, SOURCES, Member, pack
 from tonopah.store.store import Store
+from tonopah.study.study import Study
 
 RESULTS = {"study": "verdicts.json", "evaluate": "scoreboard.json", "compare": "compare.json", "coexist": "coexist.json"}
 """By kind: what a report says, for programs."""
@@ -59,6 +63,27 @@ def contents(folder: Path, sources: Mapping[str, Path]) -> Contents:
         check_unchanged(name, stored["digest"], home)
         found |= dict(sources_of(name, home, sources))
     return Contents(kind, {"kind": kind, **facts, "machine": machine}, results, found)
+
+
+def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = MappingProxyType({}), flags: str = "") -> list[Member]:
+    """Write the results in a folder into one file and return what it holds; `flags` are those that sources in C are compiled with.
+
+    Raises InputError where something is missing.
+    """
+    with Store(folder, create=False) as store:
+        is_study = store.recall("study") is not None
+    if is_study and (missing := Study.open(folder).missing()):
+        hint = "run the study again, which continues it"
+        raise InputError("", f"is not finished: {count_text(missing, 'run')} are missing", hint, str(folder))
+    found = contents(folder, sources)
+    facts = found.facts | {"flags": flags}
+    texts = {
+        found.name: found.results,
+        FACTS: (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
+        ARTIFACT: artifact(found).encode(),
+        **{f"{SOURCES}{path}": source for path, source in sorted(found.sources.items())},
+    }
+    return pack(folder, target, str(facts.get("name") or facts.get("subject")), texts)
 
 
 def check_unchanged(name: str, digest: str, home: Path) -> None:
@@ -112,7 +137,7 @@ def imported(text: str) -> list[str]:
     return [place for path in paths for place in (f"{path}.py", f"{path}/__init__.py")]
 
 
-def artifact(one: Contents, pack: str) -> str:
+def artifact(one: Contents) -> str:
     """Return `artifact.md`: how the results are made again, and which command shows what each claim says."""
     facts, results = one.facts, json.loads(one.results)
     machine = facts.get("machine") or {}
@@ -121,7 +146,7 @@ def artifact(one: Contents, pack: str) -> str:
     lines = [
         f"# {facts.get('name') or facts.get('subject')}",
         "",
-        f"`tonopah reproduce {pack}` runs everything again and says what differs; `{command}` made it.",
+        f"`tonopah reproduce PACK`, PACK being this file, runs everything again and says what differs; `{command}` made it.",
         "",
         f"Made with Tonopah {engine.get('version')} (build {engine.get('build')}, {engine.get('compiler')}), Python "
         f"{machine.get('python')}, on {machine.get('processor')}, {machine.get('system')}; C compiler: "
@@ -129,7 +154,7 @@ def artifact(one: Contents, pack: str) -> str:
         "",
         "| claim | says | found | command |",
         "| --- | --- | --- | --- |",
-        *(f"| {' | '.join(text.replace('|', '/') for text in row)} |" for row in rows(one.kind, results, command, pack)),
+        *(f"| {' | '.join(text.replace('|', '/') for text in row)} |" for row in rows(one.kind, results, command)),
         "",
     ]
     return "\n".join(lines)
@@ -142,11 +167,11 @@ def study_command(facts: Mapping[str, Any]) -> str:
     return f"tonopah study run {Path(facts['source']).name}{options}"
 
 
-def rows(kind: str, results: Mapping[str, Any], command: str, pack: str) -> Iterator[tuple[str, str, str, str]]:
+def rows(kind: str, results: Mapping[str, Any], command: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield, for each claim, its text, what was found, and a command that shows it."""
     if kind == "study":
         for claim in results["claims"]:
-            yield claim["id"], claim["text"], claim["verdict"], f"`tonopah study report {pack}`"
+            yield claim["id"], claim["text"], claim["verdict"], "`tonopah study report PACK`"
     elif kind == "evaluate":
         for row in results["criteria"]:
             yield row["id"], row["name"], row["word"], f"`{command} --criteria {row['id']}`"
