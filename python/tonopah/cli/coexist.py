@@ -13,7 +13,7 @@ from tonopah.errors import InputError
 from tonopah.judge.coexist import begin, standings
 from tonopah.terminal.grid import Grid, print_grids
 
-SIZES = {"quick": "20 Mb/s and 3 replicates", "full": "50 Mb/s and 5 replicates"}
+SIZES = {"quick": "20 Mb/s and 4 replicates", "full": "50 Mb/s and 5 replicates"}
 MOST_PRINTED = 40
 """Cells that the terminal lists; the page and the files have more."""
 EXAMPLES = (

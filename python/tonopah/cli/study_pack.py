@@ -30,8 +30,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def named_file(text: str) -> tuple[str, Path]:
     """Return the library and the file of `--source`."""
     name, equals, file = text.partition("=")
-    if not equals or not name.endswith(".so") or not Path(file).is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is not LIBRARY.so=FILE, with a file that is there")
+    if not equals or not name.endswith(".so") or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is not LIBRARY.so=FILE")
     return name, Path(file)
 
 

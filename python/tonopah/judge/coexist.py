@@ -41,7 +41,7 @@ LONG_RUN = {"settles": True, "traces": ["sharing"]}
 FORMAT = 2
 MOST_LISTED = 400
 """Cells that the page lists one by one; the files have all."""
-REPLICATES, QUICK_REPLICATES = 5, 3
+REPLICATES, QUICK_REPLICATES = 5, 4
 PAIRS, SOLO = "coexist", "alone"
 
 
@@ -104,7 +104,7 @@ class Cell:
     def share_text(self) -> str:
         """The share in percent with its interval."""
         found = self.share.scaled(100.0)
-        ends = "" if found.unbounded else f" [{show(found.low, 3)}, {show(found.high, 3)}]"
+        ends = "" if math.isnan(found.low) else f" [{show(found.low, 3)}, {show(found.high, 3)}]"
         return f"{show(found.value, 3)}{ends} %{'' if self.settled else ', not converged'}"
 
     @property

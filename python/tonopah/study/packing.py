@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,8 @@ from tonopah.study.study import Study
 RESULTS = {"study": "verdicts.json", "evaluate": "scoreboard.json", "compare": "compare.json", "coexist": "coexist.json"}
 """By kind: what a report says, for programs."""
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-OWN = "an algorithm of one file lies in the folder of the study, or below it"
+NOT_REPEATED = ("--out", "--store", "--markdown", "--json")
+"""Options that a command of `artifact.md` does not have."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,28 @@ def contents(folder: Path, sources: Mapping[str, Path]) -> Contents:
     except OSError:
         again = f"tonopah study report {folder}" if kind == "study" else f"the command without --store: {judged['command']}"
         raise InputError("", f"has no {RESULTS[kind]}", again, str(folder)) from None
-    home, found = Path(facts["home"]), {}
+    home, found, text = Path(facts["home"]), {}, json.dumps({"kind": kind, **facts, "machine": machine})
     for name, stored in facts.get("algorithms", {}).items():
         check_unchanged(name, stored["digest"], home)
-        found |= dict(sources_of(name, home, sources))
-    return Contents(kind, {"kind": kind, **facts, "machine": machine}, results, found)
+        inside = inside_name(name)
+        found |= dict(sources_of(name, inside, home, sources))
+        text, results = (
+            text.replace(in_json(name), in_json(inside)),
+            results.replace(in_json(name).encode(), in_json(inside).encode()),
+        )
+    return Contents(kind, json.loads(text), results, found)
+
+
+def in_json(text: str) -> str:
+    """Return a text as it stands inside one of JSON."""
+    return json.dumps(text)[1:-1]
+
+
+def inside_name(name: str) -> str:
+    """Return the name by which an algorithm is known in a pack: its own, or without the folders if it is elsewhere."""
+    file, colon, rest = (name, "", "") if is_library(name) else name.rpartition(":")
+    path = Path(file)
+    return f"{path.name}{colon}{rest}" if path.is_absolute() or ".." in path.parts else name
 
 
 def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = MappingProxyType({}), flags: str = "") -> list[Member]:
@@ -93,22 +112,21 @@ def check_unchanged(name: str, digest: str, home: Path) -> None:
         raise InputError("", "was edited since its runs were made", "give the command again, then pack", name)
 
 
-def sources_of(name: str, home: Path, given: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that an algorithm consists of. Raises InputError for one that is not below the folder."""
+def sources_of(name: str, inside: str, home: Path, given: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that an algorithm consists of, by their paths in a pack, where it is called `inside`. Raises InputError."""
     file = home / (name if is_library(name) else name.rpartition(":")[0])
     if is_library(name):
         file = given.get(Path(name).name, file.with_suffix(".c"))
         if not file.is_file():
-            raise InputError("--source", f"{name}: there is no {file.name} beside it", f"--source {Path(name).name}=FILE.c", None)
+            raise InputError("--source", f"{name}: there is no {file}", f"--source {Path(name).name}=FILE.c")
     elif not file.is_file():
         # A class of an installed package: its version is that of the package.
         return
+    folder = Path(inside if is_library(inside) else inside.rpartition(":")[0]).parent
     for path in with_neighbours(file):
-        inside = path.relative_to(file.parent)
-        place = Path(name.rpartition(":")[0] or name).parent / inside
-        if place.is_absolute() or ".." in place.parts:
-            raise InputError("", f"{name} is not in the folder of the command", OWN, str(home))
-        yield str(place), path.read_bytes()
+        # The source of a library is compiled to one of the same name.
+        own = Path(inside).with_suffix(".c").name if path == file and is_library(name) else path.relative_to(file.parent)
+        yield str(folder / own), path.read_bytes()
 
 
 def with_neighbours(file: Path) -> list[Path]:
@@ -142,7 +160,7 @@ def artifact(one: Contents) -> str:
     facts, results = one.facts, json.loads(one.results)
     machine = facts.get("machine") or {}
     engine = machine.get("engine", {})
-    command = study_command(facts) if one.kind == "study" else facts["command"]
+    command = study_command(facts) if one.kind == "study" else plain(facts["command"])
     lines = [
         f"# {facts.get('name') or facts.get('subject')}",
         "",
@@ -160,6 +178,23 @@ def artifact(one: Contents) -> str:
     return "\n".join(lines)
 
 
+def plain(command: str) -> str:
+    """Return a command without where it wrote."""
+    words, kept = shlex.split(command), []
+    while words:
+        word = words.pop(0)
+        if word.partition("=")[0] not in NOT_REPEATED:
+            kept.append(word)
+        elif "=" not in word and word != "--json" and words:
+            words.pop(0)
+    return shlex.join(kept)
+
+
+def chosen(command: str, option: str, value: str) -> str:
+    """Return a command for one criterion or experiment alone."""
+    return f"`{command}`" if option in command else f"`{command} {option} {value}`"
+
+
 def study_command(facts: Mapping[str, Any]) -> str:
     """Return the command of a study."""
     seeds = facts.get("seeds", 1)
@@ -174,11 +209,11 @@ def rows(kind: str, results: Mapping[str, Any], command: str) -> Iterator[tuple[
             yield claim["id"], claim["text"], claim["verdict"], "`tonopah study report PACK`"
     elif kind == "evaluate":
         for row in results["criteria"]:
-            yield row["id"], row["name"], row["word"], f"`{command} --criteria {row['id']}`"
+            yield row["id"], row["name"], row["verdict"], chosen(command, "--criteria", row["id"])
     elif kind == "compare":
         for row in results["rows"]:
             place = f"{row['experiment']}, {row['point']}"
-            yield row["metric"], place, row["outcome"], f"`{command} --experiments {row['experiment']}`"
+            yield row["metric"], place, row["outcome"], chosen(command, "--experiments", row["experiment"])
     else:
         for cell in results["cells"]:
             says = f"share beside {cell['column']}, queue {cell['buffer']:g} BDP, {cell['rtt']}"

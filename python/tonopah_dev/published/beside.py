@@ -53,6 +53,18 @@ def l4s() -> Iterator[PublishedCase]:
         yield beside(f"prague-cubic/{name}", source, "share of prague", world, share, 0.05)
 
 
+CAUSES = {
+    "bbr-cubic/32-bdp": "Ours has 0.26: the mean is allowed, its interval reaches below. The cause is not known.",
+    "bbr3-cubic/2-bdp": "Ours has 0.53, as all six are above Linux; the cause of that bias is not known.",
+    "bbr3-cubic/8-bdp": "Ours has 0.56, as all six are above Linux; the cause of that bias is not known.",
+    "bbr3-cubic/32-bdp": "Linux's BBRv3 has next to nothing in this queue, 0.08, ours 0.27. The cause is not known.",
+    "prague-cubic/with-ecn": "Ours are even, 0.50; Linux's Prague has a tenth less. The cause is not known.",
+    "prague-cubic/without-ecn": "Ours are even, 0.50; Linux's Prague has a tenth less. The cause is not known.",
+}
+"""Of the cases that do not agree, after their first run with engine 0.18.0."""
+
+
 def beside(name: str, source: str, quantity: str, world: PublishedWorld, share: float, half: float) -> PublishedCase:
     """Return a case of a share."""
-    return PublishedCase(name, source, quantity, world, measures.first_share, **about(share, min(half, share), half), seeds=8)
+    allowed = about(share, min(half, share), half)
+    return PublishedCase(name, source, quantity, world, measures.first_share, **allowed, seeds=8, cause=CAUSES.get(name, ""))
