@@ -62,6 +62,8 @@ pub(crate) struct World {
     pub(crate) network: Network,
     pub(crate) hosts: Hosts,
     pub(crate) workloads: Workloads,
+    /// Flows of the background, the last of those that are no workload's.
+    pub(crate) background: usize,
     /// By the index in `Event::Change`.
     pub(crate) changes: Vec<Change>,
     pub(crate) series: Series,
@@ -88,5 +90,12 @@ impl World {
     /// The part of the measurement interval that is over.
     pub(crate) fn measured(&self) -> Span {
         self.ctx.now.since(Time::ZERO + self.resolved.warmup)
+    }
+}
+
+impl World {
+    /// How many flows, before those of workloads, metrics know: the others are the background.
+    pub(crate) fn counted(&self) -> usize {
+        self.workloads.listed() - self.background
     }
 }

@@ -53,8 +53,8 @@ def answer(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", ver
     headline = spec.headline
     if verdicts and not isinstance(headline, FigureName):
         first = next((verdict for verdict in verdicts if verdict.claim.id == headline), verdicts[0])
-        figure = first.figure or first_figure(spec)
-        return Answer([claim_sentence(first), counts_sentence(counts)], counts, figure)
+        # A figure of another metric beside a claim says nothing of it: better none.
+        return Answer([claim_sentence(first), counts_sentence(counts)], counts, first.figure)
     figure = headline if isinstance(headline, FigureName) else first_figure(spec)
     sentences = figure_sentences(spec, plan, tables, figure) if figure else []
     if verdicts:

@@ -42,6 +42,7 @@ GROUPS = {
     "hold against reality": {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
+        "reproduce": "run packed results again on this machine, and say what differs",
     },
     "look and show": {
         "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",

@@ -75,7 +75,7 @@ class Evaluation(JudgedStudy):
 
     def measured(self) -> Results:
         """Return the metrics of the stored runs."""
-        return replace(super().measured(), first=self.replicates)
+        return replace(super().measured(), first=self.seeds - 1 + self.replicates)
 
     def rows(self, results: Results) -> list[Row]:
         """Return the scoreboard."""
@@ -108,6 +108,7 @@ class Evaluation(JudgedStudy):
             "replicates_most": max([self.replicates, *(part.replicates for part in self.spec.parts)]),
             "looks": self.looks,
             "family": self.family,
+            "seeds": self.seeds,
             "runs": len(self.plan.runs),
             "command": self.command,
         }

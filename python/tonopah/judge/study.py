@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import engine_version
 from tonopah.analysis.tables import part_tables, sample_at
 from tonopah.digest import digest
+from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, shown
@@ -69,6 +70,8 @@ class ExperimentWorlds:
     casting: Casting
     apart: int = 0
     """Added to the replicate of the subject: draws of its own."""
+    first: int = 1
+    """Of the replicates: with another one all draws are others."""
     lengths: dict[str, float] = field(default_factory=dict)
     """How long the runs of points are that settle, in seconds."""
     everywhere: int = 0
@@ -79,7 +82,7 @@ class ExperimentWorlds:
     def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
         """Return the world of an arm at a point; None where the arm is not run."""
         key = repr(dict(values))
-        point, turn = self.points[key], replicate + (self.apart if label.startswith("S") else 0)
+        point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
         if self.everywhere and replicate > self.everywhere + self.again.get(key, 0):
             return None
         if (algorithms := self.casting.algorithms(label, point)) is None:
@@ -92,7 +95,7 @@ class ExperimentWorlds:
             built.scenario["record"] = {**built.scenario.get("record", {}), "series": series, "every": world.sample}
         read = partial(measure, built, warmup_s=seconds(world.warmup))
         seed = seed_of(self.experiment, point, turn)
-        return Drawn(built.scenario, seed, read, traces, bool(self.experiment.series) and turn == 1)
+        return Drawn(built.scenario, seed, read, traces, bool(self.experiment.series) and turn == self.first)
 
     def length_s(self, key: str) -> float:
         """Return how long the runs of a point are."""
@@ -201,8 +204,12 @@ def placed(parts: Sequence[Part], tables: "Mapping[str, pd.DataFrame]", looks: i
 class JudgedStudy(Study):
     """A study that a command makes: its runs are in `folder`, its report in `out`."""
 
+    kind = "evaluate"
+    """The command that makes it."""
     command = ""
     looks = 1
+    seeds = 1
+    """The first of the replicates, which have this number and those that follow."""
 
     def __init__(self, name: str, parts: list[Part], claims: Sequence[Claim], out: Path, store: str | Path | None):
         self._begin(name, StudySpec("", name, parts, list(claims)), {}, name)
@@ -217,6 +224,12 @@ class JudgedStudy(Study):
             with show_progress(count, 0, self.quiet or count < 2, "experiments to plan") as on_part:
                 self._plan = make_plan(self.spec, self.home, on_part)
         return self._plan
+
+    def draw_from(self, first: int) -> None:
+        """Let the replicates be those from `first` on: another set of draws."""
+        self.seeds, self._plan = first, None
+        for part in self.spec.parts:
+            worlds_of(part).first = first
 
     def carry_out(self, options: ExecutionOptions, quiet: bool = False) -> int:
         """Run what the folder lacks, longer where runs have not settled, and return how many runs that were.
@@ -244,8 +257,12 @@ class JudgedStudy(Study):
         return found
 
     def remember(self, store: Store) -> None:
-        """Store what the folder is of, which is no study file."""
-        store.remember("evaluation", {"subject": self.name, "engine": engine_version()})
+        """Store what the folder is of, which is no study file: how it was asked for, and who was judged."""
+        facts = {"subject": self.name, "engine": engine_version(), "seeds": self.seeds, "kind": self.kind}
+        asked = {"command": self.command, "home": str(Path().resolve())}
+        algorithms = {name: {"digest": one.digest, "description": one.description} for name, one in self.plan.algorithms.items()}
+        store.remember("evaluation", facts | asked | {"algorithms": algorithms})
+        store.remember("machine", machine())
 
     def counted(self) -> tuple[int, int]:
         """Return how many runs there are, and how many are not stored. Raises InputError where nothing is."""
