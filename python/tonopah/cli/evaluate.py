@@ -13,7 +13,7 @@ from tonopah.judge.statement import read_statement
 from tonopah.judge.study import Results
 from tonopah.terminal.grid import Grid, print_grids
 
-SIZES = {"quick": "5 replicates, some 3 minutes on two cores", "full": "10 replicates of more points, 30 minutes"}
+SIZES = {"quick": "5 replicates and a second set that confirms", "full": "10 replicates of more points"}
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
