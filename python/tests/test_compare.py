@@ -84,7 +84,7 @@ def test_every_metric_that_is_compared_belongs_to_experiments():
 
 def test_wrong_input_is_refused(capsys):
     with pytest.raises(InputError, match="cannot be compared"):
-        begin("cubic", "reno", experiments=["E12"])
+        begin("cubic", "reno", experiments=["E11"])
     assert main(["compare", "cubic", "nothing"]) == 2
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "cubic", "reno", "--size", "smoke", "--quick"])

@@ -172,7 +172,10 @@ def test_a_damaged_run_is_replaced_by_a_merge(finished, study, capsys):
 
 # The store is checked beside the loss, so a loss of several files shows either of them; a folder goes at once by a rename.
 LOSSES = {
-    "database": ("runs.sqlite(-wal)? was deleted, moved or replaced", lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")]),
+    "database": (
+        "runs.sqlite(-wal)? was deleted, moved or replaced",
+        lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")],
+    ),
     "log": ("runs.sqlite-wal was deleted", lambda folder: (folder / "runs.sqlite-wal").unlink()),
     "another database": (
         "runs.sqlite(-wal)? was deleted, moved or replaced",

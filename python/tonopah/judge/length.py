@@ -1,9 +1,9 @@
 """How long a run is: measured in its own time, so that what it tells is the long run and not the start.
 
-A coexistence or fairness result is about the long run (S. Floyd, RFC 5166 §2.1.2 keeps transients apart). A run is long enough when the
-flow with the fewest epochs of loss, or of probing, has had twenty of them after the warm-up, and the two halves of the measured
-interval agree over replicates. Until then it is run again at twice the length, up to a limit; what does not settle by then is
-"not converged". The numbers are ours.
+A coexistence or fairness result is about the long run (S. Floyd, RFC 5166 §2.1.2 keeps transients apart). A run is long enough
+when the flow with the fewest epochs of loss, or of probing, has had twenty of them after the warm-up, and the two halves of the
+measured interval agree over replicates. Until then it is run again at twice the length, up to a limit; what does not settle by
+then is "not converged". The numbers are ours.
 """
 
 import math
@@ -16,7 +16,7 @@ from tonopah.judge.worlds import WIRE_BYTES, bits_per_second, queue_limit, rtts_
 EPOCHS = 20
 """Epochs that the slowest flow has in the measured interval."""
 QUIET_EPOCH_S = 10.0
-"""An epoch of a flow that loses nothing: how often BBR and Copa look for the round trip of an empty queue (draft-cardwell-iccrg-bbr)."""
+"""An epoch of a flow that loses nothing: how often BBR looks for the round trip of an empty queue (draft-cardwell-iccrg-bbr)."""
 AGREE = 0.25
 """The halves differ by less than this share of the margin."""
 LIMIT_S, MOST_PACKETS = 300.0, 2.5e6

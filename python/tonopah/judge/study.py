@@ -18,8 +18,8 @@ from tonopah.digest import digest
 from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
-from tonopah.judge.definitions import Experiment, Point, Term, shown
-from tonopah.judge.effects import MARGINS, compared, mean_of_terms
+from tonopah.judge.definitions import Experiment, Point, shown
+from tonopah.judge.effects import MARGINS
 from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
 from tonopah.judge.metrics import measure
 from tonopah.judge.subjects import Casting
@@ -75,14 +75,15 @@ class ExperimentWorlds:
     lengths: dict[str, float] = field(default_factory=dict)
     """How long the runs of points are that settle, in seconds."""
     everywhere: int = 0
-    """Replicates that every point has; those beyond are of the points in `again` only. 0 for all."""
-    again: set[str] = field(default_factory=set)
+    """Replicates of the first set, which every point has; 0 for all that there are."""
+    again: dict[str, int] = field(default_factory=dict)
+    """Replicates of points that are drawn beyond the first set."""
 
     def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
         """Return the world of an arm at a point; None where the arm is not run."""
         key = repr(dict(values))
         point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
-        if self.everywhere and replicate > self.everywhere and key not in self.again:
+        if self.everywhere and replicate > self.everywhere + self.again.get(key, 0):
             return None
         if (algorithms := self.casting.algorithms(label, point)) is None:
             return None
@@ -162,12 +163,6 @@ class Place:
         found = list(self.metric(arm, name).values())
         return float(np.mean(found)) if found else math.nan
 
-    def differences(self, term: Term, arm: str, against: str) -> dict[int, float]:
-        """Return, by replicate, the difference of two arms; positive is better for the first."""
-        mine, theirs = self.metric(arm, term.metric), self.metric(against, term.metric)
-        sign = -1.0 if term.better == "less" else 1.0
-        return {k: sign * compared(term.kind, term.metric, mine[k], theirs[k]) for k in sorted(set(mine) & set(theirs))}
-
 
 @dataclass(frozen=True)
 class Results:
@@ -176,16 +171,14 @@ class Results:
     places: Mapping[str, Sequence[Place]] = field(default_factory=dict)
     looks: int = 1
     """How often the data may be looked at before more replicates are added."""
+    first: int = 0
+    """Replicates of the first set; those beyond are drawn after it, to confirm what it says."""
+    scale: float = 1.0
+    """Of all margins."""
 
     def at(self, experiment: str, where: Mapping[str, list[Any]] | None = None) -> list[Place]:
         """Return the points of an experiment that have these values of axes."""
         return [one for one in self.places.get(experiment, ()) if one.point.matches(where or {})]
-
-    def effect(self, term: Term, arm: str, against: str) -> dict[int, float]:
-        """Return, by replicate, the mean over points of the difference of two arms; positive is better for the first."""
-        by_point = [one.differences(term, arm, against) for one in self.at(term.experiment, term.where)]
-        common = sorted(set.intersection(*(set(found) for found in by_point))) if by_point else []
-        return dict(zip(common, mean_of_terms(by_point), strict=True))
 
 
 def worlds_of(part: Part) -> ExperimentWorlds:

@@ -107,7 +107,7 @@ class Casting(Protocol):
 
 @dataclass(frozen=True)
 class Cast:
-    """The algorithms of a report by the letters of arms: S the subject, B the baseline, R the second reference, C CUBIC of RFC 9438."""
+    """The algorithms of a report by the letters of arms: S the subject, B the baseline, R the second reference, C CUBIC (rfc)."""
 
     subject: Subject
     baseline: Subject

@@ -22,6 +22,8 @@ BREAKER_WINDOW_S, BREAKER_LOSS, BREAKER_WINDOWS = 5.0, 0.10, 3
 """The transport breaker, in the sense of RFC 8084: more loss than this in as many windows in a row. The numbers are ours."""
 SEGMENT = 1448.0
 FAIR, FAIR_BINS, FAIR_FOR = 0.95, 5, 5
+LATE_SHARE = 1 / 3
+"""The end of a run, of the time from the last start."""
 BACK_SHARE, BACK_BINS = 0.9, 5
 STARVED_SHARE, STARVED_FOR_S = 0.05, 10.0
 """A flow starves that has less than this share of its fair share for so long. The numbers are ours."""
@@ -186,12 +188,12 @@ def mean_between(times: Floats, values: Floats, start_s: float, end_s: float) ->
 
 
 class Fairness(Trace):
-    """Time from the last start until rates are fair, and the coefficient of variation of goodput."""
+    """Time from the last start until rates are fair, variation of goodput, and what the last flow has of it at the end."""
 
     kind: Literal["fairness"] = "fairness"
     name: str = "fairness"
     start_s: float
-    columns_made: tuple[str, ...] = ("t_fair_s", "censored", "cov")
+    columns_made: tuple[str, ...] = ("t_fair_s", "censored", "cov", "late_share")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -206,7 +208,9 @@ class Fairness(Trace):
         spread = rates[:, late].std(axis=1) / np.maximum(rates[:, late].mean(axis=1), 1.0)
         cov = float(spread.mean())
         if len(self.flows) < 2:
-            return None, None, cov
+            return None, None, cov, None
+        end = rates[:, times > times[-1] - LATE_SHARE * (times[-1] - self.start_s)].sum(axis=1)
+        late_share = float(end[-1] / end.sum()) if end.sum() > 0 else 0.5
         kernel = np.ones(FAIR_BINS) / FAIR_BINS
         smooth = np.array([np.convolve(row, kernel, "valid") for row in rates])
         ends, run = times[FAIR_BINS - 1 :], 0
@@ -215,8 +219,8 @@ class Fairness(Trace):
                 continue
             run = run + 1 if jain(column) >= FAIR else 0
             if run == FAIR_FOR:
-                return float(at - FAIR_FOR + 1 - self.start_s), 0.0, cov
-        return float(times[-1] - self.start_s), 1.0, cov
+                return float(at - FAIR_FOR + 1 - self.start_s), 0.0, cov, late_share
+        return float(times[-1] - self.start_s), 1.0, cov, late_share
 
 
 class Windows(Trace):

@@ -161,7 +161,8 @@ class Dumbbell:
         start_s = seconds(starts[number]) if number < len(starts) else 0.0
         if number >= len(starts):
             start_s = self.draws.uniform(f"start/{number}", 0.0, seconds(self.world.spread))
-        app = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
+        app: dict[str, Any] = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
+        app = {"app": self.world.app} if self.world.app and group == 0 else app
         own = self.world.tcp_of[group] if group < len(self.world.tcp_of) else {}
         app |= {"tcp": own} if (own := own | self.marks(group, cc)) else {}
         for turn in range(self.world.rounds):
