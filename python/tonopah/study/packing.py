@@ -20,6 +20,7 @@ from tonopah.study.study import Study
 
 RESULTS = {"study": "verdicts.json", "evaluate": "scoreboard.json", "compare": "compare.json", "coexist": "coexist.json"}
 """By kind: what a report says, for programs."""
+NO_SOURCES: Mapping[str, Path] = MappingProxyType({})
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 NOT_REPEATED = ("--out", "--store", "--markdown", "--json")
 """Options that a command of `artifact.md` does not have."""
@@ -84,7 +85,7 @@ def inside_name(name: str) -> str:
     return f"{path.name}{colon}{rest}" if path.is_absolute() or ".." in path.parts else name
 
 
-def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = MappingProxyType({}), flags: str = "") -> list[Member]:
+def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = NO_SOURCES, flags: str = "") -> list[Member]:
     """Write the results in a folder into one file and return what it holds; `flags` are those that sources in C are compiled with.
 
     Raises InputError where something is missing.

@@ -23,7 +23,7 @@ class PublishedCase(Case):
     reference: float
     low: float
     high: float
-    """The case agrees if the 95 % interval of the mean over the seeds lies from `low` to `high`; of one seed, if the value does."""
+    """The case agrees if the 95 % interval of the mean over the seeds lies from `low` to `high`; of one, if the value does."""
     seeds: int = 1
     cause: str = ""
     """Why it disagrees; a case that agrees has none."""
