@@ -86,7 +86,7 @@ def inside_name(name: str) -> str:
 
 
 def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = NO_SOURCES, flags: str = "") -> list[Member]:
-    """Write the results in a folder into one file and return what it holds; `flags` are those that sources in C are compiled with.
+    """Write the results in a folder into one file and return what it holds; `flags` are those of sources in C.
 
     Raises InputError where something is missing.
     """
