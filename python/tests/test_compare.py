@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tonopah.cli.compare import STATUS
 from tonopah.cli.main import main
 from tonopah.errors import InputError
-from tonopah.judge.comparison import begin, compared_metrics, outcome
+from tonopah.judge.comparison import begin, change_text, compared_metrics, may_regress, outcome, threshold_text
 from tonopah.judge.definitions import definitions
+from tonopah.judge.effects import Effect
 from tonopah.judge.study import axes_of, placed
+from tonopah.stats import mean_of
 
 
 def synthetic(comparison, change, noise=0.01):
@@ -81,7 +84,7 @@ def test_every_metric_that_is_compared_belongs_to_experiments():
 
 def test_wrong_input_is_refused(capsys):
     with pytest.raises(InputError, match="cannot be compared"):
-        begin("cubic", "reno", experiments=["E12"])
+        begin("cubic", "reno", experiments=["E11"])
     assert main(["compare", "cubic", "nothing"]) == 2
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "cubic", "reno", "--size", "smoke", "--quick"])
@@ -98,3 +101,17 @@ def test_two_equal_algorithms_are_identical_and_a_worse_one_fails(tmp_path, caps
     worse = json.loads(capsys.readouterr().out)
     assert (worse["status"], worse["summary"]["regressed"] > 0) == ("regression", True)
     assert (tmp_path / "comment.md").read_text().startswith("Congestion control: ")
+
+
+def test_a_regression_that_is_not_excluded_makes_the_status_unclear():
+    about = {"kind": "percent", "metric": "goodput_bps", "experiment": "E1", "point": "1 flows"}
+    noisy = Effect(mean_of([-9.0, 6.0, -8.0, 5.0]), 5.0, better="more", p_holm=0.6, **about)
+    better = Effect(mean_of([9.0, 2.0, 7.0, 3.0]), 5.0, better="more", p_holm=0.2, **about)
+    same = Effect(mean_of([0.1, -0.1, 0.2, -0.2]), 5.0, better="more", p_holm=0.9, **about)
+    assert (outcome(noisy), may_regress(noisy)) == ("unclear", True)
+    assert (outcome(better), may_regress(better)) == ("unclear", False), "a regression of 5 % is excluded"
+    assert not may_regress(same)
+    assert "[" in change_text(noisy) and threshold_text(noisy) == "-5 %"
+    less = Effect(mean_of([9.0, -6.0, 8.0, -5.0]), 5.0, better="less", p_holm=0.6, **about)
+    assert may_regress(less) and threshold_text(less) == "+5 %"
+    assert STATUS == {"regression": 1, "unclear": 3, "ok": 0}

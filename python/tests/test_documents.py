@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GENERATED = DOCS / "generated"
 NAME = re.compile(r"(?<![\w./*{}<>-])((?:[\w.-]+/)*[\w-]+\.(?:md|rs|py))\b(?!\.?\w)")
-STAND_FOR_OTHERS = {"FILE.py", "my.py", "scoreboard.md"}
-"""A user's file, and one that a command writes."""
+STAND_FOR_OTHERS = {"FILE.py", "my.py", "scoreboard.md", "artifact.md"}
+"""A user's file, and those that commands write."""
 STATUS = re.compile(r"\A# (\d{4}): .+\n\nStatus: (in force|superseded by (\d{4}))\n")
 ENGINE = re.compile(r"\bEngine (\d+\.\d+\.\d+)\.|\| Tonopah \| (\d+\.\d+\.\d+) \||, engine (\d+\.\d+\.\d+), \d{4}-")
 """How a page says of which engine it is: a page of results, the page on speed, the verdicts of a study."""

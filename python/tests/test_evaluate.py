@@ -12,15 +12,15 @@ from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.judge import bounds, workload
 from tonopah.judge.definitions import World, definitions, points, tcpeval_definitions
-from tonopah.judge.effects import EXCESS, LOG_MARGIN, adjusted, effect_of, mostly
+from tonopah.judge.effects import effect_of, mostly
 from tonopah.judge.evaluation import begin
 from tonopah.judge.harm import harm_less, harm_more
 from tonopah.judge.metrics import opinion_score, slowdowns
 from tonopah.judge.statement import read_statement
 from tonopah.judge.study import JudgedStudy, axes_of, make_part, placed
 from tonopah.judge.subjects import Cast, read_subject
-from tonopah.judge.traces import breaker_trips, longest_silence
-from tonopah.judge.words import word_of, worst_word
+from tonopah.judge.traces import breaker_trips, starves
+from tonopah.judge.words import worst_word
 from tonopah.judge.workload import Draws
 from tonopah.judge.worlds import build, queue_limit, rate_walk
 
@@ -55,38 +55,6 @@ def test_an_effect_has_students_interval_and_two_one_sided_tests():
     assert effect_of(small, 0.05).quantity.interval(0.90).half_width == pytest.approx(0.0151, abs=1e-4)
     assert effect_of(small, 0.05).equivalent
     assert not effect_of(small, 0.02).equivalent
-
-
-@pytest.mark.parametrize(
-    ("samples", "p_holm", "word"),
-    [
-        ((0.41, 0.43, 0.39, 0.42, 0.40), 0.001, "better"),
-        ((-0.41, -0.43, -0.39, -0.42, -0.40), 0.001, "worse"),
-        ((-0.41, -0.43, -0.39, -0.42, -0.40), 0.06, "unclear"),
-        ((0.02, -0.01, 0.03, 0.00, 0.01), 0.3, "like CUBIC"),
-        ((0.0, 0.0, 0.0, 0.0, 0.0), 1.0, "like CUBIC"),
-        ((0.5, -0.6, 0.4, -0.3, 0.1), 0.9, "unclear"),
-        ((), 1.0, "unclear"),
-    ],
-)
-def test_the_word_follows_from_effect_and_adjusted_p(samples, p_holm, word):
-    assert word_of(effect_of(samples, 0.05, p_holm=p_holm), "CUBIC") == word
-
-
-def test_a_difference_to_either_side_is_worse_where_equality_is_asked():
-    more = effect_of((0.41, 0.43, 0.39, 0.42, 0.40), 0.1, better="equal", p_holm=0.001)
-    assert word_of(more, "CUBIC") == "worse"
-
-
-def test_harm_needs_a_sure_excess_at_some_point():
-    def point(samples, metric="goodput"):
-        margin = EXCESS if metric == "goodput" else LOG_MARGIN
-        return effect_of(samples, margin, better="less", of="CUBIC", experiment="E3", point="b 1", metric=metric)
-
-    sure, unsure, small = (0.41, 0.43, 0.39, 0.42, 0.40), (0.9, -0.5, 0.8, -0.3, 0.2), (0.05, 0.05, 0.06, 0.04, 0.05)
-    found = adjusted([point(sure), point(unsure), point(small), point(small, "loss")])
-    assert len(found) == 4
-    assert [one.samples for one in found if one.verdict == "contradicted"] == [sure]
 
 
 def test_starved_is_most_replicates():
@@ -206,21 +174,25 @@ def test_the_breaker_trips_after_three_windows_of_loss():
     assert breaker_trips(times, acked, np.array([np.clip(times - 10, 0, 10) * 20]))[0] == 0
 
 
-def test_silence_is_the_longest_time_without_progress():
-    times = np.arange(0, 11.0)
-    assert longest_silence(times, np.array([0, 1, 2, 2, 2, 2, 2, 3, 4, 5, 6.0]), 0.0) == 5.0
-    assert longest_silence(times, np.zeros(11), 4.0) == 6.0
+def test_a_flow_starves_that_has_less_than_its_share_for_ten_seconds():
+    times = np.arange(0, 31.0)
+    steady = times * 1000.0
+    assert not starves(times, steady, 7999.0)
+    assert starves(times, steady, 8001.0)
+    # Nothing from 12 s to 22 s, and nine seconds of nothing only.
+    assert starves(times, np.where(times < 12, steady, np.where(times < 22, 12e3, 12e3 + (times - 22) * 1000)), 800.0)
+    assert not starves(times, np.where(times < 12, steady, np.where(times < 20, 12e3, 12e3 + (times - 20) * 1000)), 800.0)
 
 
 def test_quick_runs_are_as_many_as_specified_and_shared():
     chosen = definitions()
-    wanted = {"E1": 120, "E2": 120, "E3": 100, "E4": 40, "E5": 15, "E6": 30, "E8": 60, "E9": 45, "E12": 25}
+    wanted = {"E1": 120, "E2": 120, "E3": 160, "E4": 80, "E5": 40, "E6": 40, "E8": 60, "E9": 45, "E12": 200}
     for name, count in wanted.items():
         assert len(plan_of(cast_of("bbr"), [chosen.experiments[name]], "quick", 5)) == count, name
     pairs = [chosen.experiments["E3"]]
     own = set(plan_of(cast_of("vegas"), pairs, "quick", 5)) & set(plan_of(cast_of("bbr"), pairs, "quick", 5))
-    assert len(own) == 60, "runs of the baselines do not depend on the subject"
-    assert len(plan_of(cast_of("cubic"), pairs, "quick", 5)) == 60
+    assert len(own) == 120, "runs of the baselines do not depend on the subject"
+    assert len(plan_of(cast_of("cubic"), pairs, "quick", 5)) == 120
     feedback = chosen.experiments_of(chosen.chosen(["C8"]))
     assert len(plan_of(cast_of("bbr"), feedback, "quick", 5)) == 45
 
@@ -317,7 +289,7 @@ def test_replicates_are_added_where_a_row_is_unclear(tmp_path, capsys):
     assert main([*command, "--at-most", "8"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["criteria"][0]["verdict"] == "like CUBIC"
-    assert found["criteria"][0]["primary"]["n"] == found["replicates_most"] == 5
+    assert found["criteria"][0]["primary"]["n"] == found["replicates_most"] >= 4
     assert (found["replicates"], found["looks"]) == (2, 4)
     assert main([*command, "--shard", "1/2"]) == 2
     assert "--until" in capsys.readouterr().err

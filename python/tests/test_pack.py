@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import stat
+import sys
 import zipfile
 
 import pytest
@@ -12,6 +13,7 @@ import tonopah as tp
 from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.store import pack
+from tonopah.study import packing
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def finished(tmp_path_factory):
 def packed(finished):
     """Return the packed study."""
     file = finished.folder.parents[1] / f"small{pack.SUFFIX}"
-    pack.pack(finished.folder, file, "small")
+    packing.pack_results(finished.folder, file)
     return file
 
 
@@ -51,7 +53,7 @@ def call(capsys, *arguments):
 def test_a_study_is_packed_and_its_report_is_the_same(finished, packed, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(finished.folder.parents[1])
     code, out, _ = call(capsys, "pack", "small", "--to", tmp_path / "again.zip")
-    assert code == 0 and "MB, unpacked" in out and "4 files" in out
+    assert code == 0 and "MB, unpacked" in out and "6 files" in out
     assert (tmp_path / "again.zip").read_bytes() == packed.read_bytes()
     shutil.copy(packed, tmp_path / packed.name)
     code, out, err = call(capsys, "report", tmp_path / packed.name)
@@ -131,7 +133,7 @@ HOSTILE = {
     "a size that is none": (lambda f, m: f["files"]["runs.sqlite"].update(bytes=-1), "cannot be read: ValueError"),
     "another content": (lambda f, m: m.update({"runs.sqlite": m["runs.sqlite"][:-1] + b"x"}), "runs.sqlite is damaged"),
     "no list": (lambda f, m: f.clear(), "cannot be read: KeyError"),
-    "another format": (lambda f, m: f.update(format=2), "packed by another version"),
+    "another format": (lambda f, m: f.update(format=3), "packed by another version"),
     "another engine": (lambda f, m: f.update(build="0" * 16), "results of engine"),
 }
 
@@ -153,7 +155,7 @@ def test_sizes_are_bounded_before_anything_is_unpacked(packed, tmp_path, monkeyp
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(pack.LIST, b" " * (pack.LONGEST_LIST + 1))
     with pytest.raises(InputError, match="is too large"):
-        pack.read_verdicts(bomb)
+        pack.read_member(bomb)
 
 
 def test_damage_anywhere_is_noticed(packed, tmp_path):
@@ -182,3 +184,52 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path, capsys, content):
     code, _, err = call(capsys, "report", tmp_path / "x.study.zip")
     assert code == 2 and "is no packed study" in err
     assert call(capsys, "index", tmp_path)[0] == 2
+
+
+def test_a_study_is_reproduced_elsewhere_and_its_claims_have_commands(packed, tmp_path, capsys):
+    shutil.copy(packed, tmp_path / packed.name)
+    assert main.main(["reproduce", str(tmp_path / packed.name)]) == 0
+    assert "the same: all " in capsys.readouterr().out
+    text = pack.read_member(packed, pack.ARTIFACT).decode()
+    assert "`tonopah reproduce PACK`" in text and "| C" in text
+    machine = json.loads(pack.read_member(packed, pack.FACTS))["machine"]
+    assert machine["engine"]["compiler"].startswith("rustc") and machine["python"] and machine["system"] and machine["processor"]
+
+
+GENTLE = """
+import helper
+from tonopah import CongestionControl
+
+
+class Gentle(CongestionControl):
+    \"\"\"A window that stands.\"\"\"
+
+    def on_ack(self, ack, view):
+        self.cwnd_bytes = helper.SEGMENTS * 1448.0
+
+    def on_congestion(self, event, view):
+        self.cwnd_bytes = helper.SEGMENTS * 1448.0
+"""
+
+
+def test_a_comparison_is_packed_with_the_source_of_its_subject_and_reproduced(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gentle.py").write_text(GENTLE)
+    (tmp_path / "helper.py").write_text("SEGMENTS = 20\n")
+    command = ["compare", "cubic", "gentle.py:Gentle", "--experiments", "E9", "--replicates", "4", "--out", "made"]
+    monkeypatch.setattr(sys, "argv", ["tonopah", *command])
+    assert main.main(command) in (0, 1, 3)
+    assert call(capsys, "pack", "made", "--to", "made.study.zip")[0] == 0
+    assert set(pack.read_sources(tmp_path / "made.study.zip")) == {"gentle.py", "helper.py"}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move("made.study.zip", elsewhere / "made.study.zip")
+    monkeypatch.chdir(elsewhere)
+    assert main.main(["reproduce", "made.study.zip", "--code", "none"]) == 2
+    assert "are code: gentle.py, helper.py" in capsys.readouterr().err
+    assert main.main(["reproduce", "made.study.zip", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["same"] and told["values"] > 10
+    (tmp_path / "helper.py").write_text("SEGMENTS = 21\n")
+    code, _, err = call(capsys, "pack", tmp_path / "made", "--to", "again.zip")
+    assert code == 2 and "was edited since its runs were made" in err

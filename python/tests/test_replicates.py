@@ -16,6 +16,7 @@ RIVALS = {
     "question": "Who is faster?",
     "baseline": "newreno",
     "replicates": 4,
+    "vary": {"delays": 0, "buffers": 0, "background": 0},
     "scenario": {
         "duration": "3s",
         "network": {"kind": "dumbbell", "pairs": 2, "bottleneck": {"rate": "10Mbps", "delay": "18ms", "queue": "30p"}},

@@ -8,6 +8,7 @@ from conftest import toml
 from test_claims import world
 
 from tonopah.analysis import claims
+from tonopah.analysis.moved import moved_worlds
 from tonopah.analysis.sensitivity import check_alternatives, choose_claims, find_worlds, plan_worlds, together
 from tonopah.cli import main
 from tonopah.errors import InputError
@@ -98,7 +99,7 @@ def test_parts_that_assume_the_same_change_together(study):
 
 
 def test_a_verdict_that_hangs_on_an_assumption_is_shown(folder, capsys):
-    assert main.main(["study", "sensitivity", "s.toml"]) == 0
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed"]) == 0
     printed, said = capsys.readouterr()
     assert "s: claims Q1, Q2; 32 runs: 16 as assumed, 16 with 1 alternative" in said
     assert "Q1: supported\n  * queue = 5 packets: contradicted\n" in printed
@@ -117,12 +118,12 @@ def test_a_verdict_that_hangs_on_an_assumption_is_shown(folder, capsys):
 
 def test_it_continues_and_takes_over_what_the_study_has(folder, capsys):
     assert main.main(["study", "run", "s.toml"]) == 0
-    assert main.main(["study", "sensitivity", "s.toml", "--json"]) == 0
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed", "--json"]) == 0
     printed, said = capsys.readouterr()
     facts = json.loads(printed.splitlines()[-1])
     assert "16 runs are those of results/s" in said and facts["runs"] == 32 and facts["run_now"] == 16
-    assert facts["command"] == "tonopah study sensitivity s.toml"
-    assert main.main(["study", "sensitivity", "s.toml", "--json"]) == 0
+    assert facts["command"] == "tonopah study sensitivity s.toml --only assumed"
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["run_now"] == 0
     # The study's own report shows the table from now on, until its criteria are others.
     assert main.main(["study", "report", "results/s"]) == 0
@@ -134,15 +135,15 @@ def test_it_continues_and_takes_over_what_the_study_has(folder, capsys):
 
 
 def test_an_interrupted_command_says_how_to_continue(folder, capsys):
-    assert main.main(["study", "sensitivity", "s.toml", "--jobs", "1", "--max-hours", "0.0000001"]) == 1
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed", "--jobs", "1", "--max-hours", "0.0000001"]) == 1
     said = capsys.readouterr().err
     assert "of 32 runs are stored in results/s-sensitivity, " in said and "are missing; run the same command to continue" in said
     assert not (folder / "results" / "s-sensitivity" / "sensitivity.json").exists()
-    assert main.main(["study", "sensitivity", "s.toml"]) == 0
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed"]) == 0
 
 
 def test_quick_shows_effects_and_no_verdicts(folder, capsys):
-    assert main.main(["study", "sensitivity", "s.toml", "--quick", "--claims", "Q1"]) == 0
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed", "--quick", "--claims", "Q1"]) == 0
     printed = capsys.readouterr().out
     assert "Q1\n    queue = 5 packets\n" in printed and "Q2" not in printed and "supported" not in printed
     content = json.loads((folder / "results" / "s-quick-sensitivity" / "sensitivity.json").read_text())
@@ -157,7 +158,7 @@ def test_fewer_claims_are_judged_as_strictly(folder):
     alone = claims.judge(*world({"reno": [10, 20, 30, 40, 50]}, claimed))[0].p_for
     assert 0 < alone < 0.05
     assert claims.judge(*world({"reno": [10, 20, 30, 40, 50]}, claimed), left_out=3)[0].p_for == pytest.approx(4 * alone)
-    assert main.main(["study", "sensitivity", "s.toml", "--claims", "Q1", "--out", "one"]) == 0
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed", "--claims", "Q1", "--out", "one"]) == 0
     content = json.loads((folder / "one" / "sensitivity.json").read_text())
     assert content["claims_of_study"] == 2, "Q3 has no test"
     assert [claim["id"] for claim in content["claims"]] == ["Q1"]
@@ -173,7 +174,7 @@ def test_fewer_claims_are_judged_as_strictly(folder):
 )
 def test_wrong_claims_are_errors(folder, capsys, arguments, message):
     try:
-        code = main.main(["study", "sensitivity", "s.toml", *arguments])
+        code = main.main(["study", "sensitivity", "s.toml", "--only", "assumed", *arguments])
     except SystemExit as error:
         code = error.code
     assert code == 2 and message in capsys.readouterr().err
@@ -222,7 +223,7 @@ def test_check_refuses_an_alternative_that_the_engine_refuses_or_that_changes_no
 def test_a_study_without_alternatives_has_nothing_to_show(study, folder, capsys):
     study["assumed"] = []
     (folder / "s.toml").write_text(toml(study), encoding="utf-8")
-    assert main.main(["study", "sensitivity", "s.toml"]) == 2
+    assert main.main(["study", "sensitivity", "s.toml", "--only", "assumed"]) == 2
     assert "assumed: has no alternatives" in capsys.readouterr().err
 
 
@@ -236,3 +237,35 @@ def test_a_star_stands_for_every_entry():
 @pytest.mark.parametrize("name", ["netsim", "ewphcc", "asran", "tcp-fr", "hystart"])
 def test_shipped_studies_have_alternatives_that_the_engine_accepts(name):
     assert check_alternatives(read_spec(shipped()[name])[0], shipped()[name].parent) >= 1
+
+
+def test_every_number_of_the_world_is_moved_by_one_percent(study, folder, capsys):
+    study["assumed"] = []
+    study["claim"] = study["claim"][:1]
+    (folder / "s.toml").write_text(toml(study), encoding="utf-8")
+    assert main.main(["study", "sensitivity", "s.toml", "--json"]) == 0
+    content = json.loads((folder / "results/s-sensitivity/sensitivity.json").read_text(encoding="utf-8"))
+    moved = {entry["parameter"]: [one["value"] for one in entry["alternatives"]] for entry in content["assumptions"]}
+    # The rate of the bottleneck is an axis.
+    assert moved == {
+        "duration": ["1.98s", "2.02s"],
+        "network.access.rate": ["99Mbps", "101Mbps"],
+        "network.access.delay": ["0.99ms", "1.01ms"],
+        "network.bottleneck.delay": ["7.92ms", "8.08ms"],
+        "network.bottleneck.queue": ["198p", "202p"],
+    }
+    capsys.readouterr()
+    assert main.main(["study", "sensitivity", "s.toml"]) == 0
+    assert "10 numbers moved by 1 %: none changes" in capsys.readouterr().out
+
+
+def test_a_verdict_that_hangs_on_a_number_is_listed(study, folder, capsys):
+    study["assumed"] = []
+    # The delay is that of a full queue of 200 packets at 4 Mb/s, 0.6 s: 1 % is 6 ms.
+    threshold = {"metric": "delay_p95_s", "above": 0.5, "at": {"network.bottleneck.rate": "4Mbps"}}
+    study["claim"] = [{"id": "Q1", "text": "The delay is long.", "test": threshold}]
+    study["compare"]["cc"] = ["newreno"]
+    spec = parse_spec(study)
+    worlds = moved_worlds(spec, ".")
+    assert {world.assumption.parameter for world in worlds} >= {"network.bottleneck.queue", "duration"}
+    assert all(world.moved and world.parts == {""} for world in worlds)

@@ -31,8 +31,8 @@ def test_the_distribution_of_sizes_is_that_of_the_draws():
 def test_every_scenario_is_accepted_and_every_term_reads_one():
     suite = tcpeval_definitions()
     evaluation = begin("bbr3", mode="tcpeval", replicates=1)
-    # The access scenario at a load of 85 % with its queue of 100 ms is one of B1 and of B2.
-    assert len(evaluation.plan.runs) == 3 * (15 + 5 - 1 + 3 + 2 + 36)
+    # The access scenario at a load of 85 % with its queue of 100 ms is one of B1 and of B2, with seeds of their own.
+    assert len(evaluation.plan.runs) == 3 * (15 + 5 + 3 + 2 + 36)
     for criterion in suite.criteria.values():
         assert criterion.gap if criterion.rule == "gap" else criterion.terms
         for term in (*criterion.terms, *criterion.secondary, *criterion.figures):

@@ -67,6 +67,8 @@ impl Algorithm {
             },
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],
+            internals: &[],
+            states: &[],
             build: Box::leak(Box::new(move |values: &ParamValues, setup: &cc::Setup| {
                 Object::build(class, values, setup)
             })),

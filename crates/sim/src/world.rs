@@ -63,6 +63,8 @@ pub(crate) struct World {
     pub(crate) network: Network,
     pub(crate) hosts: Hosts,
     pub(crate) workloads: Workloads,
+    /// Flows of the background, the last of those that are no workload's.
+    pub(crate) background: usize,
     /// By the index in `Event::Change`.
     pub(crate) changes: Vec<Change>,
     /// Flows whose delays controllers of shapers measure, each with the link of the shaper.
@@ -101,5 +103,12 @@ impl World {
     /// The part of the measurement interval that is over.
     pub(crate) fn measured(&self) -> Span {
         self.ctx.now.since(Time::ZERO + self.resolved.warmup)
+    }
+}
+
+impl World {
+    /// How many flows, before those of workloads, metrics know: the others are the background.
+    pub(crate) fn counted(&self) -> usize {
+        self.workloads.listed() - self.background
     }
 }

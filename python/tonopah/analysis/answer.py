@@ -53,8 +53,8 @@ def answer(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", ver
     headline = spec.headline
     if verdicts and not isinstance(headline, FigureName):
         first = next((verdict for verdict in verdicts if verdict.claim.id == headline), verdicts[0])
-        figure = first.figure or first_figure(spec)
-        return Answer([claim_sentence(first), counts_sentence(counts)], counts, figure)
+        # A figure of another metric beside a claim says nothing of it: better none.
+        return Answer([claim_sentence(first), counts_sentence(counts)], counts, first.figure)
     figure = headline if isinstance(headline, FigureName) else first_figure(spec)
     sentences = figure_sentences(spec, plan, tables, figure) if figure else []
     if verdicts:
@@ -112,7 +112,7 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     if base.empty and figure.metric in table.columns:
         # Points are no replicates: each replicate counts once, with its mean over the points.
         runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-        shown = replace(shown, outcomes=False)
+        shown = replace(shown, kind="share")
     found = {label: estimate(runs, shown, label, {}, part.method) for label in part.labels}
     values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""

@@ -44,6 +44,8 @@ class AlteredWorld:
     value: str
     reason: str
     places: list[Place] = field(default_factory=list)
+    moved: bool = False
+    """Whether a number was moved that the study does not say it assumes (moved.py)."""
 
     @property
     def parts(self) -> set[str]:

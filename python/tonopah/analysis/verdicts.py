@@ -35,6 +35,11 @@ from tonopah.spec.model import StudySpec
 from tonopah.stats import CONFIDENCE
 
 
+def needs(one: "Outcome | Judgement") -> int:
+    """Return the replicates that would decide it: a number stands beside the effect that it is of."""
+    return one.needed or 0
+
+
 @dataclass(frozen=True)
 class Judgement:
     """A sub-claim: its criterion, all readings, the verdict, and a sentence if the readings differ."""
@@ -48,8 +53,8 @@ class Judgement:
 
     @property
     def decisive(self) -> Outcome:
-        """The decisive reading: the first of its verdict, else the first."""
-        return next((outcome for outcome in self.readings if outcome.verdict == self.verdict), self.readings[0])
+        """The decisive reading: of those with its verdict the one that needs the most replicates, else the first."""
+        return max((one for one in self.readings if one.verdict == self.verdict), key=needs, default=self.readings[0])
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,10 @@ class Verdict:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The decisive sub-claim: the first with the verdict of the claim, else the first that counts."""
+        """The decisive sub-claim: of those with the claim's verdict the one that needs the most replicates, else the first."""
         counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
-        return next((test for test in counted if test.verdict == self.verdict), counted[0] if counted else None)
+        same = (test for test in counted if test.verdict == self.verdict)
+        return max(same, key=needs, default=counted[0] if counted else None)
 
 
 ALPHA = (1 - CONFIDENCE) / 2

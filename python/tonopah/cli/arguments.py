@@ -137,6 +137,11 @@ def seed(text: str) -> int:
     return whole(text, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
 
 
+def first_seed(text: str) -> int:
+    """Return the seed of the first of many replicates from the command line."""
+    return whole(text, 1, 10**15, "a whole number from 1 to 10^15")
+
+
 def positive(text: str) -> int:
     """Return a positive whole number from the command line."""
     return whole(text, 1, 1_000_000, "a whole number from 1 to 1,000,000")

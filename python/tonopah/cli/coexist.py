@@ -1,4 +1,4 @@
-"""`tonopah coexist`: every pair of algorithms on one bottleneck."""
+"""`tonopah coexist`: every pair of algorithms on one bottleneck, in both orders and for the long run."""
 
 import argparse
 import json
@@ -13,9 +13,11 @@ from tonopah.errors import InputError
 from tonopah.judge.coexist import begin, standings
 from tonopah.terminal.grid import Grid, print_grids
 
-SIZES = {"quick": "20 Mb/s, 40 s and 3 replicates, a tenth of the time", "full": "50 Mb/s, 60 s and 5 replicates"}
+SIZES = {"quick": "20 Mb/s and 4 replicates", "full": "50 Mb/s and 5 replicates"}
+MOST_PRINTED = 40
+"""Cells that the terminal lists; the page and the files have more."""
 EXAMPLES = (
-    "tonopah coexist                                   # all algorithms: an hour on two cores",
+    "tonopah coexist                                   # all algorithms: hours",
     "tonopah coexist cubic bbr bbr3 my.py:MyCC --quick",
     "tonopah coexist cubic bbr --buffers 0.25,1,16 --rtts 10:10,10:100 --queue fq_codel",
 )
@@ -63,10 +65,15 @@ def coexist(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(matrix.facts(cells) | {"report": str(report), "run_now": done}, allow_nan=False))
         return 0
+    pairs = [cell for cell in cells if cell.row != cell.column]
+    if len(pairs) <= MOST_PRINTED:
+        listed = [[cell.row, cell.column, f"{cell.buffer:g}", cell.rtt, cell.share_text, f"{cell.excess:+.3f}"] for cell in pairs]
+        print_grids(Grid("Pairs", ("", "beside", "queue, BDP", "RTTs", "share [95 %]", "excess harm to it"), listed, 2))
     rows = [
-        [one.name, f"{100 * one.share:.1f} %", f"{one.done:.3f}", f"{one.suffered:.3f}", one.worst_neighbour] for one in standing
+        [one.name, f"{100 * one.share:.1f} %", f"{one.done:+.3f}", f"{one.suffered:+.3f}", one.worst_neighbour]
+        for one in standing
     ]
-    print_grids(Grid("Beside one another", ("", "mean share", "harm done", "harm suffered", "worst neighbour"), rows, 1))
+    print_grids(Grid("Beside one another", ("", "mean share", "excess harm done", "suffered", "worst neighbour"), rows, 1))
     print(f"report: {report.resolve()}")
     return 0
 

@@ -1,4 +1,4 @@
-"""`tonopah compare`: a candidate against a reference, for continuous integration. Exit code 1 on a regression."""
+"""`tonopah compare`: a candidate against a reference, for continuous integration. Its exit code says what was found."""
 
 import argparse
 import json
@@ -7,7 +7,8 @@ from pathlib import Path
 from tonopah.cli.arguments import add_common, percent
 from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import RunFailedError
-from tonopah.judge.comparison import begin, outcome
+from tonopah.judge.comparison import SECTIONS, SHOWN, Status, begin, change_text, may_regress, size, threshold_text
+from tonopah.judge.effects import Effect
 from tonopah.writing import replace_file
 
 SIZES = {
@@ -15,6 +16,8 @@ SIZES = {
     "quick": "fourteen with 10, a minute and a half on two cores",
     "full": "all experiments",
 }
+STATUS: dict[Status, int] = {"regression": 1, "unclear": 3, "ok": 0}
+"""Exit codes; 2 is a mistake in what was asked for."""
 EXAMPLES = (
     "tonopah compare cubic my.py:MyCC --markdown comment.md",
     "tonopah compare old.py:MyCC new.py:MyCC --size smoke --threshold 10%",
@@ -34,10 +37,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--equivalence", action="store_true", help="a row that is not shown to be the same counts too: for refactorings"
     )
+    command.add_argument(
+        "--allow-unclear", action="store_true", help="exit with 0 where nothing is decided and a regression not excluded (else 3)"
+    )
     command.add_argument("--markdown", metavar="FILE", help="write a comment for a pull request")
     add_execution(command, SIZES, "quick")
-    for size in ("smoke", "full"):
-        command.add_argument(f"--{size}", action=Renamed, const=f"--size {size}")
+    for name in ("smoke", "full"):
+        command.add_argument(f"--{name}", action=Renamed, const=f"--size {name}")
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -65,8 +71,20 @@ def compare(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise RunFailedError(f"{error.filename or made.out}: cannot be written: {error.strerror or error}") from error
     print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
-    for row in [] if arguments.json else [row for row in rows if outcome(row) == "regressed"]:
-        value = row.estimate.value
-        change = f"{value:+.1f} %" if row.kind == "percent" else f"{row.baseline:g} → {row.subject:g}"
-        print(f"  regressed: {row.metric} at {row.place}: {change}")
-    return 1 if made.failed(rows) else 0
+    if not arguments.json:
+        show_rows(rows)
+    status = made.status(rows)
+    return STATUS["ok" if arguments.allow_unclear and status == "unclear" else status]
+
+
+def show_rows(rows: list[Effect]) -> None:
+    """Print what regressed, and the rows where a regression is not excluded, those with the greatest changes first."""
+    for word, wanted in (("regressed", SECTIONS["Regressions"]), ("unclear", may_regress)):
+        found = sorted((row for row in rows if wanted(row)), key=lambda row: (not row.broken, -size(row)))
+        most = len(found) if word == "regressed" else SHOWN
+        for row in found[:most]:
+            change = f"{row.baseline:g} → {row.subject:g}, allowed {row.margin:g}" if row.broken else change_text(row)
+            limit = "" if row.broken else f" (counts from {threshold_text(row)})"
+            print(f"  {word}: {row.metric} at {row.place}: {change}{limit}")
+        if len(found) > most:
+            print(f"  {word}: {len(found) - most} more in compare.json")

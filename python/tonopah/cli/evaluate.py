@@ -7,12 +7,13 @@ from tonopah.cli.arguments import add_common, positive
 from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import InputError
 from tonopah.judge import page, sentences
-from tonopah.judge.evaluation import Evaluation, begin
+from tonopah.judge.evaluation import SCALES, Evaluation, begin
 from tonopah.judge.scoreboard import Row
 from tonopah.judge.statement import read_statement
+from tonopah.judge.study import Results
 from tonopah.terminal.grid import Grid, print_grids
 
-SIZES = {"quick": "5 replicates, some 3 minutes on two cores", "full": "10 replicates of more points, 30 minutes"}
+SIZES = {"quick": "5 replicates and a second set that confirms", "full": "10 replicates of more points"}
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
@@ -32,6 +33,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--until", choices=["clear"], help="add replicates where a row is unclear; every interval is wider for it"
     )
     command.add_argument("--at-most", type=positive, default=30, metavar="N", help="replicates with --until (default: 30)")
+    command.add_argument(
+        "--margin", action="store_true", help="show how the words change between half and double the margins that count"
+    )
     command.add_argument("--criteria", metavar="C2,C6", help="only these criteria, and the runs that they need")
     command.add_argument(
         "--tcpeval",
@@ -64,6 +68,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         arguments.replicates or 0,
         arguments.at_most if arguments.until else 0,
     )
+    evaluation.shows_margins = arguments.margin
     done = carry_out(evaluation, arguments)
     if arguments.shard:
         return 0
@@ -71,27 +76,31 @@ def evaluate(arguments: argparse.Namespace) -> int:
     rows = evaluation.rows(measured)
     report = page.write(evaluation, measured, rows, statement)
     if arguments.json:
-        print(json.dumps(evaluation.scoreboard(rows) | {"report": str(report), "run_now": done}, allow_nan=False))
+        margins = {"by_margin": evaluation.by_margin(measured)} if arguments.margin else {}
+        print(json.dumps(evaluation.scoreboard(rows) | margins | {"report": str(report), "run_now": done}, allow_nan=False))
         return 0
-    show_rows(evaluation, rows)
+    show_rows(evaluation, measured, rows)
     print(f"report: {report.resolve()}")
     return 0
 
 
-def show_rows(evaluation: Evaluation, rows: list[Row]) -> None:
+def show_rows(evaluation: Evaluation, measured: Results, rows: list[Row]) -> None:
     """Print the scoreboard."""
     title = f"{evaluation.cast.subject.label}, against {evaluation.cast.baseline.label}"
     lines = [
         [
             row.criterion.id,
             row.criterion.name,
-            sentences.metric_text(row.primary),
+            sentences.seen_text(row, evaluation.cast),
             sentences.effect_text(row.primary),
             row.word + (f", {row.second_word}" if row.second_word else ""),
         ]
         for row in rows
     ]
-    level = sentences.level_text(evaluation.looks)
-    print_grids(Grid(title, ("", "criterion", "metric", f"effect [{level} interval]", "verdict"), lines, 3))
+    print_grids(Grid(title, ("", "criterion", "seen", "subject / reference [interval]", "verdict"), lines, 3))
+    if evaluation.shows_margins:
+        names = ("criterion", *(f"{scale:g} x the margins" for scale in SCALES))
+        words = [[name, *(by_scale[scale] for scale in SCALES)] for name, by_scale in evaluation.by_margin(measured).items()]
+        print_grids(Grid("Words that change with the margins", names, words, 1))
     for sentence in sentences.summary(rows):
         print(sentence)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tonopah.cli.arguments import WAIT, checked, events, hours, positive
+from tonopah.cli.arguments import WAIT, checked, events, first_seed, hours, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import ExecutionOptions, Limits, parse_memory, parse_shard
 from tonopah.execution.runner import TimeUpError
@@ -28,6 +28,13 @@ def add_execution(command: argparse.ArgumentParser, sizes: Mapping[str, str], de
     group.add_argument("--quick", dest="size", action="store_const", const="quick", help="short for --size quick")
     command.set_defaults(sizes=tuple(sizes), usual_size=default)
     command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates (default: that of the size)")
+    command.add_argument(
+        "--seeds",
+        type=first_seed,
+        default=1,
+        metavar="FROM",
+        help="seed of the first replicate: another set of draws (default: 1)",
+    )
     command.add_argument(
         "--out", metavar="DIR", help="folder of the report, and of its runs without --store (default: in results/)"
     )
@@ -85,6 +92,7 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
 def carry_out(study: "JudgedStudy", arguments: argparse.Namespace) -> int:
     """Run what a study of evaluate, compare or coexist lacks, and return how many runs that were; of a shard, print it."""
     study.command = shlex.join(["tonopah", *sys.argv[1:]])
+    study.draw_from(arguments.seeds)
     with resumable(lambda: stored_text(study.folder, study.counted)):
         done = study.carry_out(execution_options(arguments), quiet=arguments.json)
     if arguments.shard:

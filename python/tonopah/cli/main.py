@@ -47,6 +47,7 @@ GROUPS = {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
         "identify": "say which congestion control made a trace",
+        "reproduce": "run packed results again on this machine, and say what differs",
     },
     "look and show": {
         "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",

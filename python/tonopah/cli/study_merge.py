@@ -49,7 +49,7 @@ def merge_shards(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def read_size(store: Store) -> tuple[dict[str, Any], bool, dict[str, int]]:
-    """Return what must be equal for results to be of the same study: its file, quick or not, and replicates."""
+def read_size(store: Store) -> tuple[dict[str, Any], bool, dict[str, int], int]:
+    """Return what must be equal for results to be of the same study: its file, quick or not, replicates, and seeds."""
     manifest = Manifest.from_json(store.recall("study"), str(store.folder))
-    return manifest.document, manifest.quick, manifest.replicates
+    return manifest.document, manifest.quick, manifest.replicates, manifest.seeds

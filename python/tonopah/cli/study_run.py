@@ -82,7 +82,8 @@ def run_missing(study: Study, arguments: argparse.Namespace, until: Target | Non
     options = execution_options(arguments)
     check_target(study, until)
     runs = arguments.store or arguments.out
-    done = study.run(None, arguments.replicates, size_of(arguments) == "quick", runs, until=until, options=options)
+    size = size_of(arguments) == "quick"
+    done = study.run(None, arguments.replicates, size, runs, until=until, options=options, seeds=arguments.seeds)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
@@ -126,7 +127,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     studies = [Study.load(name) for name in shipped()]
     for study in studies:
         study.code = arguments.code
-        study.resize(size_of(arguments) == "quick", arguments.replicates)
+        study.resize(size_of(arguments) == "quick", arguments.replicates, arguments.seeds)
         if runs := arguments.store or arguments.out:
             study.folder = Path(runs) / study.folder.name
     facts: list[dict[str, Any]] = []

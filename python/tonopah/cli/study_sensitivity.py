@@ -1,4 +1,4 @@
-"""`tonopah study sensitivity`: which verdicts of a study hang on which of its assumptions."""
+"""`tonopah study sensitivity`: which verdicts of a study hang on which of its assumptions and numbers."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.moved import moved_worlds
 from tonopah.analysis.sensitivity import (
     AlteredWorld,
     Sensitivity,
@@ -43,6 +44,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_common(command, run_sensitivity, *EXAMPLES)
     command.add_argument("study", metavar="NAME", help="name of a shipped study, or a study file")
+    command.add_argument(
+        "--only", choices=["assumed", "numbers"],
+        help="assumed: the alternatives that the study names; numbers: each number of its world moved by 1 %% (default: both)",
+    )  # fmt: skip
     command.add_argument("--claims", type=names, default=[], metavar="ID,…", help="only these claims (default: all)")
     add_execution(command, SIZES, "full")
 
@@ -58,11 +63,12 @@ def names(text: str) -> list[str]:
 def run_sensitivity(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study sensitivity`."""
     study = Study.load(arguments.study)
-    study.resize(size_of(arguments) == "quick", arguments.replicates)
+    study.resize(size_of(arguments) == "quick", arguments.replicates, arguments.seeds)
     folder = Path(arguments.out) if arguments.out else beside(study.folder)
     options = execution_options(arguments)
     try:
-        worlds = find_worlds(study.spec)
+        worlds = find_worlds(study.spec) if arguments.only != "numbers" else []
+        worlds += moved_worlds(study.spec, study.home) if arguments.only != "assumed" else []
         spec = choose_claims(study.spec, arguments.claims, worlds)
         worlds = [world for world in worlds if world.parts & {part.id for part in spec.parts}]
         plans = plan_worlds(spec, worlds, study.home)
@@ -103,7 +109,11 @@ def print_size(name: str, spec: StudySpec, worlds: list[AlteredWorld], default: 
     """Print how much is to be done, and what is not random, before anything is run."""
     ids = ", ".join(claim.id for claim in spec.claims)
     other = len(plan.runs) - len(default.runs)
-    several = count_text(len(worlds), "alternative")
+    numbers = sum(world.moved for world in worlds)
+    several = " and ".join(
+        text for count, text in ((len(worlds) - numbers, count_text(len(worlds) - numbers, "alternative")),
+                                 (numbers, count_text(numbers, "moved number"))) if count
+    )  # fmt: skip
     size = f"{count_text(len(plan.runs), 'run')}: {len(default.runs):,} as assumed, {other:,} with {several}"
     print(
         "\n".join([f"{name}: claims {ids}; {size}", *(f"note: {note}" for note in default.notes())]), file=sys.stderr, flush=True
@@ -131,6 +141,8 @@ def command_text(study: Study, arguments: argparse.Namespace) -> str:
     words = ["tonopah", "study", "sensitivity", study.name if known and known.resolve() == source.resolve() else source.name]
     words += ["--quick"] if study.quick else []
     words += ["--replicates", str(arguments.replicates)] if arguments.replicates else []
+    words += ["--only", arguments.only] if arguments.only else []
+    words += ["--seeds", str(arguments.seeds)] if arguments.seeds != 1 else []
     return shlex.join(words + (["--claims", ",".join(arguments.claims)] if arguments.claims else []))
 
 
@@ -143,7 +155,7 @@ def print_found(found: list[Sensitivity]) -> None:
     """Print each claim as assumed, and in each world with the effect that moves most."""
     for one in found:
         print(f"{one.verdict.claim.id}{verdict_text(one.verdict)}")
-        for effect in one.effects:
+        for effect in [effect for effect in one.effects if effect.hangs or not effect.world.moved]:
             change, mark = effect.largest, "*" if effect.hangs else " "
             print(f"  {mark} {effect.world.assumption.parameter} = {effect.world.value}{verdict_text(effect.verdict)}")
             if change:
@@ -151,6 +163,14 @@ def print_found(found: list[Sensitivity]) -> None:
                 print(f"      {change.before.asked}{reading}:\n      {effect_text(change.before)} -> {effect_text(change.after)}")
     if hanging(found):
         print("* another verdict than with the value assumed")
+    moved = [(one.verdict.claim.id, effect) for one in found for effect in one.effects if effect.world.moved]
+    if moved:
+        count = len({(effect.world.assumption.parameter, effect.world.value) for _, effect in moved})
+        hang = list(dict.fromkeys(claim for claim, effect in moved if effect.hangs))
+        print(
+            f"{count_text(count, 'number')} moved by 1 %: "
+            + (f"verdicts on {', '.join(hang)} change" if hang else "none changes")
+        )
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -4,10 +4,11 @@ Collapse (C1), loss of feedback (C8), the circuit breaker (C18), and what a rece
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from tonopah.judge.effects import LEVEL
+from tonopah.judge.often import Often, possible, sure
 from tonopah.judge.study import Place, Results
 from tonopah.stats import mean_of
 
@@ -22,7 +23,7 @@ HONEST, GAIN_FACTOR = "honest", 1.1
 
 @dataclass(frozen=True)
 class BoundLine:
-    """One bound: what was measured, what is allowed, and whether it holds."""
+    """One bound: what was measured, what is allowed, in how many runs it is broken, and whether it holds."""
 
     experiment: str
     point: str
@@ -32,30 +33,51 @@ class BoundLine:
     limit: float
     kept: bool
     unit: str = ""
+    often: Often | None = None
 
 
 def lines(name: str, results: Results, arm: str = "S") -> list[BoundLine]:
-    """Return the bounds of a criterion, measured of who runs in an arm."""
+    """Return the bounds of a criterion, measured of who runs in an arm.
+
+    A bound of single runs is broken where that surely happens in more runs than with the baseline, or may in half of them.
+    """
     rules: dict[str, Callable[[Results, str], list[BoundLine]]] = {
         "collapse": collapse, "feedback": feedback, "breaker": breaker, "receivers": receivers,
     }  # fmt: skip
-    return rules[name](results, arm)
+    found = rules[name](results, arm)
+    counted = [line.often for line in found if line.often]
+    broken = [*sure(counted), *possible(counted)]
+    return [replace(line, kept=line.often not in broken) if line.often else line for line in found]
+
+
+def bound_line(
+    place: Place, what: str, mine: Mapping[int, float], theirs: Mapping[int, float], limit: float, unit: str = "", *,
+    least: bool = False, beside: str = "",
+) -> BoundLine:  # fmt: skip
+    """Return a bound of single runs: no value above the limit, or with `least` none below it. The worst replicate is shown."""
+    worst = min if least else max
+    outcomes = [[float(value < limit if least else value > limit) for value in one.values()] for one in (mine, theirs)]
+    label = place.label + beside
+    often = Often(what, place.experiment, label, *Often.counted(outcomes[0], outcomes[1:]))
+    what += ", at least" if least else ""
+    return BoundLine(place.experiment, label, what, worst(mine.values()), worst(theirs.values()), limit, True, unit, often)
 
 
 def collapse(results: Results, arm: str) -> list[BoundLine]:
-    """Return the bounds of C1: means over replicates; those of C8 are its third part."""
+    """Return the bounds of C1; those of C8 are its third part."""
     found = []
     for place in results.at("E8"):
         case = case_of(place)
-        sent, theirs = place.mean(arm, "sent_per_s"), place.mean("B", "sent_per_s")
-        together = case.endswith("flows")
-        if case in (LOSS_POINT, HEAVY_POINT) or together:
-            limit = SENT_FACTOR * theirs if case == LOSS_POINT else 1 / 0.040 if case == HEAVY_POINT else SENT_TOGETHER * theirs
-            found.append(BoundLine("E8", case, "packets sent a second", sent, theirs, limit, sent <= limit, "packets/s"))
+        sent, theirs = (place.metric(one, "sent_per_s") for one in (arm, "B"))
+        base, together = place.mean("B", "sent_per_s"), case.endswith("flows")
+        if sent and theirs and (case in (LOSS_POINT, HEAVY_POINT) or together):
+            limit = SENT_FACTOR * base if case == LOSS_POINT else 1 / 0.040 if case == HEAVY_POINT else SENT_TOGETHER * base
+            found.append(bound_line(place, "packets sent a second", sent, theirs, limit, "packets/s"))
         if together:
-            useful, base = place.mean(arm, "goodput_bps") / 1e6, place.mean("B", "goodput_bps") / 1e6
-            least = USEFUL_SHARE * base
-            found.append(BoundLine("E8", case, "goodput, at least", useful, base, least, useful >= least, "Mb/s"))
+            useful, base_useful = ({k: v / 1e6 for k, v in place.metric(one, "goodput_bps").items()} for one in (arm, "B"))
+            if useful and base_useful:
+                least = USEFUL_SHARE * place.mean("B", "goodput_bps") / 1e6
+                found.append(bound_line(place, "goodput", useful, base_useful, least, "Mb/s", least=True))
     return found + feedback(results, arm)
 
 
@@ -65,49 +87,42 @@ def case_of(place: Place) -> str:
 
 
 def feedback(results: Results, arm: str) -> list[BoundLine]:
-    """Return the bounds of C8: the worst replicate of each outage."""
+    """Return the bounds of C8, of each outage."""
     return [line for place in results.at("E9") for line in outage_lines(place, arm)]
 
 
 def outage_lines(place: Place, arm: str) -> list[BoundLine]:
     """Return the bounds of one outage."""
-    case = case_of(place)
-    length_s, found = float(case.removesuffix(" s")), []
-    probes, base_probes = (list(beyond_timeouts(place, one)) for one in (arm, "B"))
-    if probes and base_probes:
-        worst = max(probes)
-        what = "packets beyond one for each time-out"
-        found.append(BoundLine("E9", case, what, worst, max(base_probes), PROBES, worst <= PROBES))
-    growth, base = (place.metric(one, "backoff_least").values() for one in (arm, "B"))
+    length_s, found = float(case_of(place).removesuffix(" s")), []
+    probes, base = (beyond_timeouts(place, one) for one in (arm, "B"))
+    if probes and base:
+        found.append(bound_line(place, "packets beyond one for each time-out", probes, base, PROBES))
+    growth, base = (place.metric(one, "backoff_least") for one in (arm, "B"))
     if growth and base:
-        least = min(growth)
-        found.append(BoundLine("E9", case, "growth of time-outs, at least", least, min(base), BACKOFF, least >= BACKOFF))
-    late, base = (place.metric(one, "sent_after_timeout").values() for one in (arm, "B"))
+        found.append(bound_line(place, "growth of time-outs", growth, base, BACKOFF, least=True))
+    late, base = (place.metric(one, "sent_after_timeout") for one in (arm, "B"))
     if late and base and length_s >= 10:
-        limit, sent = max(SENT_IN_30_S, SENT_IN_30_S * length_s / 30), max(late)
-        what = "packets after the first time-out"
-        found.append(BoundLine("E9", case, what, sent, max(base), limit, sent <= limit, "packets"))
+        limit = max(SENT_IN_30_S, SENT_IN_30_S * length_s / 30)
+        found.append(bound_line(place, "packets after the first time-out", late, base, limit, "packets"))
     return found
 
 
-def beyond_timeouts(place: Place, arm: str) -> Iterator[float]:
-    """Yield how many packets each replicate with a time-out sends beyond one for each of them."""
+def beyond_timeouts(place: Place, arm: str) -> dict[int, float]:
+    """Return how many packets each replicate with a time-out sends beyond one for each of them."""
     sent, timeouts = place.metric(arm, "sent_after_timeout"), place.metric(arm, "timeouts")
-    yield from (sent[k] - timeouts[k] for k in sent if timeouts.get(k))
+    return {k: sent[k] - timeouts[k] for k in sent if timeouts.get(k)}
 
 
 def breaker(results: Results, arm: str) -> list[BoundLine]:
-    """Return the bound of C18: no trip where the baseline has none; the worst replicate of each point that has any."""
+    """Return the bound of C18: no trip; of each point that has any."""
     found, quiet = [], 0
     for place in (place for places in results.places.values() for place in places):
         for one, reference, beside in ((arm, "B", ""), (f"{arm}:B", "B:B", ", beside the baseline")):
             mine, theirs = place.metric(one, "trips"), place.metric(reference, "trips")
             if not mine or not theirs:
                 continue
-            worst, base = max(mine.values()), max(theirs.values())
-            if worst or base:
-                kept = base > 0 or worst == 0
-                found.append(BoundLine(place.experiment, f"{place.label}{beside}", "trips", worst, base, 0, kept))
+            if any(mine.values()) or any(theirs.values()):
+                found.append(bound_line(place, "trips", mine, theirs, 0, beside=beside))
             else:
                 quiet += 1
     if quiet:

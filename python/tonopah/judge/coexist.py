@@ -1,8 +1,13 @@
-"""`tonopah coexist`: every pair of algorithms on one bottleneck, over lengths of its queue and round-trip times."""
+"""`tonopah coexist`: every pair of algorithms on one bottleneck, over lengths of its queue and round-trip times.
+
+Every pair is run in both orders, since the first flow of a world has starts and delays of its own, and as long as its
+sharing takes to settle (length.py).
+"""
 
 import itertools
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,7 +36,12 @@ from tonopah.writing import replace_file, written_whole
 BUFFERS, RTTS = (0.5, 1.0, 4.0), (("40ms", "40ms"), ("20ms", "80ms"), ("80ms", "20ms"))
 USUAL = {"rate": "50Mbps", "duration": "60s", "warmup": "20s"}
 QUICK = {"rate": "20Mbps", "duration": "40s", "warmup": "15s"}
-REPLICATES, QUICK_REPLICATES = 5, 3
+LONG_RUN = {"settles": True, "traces": ["sharing"]}
+"""What the worlds of pairs have besides."""
+FORMAT = 2
+MOST_LISTED = 400
+"""Cells that the page lists one by one; the files have all."""
+REPLICATES, QUICK_REPLICATES = 5, 4
 PAIRS, SOLO = "coexist", "alone"
 
 
@@ -50,6 +60,25 @@ class Company:
 
 
 @dataclass(frozen=True)
+class Side:
+    """An algorithm in one order of a pair: the place and arm of its runs, and its group in them."""
+
+    place: Place
+    arm: str
+    group: str
+
+    @property
+    def shares(self) -> dict[int, float]:
+        """Its share by replicate."""
+        first = self.place.metric(self.arm, "x_share")
+        return first if self.group == "x" else {k: 1 - share for k, share in first.items()}
+
+    def mean(self, name: str) -> float:
+        """Return the mean of a metric of its group."""
+        return self.place.mean(self.arm, f"{self.group}_{name}")
+
+
+@dataclass(frozen=True)
 class Cell:
     """What becomes of one algorithm beside another at one point: means over replicates, and intervals where there are enough."""
 
@@ -61,11 +90,22 @@ class Cell:
     goodput_bps: float
     harm: float
     """Of goodput: the share of what it has alone."""
+    excess: float
+    """This harm less what an equal would do to it: one half where one flow meets one."""
     harm_delay: float
     loss: float
     qdelay_p95_s: float
     starved: bool
+    settled: bool
+    """Whether its runs tell of the long run."""
     n: int
+
+    @property
+    def share_text(self) -> str:
+        """The share in percent with its interval."""
+        found = self.share.scaled(100.0)
+        ends = "" if math.isnan(found.low) else f" [{show(found.low, 3)}, {show(found.high, 3)}]"
+        return f"{show(found.value, 3)}{ends} %{'' if self.settled else ', not converged'}"
 
     @property
     def flat(self) -> dict[str, Any]:
@@ -77,8 +117,8 @@ class Cell:
     @property
     def note(self) -> str:
         """What hovering shows besides the share."""
-        harm = "" if math.isnan(self.harm) else f"; harm to it {self.harm:.2f}"
-        starved = "; it starves" if self.starved else ""
+        harm = "" if math.isnan(self.harm) else f"; harm to it {self.harm:.2f}, {self.excess:+.2f} beyond an equal's"
+        starved = ("; it starves" if self.starved else "") + ("" if self.settled else "; not converged")
         waits = f"queueing delay {1000 * self.qdelay_p95_s:.0f} ms (95th percentile)"
         taken = f"{self.row} beside {self.column}: {self.goodput_bps / 1e6:.2f} Mb/s{harm}"
         return f"{taken}; loss {100 * self.loss:.2f} %, {waits}{starved}"
@@ -86,10 +126,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Standing:
-    """An algorithm in the whole matrix: mean harm done and suffered, its worst neighbour, and its mean share."""
+    """An algorithm in the whole matrix: mean excess harm done and suffered, its worst neighbour, and its mean share."""
 
     name: str
     done: float
+    """Beyond what an equal does."""
     suffered: float
     worst_neighbour: str
     share: float
@@ -98,14 +139,17 @@ class Standing:
 class Coexistence(JudgedStudy):
     """The study of all pairs, and of each alone."""
 
+    kind = "coexist"
+
     def __init__(
         self, company: Company, buffers: Sequence[float], rtts: Sequence[tuple[str, str]], replicates: int,
         world: Mapping[str, Any], flows: tuple[int, int], out: Path, store: str | Path | None,
     ):  # fmt: skip
+        rtts = list(dict.fromkeys(case for pair in rtts for case in (pair, pair[::-1])))
         self.company, self.buffers, self.rtts, self.replicates = company, buffers, rtts, replicates
         self.world, self.flows = world, flows
         count = len(company.members)
-        pairs = [f"{i}:{j}" for i, j in itertools.combinations_with_replacement(range(count), 2)]
+        pairs = [f"{i}:{j}" for i, j in itertools.product(range(count), repeat=2)]
         alone = [(rtt,) for rtt in sorted({rtt for pair in rtts for rtt in pair})]
         both = ((PAIRS, pairs, rtts, list(flows)), (SOLO, [str(i) for i in range(count)], alone, [1]))
         parts = []
@@ -118,53 +162,58 @@ class Coexistence(JudgedStudy):
     def point(self, experiment: Experiment, buffer: float, rtts: Sequence[str], flows: list[int]) -> Point:
         """Return a place of the matrix."""
         rtt = rtts[0] if len(set(rtts)) == 1 else list(rtts)
-        world = World.model_validate({**self.world, "buffer": buffer, "buffer_rtt": "40ms", "rtt": rtt, "flows": flows})
+        pair = LONG_RUN if experiment.id == PAIRS else {}
+        world = World.model_validate({**self.world, **pair, "buffer": buffer, "buffer_rtt": "40ms", "rtt": rtt, "flows": flows})
         text = ":".join(rtts if len(rtts) > 1 else (rtts[0], SOLO))
         return Point(experiment, (("buffer", buffer), ("rtt", text), ("flows", len(flows))), world)
 
     def cells(self) -> list[Cell]:
         """Return both directions of every pair that has a run."""
-        results, found = self.measured(), []
+        results, found = self.measured(), defaultdict[tuple[int, int, float, str], list[Side]](list)
         for place in results.at(PAIRS):
-            rtts = dict(place.point.axes)["rtt"].split(":")
-            for arm in dict.fromkeys(place.table["algorithm"]):
+            buffer, rtts = place.point.world.buffer, dict(place.point.axes)["rtt"].split(":")
+            for arm in place.arms:
                 i, j = (int(one) for one in arm.split(":"))
-                sides = [(i, j, "x", rtts), *([(j, i, "y", rtts[::-1])] if i != j or rtts[0] != rtts[1] else [])]
-                found += [self.cell(results, place, arm, *side) for side in sides]
-        return found
+                found[i, j, buffer, ":".join(rtts)].append(Side(place, arm, "x"))
+                # Of an algorithm beside itself the two directions are one where the round-trip times are.
+                if i != j or rtts[0] != rtts[1]:
+                    found[j, i, buffer, ":".join(rtts[::-1])].append(Side(place, arm, "y"))
+        return [self.cell(results, *key, sides) for key, sides in sorted(found.items())]
 
-    def cell(self, results: Results, place: Place, arm: str, row: int, column: int, group: str, rtts: list[str]) -> Cell:
-        """Return what becomes of one side of a pair."""
-        buffer = place.point.world.buffer
-        x_share = list(place.metric(arm, "x_share").values())
-        # Of equal flows both directions count: the mean over replicates is about one half.
-        shares = x_share if group == "x" else [1 - share for share in x_share]
-        goodput, delay = (place.mean(arm, f"{group}_{name}") for name in ("goodput_bps", "qdelay_p95_s"))
-        alone = results.at(SOLO, {"buffer": [buffer], "rtt": [f"{rtts[0]}:{SOLO}"]})[0]
+    def cell(self, results: Results, row: int, column: int, buffer: float, rtt: str, sides: "list[Side]") -> Cell:
+        """Return what becomes of one side of a pair, over both of its orders."""
+        by_order = [side.shares for side in sides]
+        shares = [mean(order[k] for order in by_order) for k in sorted(set.intersection(*map(set, by_order)))]
+        goodput, delay, loss = (mean(side.mean(name) for side in sides) for name in ("goodput_bps", "qdelay_p95_s", "loss"))
+        alone = results.at(SOLO, {"buffer": [buffer], "rtt": [f"{rtt.partition(':')[0]}:{SOLO}"]})[0]
         solo, solo_delay = (alone.mean(str(row), name) for name in ("goodput_bps", "qdelay_p95_s"))
+        harm = harm_more(solo, mean(side.mean("goodput_bps") / self.flows[side.group == "y"] for side in sides))
         return Cell(
             self.company.members[row].label,
             self.company.members[column].label,
             buffer,
-            ":".join(rtts),
-            mean_of(shares).interval(0.95),
+            rtt,
+            mean_of(shares, (0.0, 1.0)).interval(0.95),
             goodput,
-            harm_more(solo, goodput / self.flows[0 if group == "x" else 1]),
+            harm,
+            harm - (1 - 1 / sum(self.flows)),
             harm_less(solo_delay, delay),
-            place.mean(arm, f"{group}_loss"),
+            loss,
             delay,
-            mostly(list(place.metric(arm, f"{group}_starved").values())),
+            mostly([value for side in sides for value in side.place.metric(side.arm, f"{side.group}_starved").values()]),
+            all(side.place.has_settled(side.arm) for side in sides),
             len(shares),
         )
 
     def facts(self, cells: Sequence[Cell]) -> dict[str, Any]:
         """Return the matrix for programs."""
         return {
-            "format": 1,
+            "format": FORMAT,
             "engine": {"version": engine_version(), "build": engine_build()},
             "world": dict(self.world),
             "flows": list(self.flows),
             "replicates": self.replicates,
+            "seeds": self.seeds,
             "command": self.command,
             "cells": [plain(cell.flat) for cell in cells],
             "algorithms": [plain(asdict(one)) for one in standings(cells)],
@@ -182,6 +231,7 @@ class Coexistence(JudgedStudy):
         text = render_page(
             "coexist.html.j2", figures, "tonopah.judge", {"show": show}, matrix=self, maps=maps, scatter=scatter,
             standing=standing, names=names, replicates=sorted({cell.n for cell in cells}),
+            listed=[cell for cell in cells if cell.row != cell.column] if len(cells) <= MOST_LISTED else [],
         )  # fmt: skip
         try:
             self.out.mkdir(parents=True, exist_ok=True)
@@ -205,8 +255,8 @@ def standings(cells: Sequence[Cell]) -> list[Standing]:
     for name in dict.fromkeys(cell.row for cell in cells):
         mine = [cell for cell in cells if cell.row == name and cell.column != name]
         others = [cell for cell in cells if cell.column == name and cell.row != name]
-        worst = max(mine, key=lambda cell: cell.harm, default=None)
-        done, suffered = mean(cell.harm for cell in others), mean(cell.harm for cell in mine)
+        worst = max(mine, key=lambda cell: cell.excess, default=None)
+        done, suffered = mean(cell.excess for cell in others), mean(cell.excess for cell in mine)
         found.append(Standing(name, done, suffered, worst.column if worst else "", mean(cell.share.value for cell in mine)))
     return sorted(found, key=lambda one: -one.share if not math.isnan(one.share) else 0.0)
 
@@ -253,12 +303,12 @@ def heat_maps(cells: Sequence[Cell], names: Sequence[str]) -> list[FigureData]:
 
 
 def harm_figure(standing: Sequence[Standing]) -> FigureData:
-    """Return the figure of mean harm done over mean harm suffered."""
+    """Return the figure of mean excess harm done over that suffered."""
     series = [
         Series(one.name.removesuffix(" (linux)"), number, as_numbers([one.suffered]), as_numbers([one.done]))
         for number, one in enumerate(standing)
     ]
-    across, up = FigureAxis("suffered", "mean harm suffered"), FigureScale("done", "mean harm done")
+    across, up = FigureAxis("suffered", "mean excess harm suffered"), FigureScale("done", "mean excess harm done")
     return FigureData(figure_id(PAIRS, "scatter", "harm"), PAIRS, "scatter", up.label, "", across, up, series, diagonal=True)
 
 
@@ -279,6 +329,8 @@ def begin(
     Without names it is of all algorithms of the engine but those that are kept to repeat the results of other simulators.
     """
     ours = [entry["name"] for entry in algorithms() if ":" not in entry["name"] and not entry.get("compat", False)]
+    if len(named) == 1:
+        raise InputError("ALGORITHM", f"{named[0]!r} has nobody beside it", "two or more, or none for all")
     members = tuple(read_subject(name) for name in named) or tuple(make_subject(name) for name in ours)
     if len({member.label for member in members}) < len(members):
         raise InputError("ALGORITHM", "the same algorithm is named twice", "each once")

@@ -23,7 +23,7 @@ from tonopah.report.formatting import p_text
 from tonopah.spec.validation import Model, list_allowed
 from tonopah.stats import Mean, mean_of, ratio_of
 
-FORMAT = 1
+FORMAT = 2
 BESIDE = "cubic"
 """Who the two are beside in the experiments on sharing."""
 ARMS = (("S", "B"), ("S:R", "B:R"), ("S:S", "B:B"))
@@ -33,7 +33,8 @@ BOUNDS = {"C1": "collapse", "C8": "feedback", "C18": "breaker"}
 SHOWN = 5
 ALL_ROWS = 30
 """Rows that the folded table shows; the JSON has all."""
-HEAD = ["| metric | where | A | B | difference [95 % interval] | adjusted p |", "| --- | --- | --- | --- | --- | --- |"]
+HEAD = ["| metric | where | A | B | difference [95 % interval] | counts from | adjusted p |", f"|{' --- |' * 7}"]
+Status = Literal["regression", "unclear", "ok"]
 
 
 class Compared(Model):
@@ -49,6 +50,8 @@ class Compared(Model):
 
 class Comparison(JudgedStudy):
     """The study of a candidate S and a reference B."""
+
+    kind = "compare"
 
     def __init__(
         self, cast: Cast, experiments: Sequence[Experiment], replicates: int, scale: float, out: Path, store: str | Path | None,
@@ -70,10 +73,15 @@ class Comparison(JudgedStudy):
         ]
         return [*adjusted(found), *broken_bounds(results)]
 
-    def failed(self, rows: Sequence[Effect]) -> bool:
-        """Tell whether there is a regression; with `equivalence`, whether anything is not shown to be the same."""
+    def status(self, rows: Sequence[Effect]) -> Status:
+        """Return whether there is a regression, or none is shown and none excluded somewhere.
+
+        With `equivalence`, what is not shown to be the same is a regression.
+        """
         bad = {"regressed", "unclear", "improved"} if self.equivalence else {"regressed"}
-        return any(outcome(row) in bad for row in rows)
+        if any(outcome(row) in bad for row in rows):
+            return "regression"
+        return "unclear" if any(may_regress(row) for row in rows) else "ok"
 
     def facts(self, rows: Sequence[Effect]) -> dict[str, Any]:
         """Return the comparison for programs."""
@@ -81,10 +89,11 @@ class Comparison(JudgedStudy):
             "format": FORMAT,
             "a": self.cast.baseline.label,
             "b": self.cast.subject.label,
-            "status": "regression" if self.failed(rows) else "ok",
+            "status": self.status(rows),
             "threshold": self.scale * 0.05,
             "engine": engine_version(),
             "replicates": self.replicates,
+            "seeds": self.seeds,
             "command": self.command,
             "rows": [row_facts(row) for row in rows],
             "summary": summary(rows),
@@ -98,6 +107,7 @@ class Comparison(JudgedStudy):
             count_text(counts["improved"], "improvement"),
             f"{counts['same']} unchanged",
             *([f"{counts['unclear']} unclear"] if counts["unclear"] else []),
+            *([f"in {counts['may_regress']} of them a regression is not excluded"] if counts["may_regress"] else []),
         ]
         return f"Congestion control: {', '.join(found)} ({self.cast.baseline.label} → {self.cast.subject.label})"
 
@@ -106,14 +116,14 @@ class Comparison(JudgedStudy):
         lines = [self.headline(rows), ""]
         # Broken bounds first.
         ranked = sorted(rows, key=lambda row: (not row.broken, -size(row)))
-        for title, wanted in (("Regressions", "regressed"), ("Improvements", "improved")):
-            if found := [row for row in ranked if outcome(row) == wanted]:
+        for title, wanted in SECTIONS.items():
+            if found := [row for row in ranked if wanted(row)]:
                 rest = f" ({len(found) - SHOWN} more in the file compare.json)" if len(found) > SHOWN else ""
                 lines += [f"**{title}**{rest}", "", *HEAD, *(line(row) for row in found[:SHOWN]), ""]
         shown = ranked[:ALL_ROWS]
         lines += [f"<details><summary>{len(shown)} of {len(rows)} rows, the greatest changes first</summary>", "", *HEAD]
         lines += [*(line(row) for row in shown), "", "</details>", ""]
-        seeds = f"seeds 1 to {self.replicates}, n = {self.replicates}"
+        seeds = f"replicates {self.seeds} to {self.seeds + self.replicates - 1}, n = {self.replicates}"
         return "\n".join([*lines, f"Tonopah {engine_version()}, {seeds}; `{self.command}`", ""])
 
 
@@ -166,6 +176,21 @@ def outcome(row: Effect) -> str:
     return "identical" if row.identical else WORDS["compare"][row.verdict]
 
 
+def may_regress(row: Effect) -> bool:
+    """Tell whether nothing is decided and the interval has a regression of the size that counts in it."""
+    found = row.estimate
+    worst = {"more": found.low, "less": -found.high, "equal": -max(abs(found.low), abs(found.high))}[row.better]
+    return outcome(row) == "unclear" and not worst > -row.margin
+
+
+SECTIONS = {
+    "Regressions": lambda row: outcome(row) == "regressed",
+    "Unclear: a regression is not excluded": may_regress,
+    "Improvements": lambda row: outcome(row) == "improved",
+}
+"""What a comment lists, each under its heading."""
+
+
 def size(row: Effect) -> float:
     """Return how large a change is, measured by what counts."""
     value = row.estimate.value
@@ -175,7 +200,8 @@ def size(row: Effect) -> float:
 def summary(rows: Sequence[Effect]) -> dict[str, int]:
     """Return how many rows have each outcome; what is identical is the same."""
     outcomes = ["same" if row.identical else outcome(row) for row in rows]
-    return {name: outcomes.count(name) for name in ("regressed", "improved", "same", "unclear")}
+    counts = {name: outcomes.count(name) for name in ("regressed", "improved", "same", "unclear")}
+    return counts | {"may_regress": sum(map(may_regress, rows))}
 
 
 def row_facts(row: Effect) -> dict[str, Any]:
@@ -195,20 +221,32 @@ def row_facts(row: Effect) -> dict[str, Any]:
         "p_holm": number(row.p_holm),
         "threshold": row.margin / 100 if percent else row.margin,
         "outcome": outcome(row),
+        "may_regress": may_regress(row),
     }
 
 
 def line(row: Effect) -> str:
     """Return a row of a table of Markdown."""
-    known, found = label(row.metric), row.estimate
+    known = label(row.metric)
     if row.broken:
         both = f"{show(row.baseline)} | {show(row.subject)}"
-        return f"| {row.metric}, a bound | {row.place} | {both} | allowed {show(row.margin)} | |"
-    percent = row.kind == "percent"
-    change = f"{found.value:+.1f} %" if percent else f"{found.value:+.3f}"
-    ends = ", ".join(f"{end:+.1f}" if percent else f"{end:+.3f}" for end in (found.low, found.high))
+        return f"| {row.metric}, a bound | {row.place} | {both} | | allowed {show(row.margin)} | |"
     values = [f"{show(value * known.factor, 3)} {known.unit}".strip() for value in (row.baseline, row.subject)]
-    return f"| {known.label} | {row.place} | {values[0]} | {values[1]} | {change} [{ends}] | {p_text(row.p_holm)} |"
+    both = f"{values[0]} | {values[1]}"
+    return f"| {known.label} | {row.place} | {both} | {change_text(row)} | {threshold_text(row)} | {p_text(row.p_holm)} |"
+
+
+def change_text(row: Effect) -> str:
+    """Return a difference with its interval."""
+    found, percent = row.estimate, row.kind == "percent"
+    value, low, high = (f"{end:+.1f}" if percent else f"{end:+.3f}" for end in (found.value, found.low, found.high))
+    return f"{value} % [{low}, {high}]" if percent else f"{value} [{low}, {high}]"
+
+
+def threshold_text(row: Effect) -> str:
+    """Return the change from which on it counts as a regression."""
+    size = f"{row.margin:.3g} %" if row.kind == "percent" else f"{row.margin:.3g}"
+    return {"more": f"-{size}", "less": f"+{size}", "equal": f"± {size}"}[row.better]
 
 
 def begin(

@@ -20,7 +20,7 @@ from tonopah.spec.validation import Model, list_allowed, refuse
 
 Mode = Literal["quick", "full", "tcpeval"]
 REPLICATES: dict[Mode, int] = {"quick": 5, "full": 10, "tcpeval": 2}
-TRACES = ("breaker", "outage", "release", "fairness", "windows")
+TRACES = ("breaker", "outage", "release", "fairness", "windows", "sharing")
 
 
 def quantity(kind: str) -> AfterValidator:
@@ -85,12 +85,16 @@ class World(Model):
     starts: list[Duration] = Field(default_factory=list)
     spread: Duration = "1s"
     """Flows without an entry in `starts` start at a random time up to this."""
+    app: dict[str, Any] = Field(default_factory=dict)
+    """What the flows of the first group send; without it as much as they can."""
     bytes: str = ""
     rounds: int = 1
     every: Duration = "0s"
     """Each flow is repeated as a new connection `rounds` times, so far apart."""
     duration: Duration = "30s"
     warmup: Duration = "10s"
+    settles: bool = False
+    """Whether its runs are made longer until they tell of the long run (length.py); `duration` is then the least."""
     background: bool = True
     link: dict[str, Any] = Field(default_factory=dict)
     tcp: dict[str, Any] = Field(default_factory=dict)
@@ -135,6 +139,8 @@ class Experiment(Model):
     id: str
     title: str
     about: str = ""
+    setting: Literal["wired", "AQM", "wireless", "satellite", "data centre", "other"] = "wired"
+    """The column of the table of criteria and scenarios in which it stands."""
     arms: list[str] = Field(default_factory=lambda: ["S", "B", "R"])
     draws: str = ""
     """Experiments of the same name here share their random draws, so that solo runs of one serve the other."""
@@ -154,47 +160,35 @@ class Term(Model):
 
     experiment: str
     metric: str
-    kind: Literal["difference", "log"] = "difference"
     better: Literal["more", "less", "equal"] = "more"
-    arms: list[str] = Field(default_factory=lambda: ["S", "B", "R"])
-    """The arm of the subject, the one it is compared with, and that of the second reference; the last may be absent."""
+    arms: list[str] = Field(default_factory=lambda: ["S", "B"])
+    """The arm of the subject, and those that it is held against. It is worse where it is worse than the worst of them."""
     where: dict[str, list[Any]] = Field(default_factory=dict)
     margin: float | None = None
     """The effect that counts; that of the metric if absent."""
-    floor: float = 0.0
-    """It is worse if the subject has less than this share of the baseline's mean at some point."""
-
-
-class Guard(Model):
-    """A metric that may not get worse by more than `margin` where the primary effect gets better."""
-
-    experiment: str
-    metric: str
-    margin: float
-    where: dict[str, list[Any]] = Field(default_factory=dict)
+    word: str = "worse"
+    """What it says where it is surely worse."""
 
 
 class Victim(Model):
-    """Who is harmed: the arm in which it is beside the subject, and that in which it is beside the baseline."""
+    """Who is harmed: the arm in which it is beside the subject, and those in which it is beside the references and itself."""
 
     name: str
     subject: str
-    reference: str
+    references: list[str]
+    itself: str
+    """Arm in which all flows run its algorithm: what each has there is a fair share."""
     group: Literal["x", "y"] = "y"
     """Its place in these arms."""
-    solo: str = ""
-    """Arm of `solo_of` in which it is alone; without one, what the link leaves for it takes the place of its goodput alone."""
 
 
 class Harm(Model):
-    """Where excess harm is measured."""
+    """Where harm to others is measured."""
 
     experiments: list[str]
     victims: list[Victim]
-    solo_of: str = ""
-    """Experiment whose points with one flow are the solo runs."""
     costs: list[Literal["loss", "qdelay_p95_s"]] = Field(default_factory=list)
-    """Of the victim, compared by the logarithm of their ratio."""
+    """Of the victim, beside its goodput."""
     where: dict[str, list[Any]] = Field(default_factory=dict)
 
 
@@ -218,9 +212,9 @@ class Criterion(Claim):
     name: str
     experiments: list[str] = Field(default_factory=list)
     terms: list[Term] = Field(default_factory=list)
-    """Its primary effect is their mean."""
+    """Each has a word; the worst is that of the criterion."""
     secondary: list[Term] = Field(default_factory=list)
-    guard: Guard | None = None
+    """Shown, without a word."""
     harm: Harm | None = None
     bound: Literal["", "collapse", "feedback", "breaker", "receivers"] = ""
     of: list[str] = Field(default_factory=list)

@@ -12,7 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tonopah.analysis.sequential import confidence
+from tonopah.judge.metrics import label
 from tonopah.stats import Estimate, Mean, confidence_of_each, holm, mean_of
+from tonopah.stats.kinds import KINDS
 
 LEVEL = 0.05
 EQUIVALENCE = 0.90
@@ -23,7 +25,11 @@ MARGINS = {"utilisation": 0.05, "jain": 0.05, "mos": 0.2, "voice_mos": 0.2, "x_s
 EXCESS = 0.10
 """Excess harm that counts."""
 
+LEAST = {"loss": 0.005, "link_loss": 0.005, "y_loss": 0.005, "x_loss": 0.005, "voice_loss": 0.005, "video_loss": 0.005}
+"""Differences that have to be exceeded beside the ratio, by metric: half a percentage point of loss. Ours."""
+
 Better = Literal["more", "less", "equal"]
+EffectKind = Literal["difference", "log", "harm", "percent"]
 Verdict = Literal["supported", "contradicted", "no effect", "undecided"]
 ByReplicate = Mapping[int, float]
 
@@ -65,7 +71,7 @@ class Effect:
     equivalence: float = EQUIVALENCE
     p_holm: float = math.nan
     metric: str = ""
-    kind: str = "difference"
+    kind: EffectKind = "difference"
     """Of differences, of logarithms of ratios ("log"), of harm, or of percent."""
     experiment: str = ""
     point: str = ""
@@ -81,6 +87,8 @@ class Effect:
     """Whether both have the same value in every replicate."""
     starved: bool = False
     """Whether the subject starves whom it is about, and the baseline does not."""
+    least: float = 0.0
+    """The difference of the means that has to be exceeded too."""
     broken: bool = False
     """Whether it is a bound that the baseline keeps and the subject does not."""
 
@@ -112,9 +120,14 @@ class Effect:
         return -value if self.better == "less" else -abs(value) if self.better == "equal" else value
 
     @property
+    def counts(self) -> bool:
+        """Tell whether the difference of the means is as large as has to be exceeded beside the margin."""
+        return not abs(self.subject - self.baseline) < self.least
+
+    @property
     def is_worse(self) -> bool:
-        """Tell whether it is surely below zero, by the margin at least."""
-        return self.p_holm < LEVEL and self.estimate.value <= -self.margin
+        """Tell whether it is surely worse, by the margin at least."""
+        return self.p_holm < LEVEL and self.gain <= -self.margin and self.counts
 
     @property
     def verdict(self) -> Verdict:
@@ -122,9 +135,9 @@ class Effect:
 
         Surely so or the opposite, by the margin at least; surely less than that; or nothing yet.
         """
-        if self.broken or (self.p_holm < LEVEL and self.gain <= -self.margin):
+        if self.broken or self.is_worse:
             return "contradicted"
-        if self.p_holm < LEVEL and self.gain >= self.margin:
+        if self.p_holm < LEVEL and self.gain >= self.margin and self.counts:
             return "supported"
         return "no effect" if self.equivalent else "undecided"
 
@@ -138,6 +151,37 @@ class Effect:
 def effect_of(samples: Sequence[float], margin: float, **about: Any) -> Effect:
     """Return the effect of paired differences, one value for each replicate."""
     return Effect(mean_of(samples), margin, tuple(samples), **about)
+
+
+def paired_effect(
+    metric: str, mine: ByReplicate, theirs: ByReplicate, *, margin: float | None = None, least: float | None = None, **about: Any
+) -> Effect:
+    """Return how much more of a metric one has than the other, from the replicates that both have.
+
+    The kind of the metric decides what is compared and how (stats/kinds.py). Positive is more of the metric, so `better` says
+    which sign is good.
+
+    Parameters
+    ----------
+    metric : str
+        Name in the list of metrics.py.
+    mine, theirs : mapping of int to float
+        Values by replicate, in the unit of the metric.
+    margin : float, optional
+        The effect that counts: of the logarithm of a ratio, or of the difference; that of the metric if absent.
+    least : float, optional
+        The difference that has to be exceeded too, of numbers and proportions of events; that of the metric if absent.
+    **about
+        Fields of `Effect`.
+    """
+    known = label(metric)
+    kind: EffectKind = "difference" if KINDS[known.kind].effect == "difference" else "log"
+    both = sorted(set(mine) & set(theirs))
+    samples = [compared(kind, metric, mine[k], theirs[k]) for k in both]
+    x, y = ([values[k] for k in both] for values in (mine, theirs))
+    floor = (LEAST.get(metric, 0.0) if least is None else least) if KINDS[known.kind].events else 0.0
+    facts = {"subject": average(x), "baseline": average(y), "kind": kind, "identical": bool(both) and x == y} | about
+    return effect_of(samples, margin_of(metric, kind) if margin is None else margin, metric=metric, least=floor, **facts)
 
 
 def adjusted(effects: Sequence[Effect]) -> list[Effect]:

@@ -1,6 +1,7 @@
 """An evaluation: an algorithm, what it is held against, and the folders that hold its runs and its report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,21 @@ from tonopah.errors import InputError
 from tonopah.execution.options import ExecutionOptions
 from tonopah.judge import sentences
 from tonopah.judge.definitions import REPLICATES, Definitions, Mode, definitions, points, tcpeval_definitions
-from tonopah.judge.scoreboard import Row, harm_facts, judge, row_facts
-from tonopah.judge.study import JudgedStudy, Results, make_part
+from tonopah.judge.scoreboard import Row, by_setting, finding_table, judge, row_facts, wanted_again, wanted_everywhere
+from tonopah.judge.study import JudgedStudy, Results, make_part, worlds_of
 from tonopah.judge.subjects import REFERENCES, Cast, read_subject
 from tonopah.names import slug
 
-FORMAT = 1
+FORMAT = 2
+SCALES = (0.5, 1.0, 2.0)
+"""Of all margins, in the table of how words change with them."""
 
 
 class Evaluation(JudgedStudy):
     """The study of an algorithm in the experiments that the criteria read."""
+
+    shows_margins = False
+    """Whether the report shows how words change between half and double the margins."""
 
     def __init__(
         self, cast: Cast, suite: Definitions, wanted: Sequence[str], mode: Mode, replicates: int, at_most: int, out: Path,
@@ -32,25 +38,61 @@ class Evaluation(JudgedStudy):
         marks = cast.subject.takes_marks
         needed = suite.experiments_of([one for one in self.criteria if one.rule != "marks" or marks])
         parts = [make_part(one, at, cast, replicates) for one in needed if (at := points(one, mode))]
+        for part in parts:
+            worlds_of(part).everywhere = part.replicates
         super().__init__(cast.subject.label, parts, self.criteria, out, store)
 
     def carry_out(self, options: ExecutionOptions, quiet: bool = False) -> int:
-        """Run what the folder lacks, more of it where a row is unclear, and return how many runs that were."""
+        """Run what the folder lacks, and return how many runs that were.
+
+        A first set of replicates is run until it tells of the long run; a second is drawn after it where that asks for it; and
+        with several looks, more of it where a row is unclear.
+        """
         done = super().carry_out(options, quiet)
+        if options.shard:
+            return done
+        self.draw_again(wanted_again(row, self.replicates) for row in self.rows(self.measured()))
+        done += self.run(out=self.folder, quiet=quiet, options=options)
         for count in self.schedule[1:]:
-            unclear = [row.criterion for row in self.rows(self.measured()) if row.is_undecided]
+            unclear = [row for row in self.rows(self.measured()) if row.is_undecided]
             if not unclear:
                 break
-            wanted = {experiment.id: experiment.most or count for experiment in self.suite.experiments_of(unclear)}
-            for part in (part for part in self.spec.parts if part.id in wanted):
-                part.replicates = min(count, wanted[part.id])
-            self._plan = None
-            done += super().carry_out(options, quiet)
+            self.draw_again(wanted_everywhere(row, count) for row in unclear)
+            done += self.run(out=self.folder, quiet=quiet, options=options)
         return done
+
+    def draw_again(self, wanted: Iterable[Mapping[tuple[str, str], int]]) -> None:
+        """Ask for replicates beyond the first set at these points, by experiment and label."""
+        for experiment, label, count in ((*place, count) for one in wanted for place, count in one.items()):
+            part = next((part for part in self.spec.parts if part.id == experiment), None)
+            for key, point in worlds_of(part).points.items() if part else ():
+                if point.label == label and not point.experiment.most:
+                    again = worlds_of(part).again
+                    again[key] = max(count, again.get(key, 0))
+        for part in self.spec.parts:
+            part.replicates = max([part.replicates, *(self.replicates + more for more in worlds_of(part).again.values())])
+        self._plan = None
+
+    def measured(self) -> Results:
+        """Return the metrics of the stored runs."""
+        return replace(super().measured(), first=self.seeds - 1 + self.replicates)
 
     def rows(self, results: Results) -> list[Row]:
         """Return the scoreboard."""
-        return judge(self.criteria, results, self.cast)
+        return judge(self.criteria, results, self.cast, self.family)
+
+    @property
+    def family(self) -> int:
+        """How many questions a report answers, whatever it is asked for: one for each criterion that compares."""
+        return sum(bool(one.terms or one.harm) for one in self.suite.criteria.values())
+
+    def by_margin(self, results: Results) -> dict[str, dict[float, str]]:
+        """Return the word of each criterion whose word changes between half and double the margins."""
+        found: dict[str, dict[float, str]] = {}
+        for scale in SCALES:
+            for row in self.rows(replace(results, scale=scale)):
+                found.setdefault(f"{row.criterion.id} {row.criterion.name}", {})[scale] = row.word
+        return {name: by_scale for name, by_scale in found.items() if len(set(by_scale.values())) > 1}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -65,17 +107,23 @@ class Evaluation(JudgedStudy):
             "replicates": self.replicates,
             "replicates_most": max([self.replicates, *(part.replicates for part in self.spec.parts)]),
             "looks": self.looks,
+            "family": self.family,
+            "seeds": self.seeds,
             "runs": len(self.plan.runs),
             "command": self.command,
         }
 
     def scoreboard(self, rows: Sequence[Row]) -> dict[str, Any]:
         """Return the scoreboard for programs."""
-        return {"format": FORMAT, **self.facts, "criteria": [row_facts(row) for row in rows], "harm": harm_facts(rows)}
+        return {"format": FORMAT, **self.facts, "criteria": [row_facts(row) for row in rows], **self.tables_of(rows)}
+
+    def tables_of(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """Return what stands behind the words, for programs."""
+        return {"findings": finding_table(rows), "scenarios": by_setting(rows, self.cast)}
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the scoreboard as a table of Markdown."""
-        cast, level = self.cast, sentences.level_text(self.looks)
+        cast = self.cast
         head = [
             f"# {cast.subject.label}",
             "",
@@ -83,7 +131,7 @@ class Evaluation(JudgedStudy):
             f"{sentences.replicates_text(self.facts)}.",
             "",
             *[f"{text}\n" for text in sentences.summary(rows)],
-            f"| criterion | {self.suite.document} | verdict | seen | effect [{level} interval] | n |",
+            f"| criterion | {self.suite.document} | verdict | seen | subject / reference, or difference [interval] | n |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         return "\n".join(
@@ -94,11 +142,9 @@ class Evaluation(JudgedStudy):
 def markdown_row(row: Row, cast: Cast) -> str:
     """Return a row as a line of the table."""
     criterion = row.criterion
-    word = ", ".join(text for text in (row.word, row.second_word, row.worst_point and f"at {row.worst_point}") if text)
+    word = ", ".join(text for text in (row.word, row.second_word) if text)
     kept = f"{sum(line.kept for line in row.limits)} of {len(row.limits)} bounds kept" if row.limits else ""
-    seen = (
-        f"{sentences.metric_text(row.primary)}: {sentences.values_text(row.primary, cast)}" if row.primary else kept or row.reason
-    )
+    seen = sentences.seen_text(row, cast) or kept or row.reason
     effect = sentences.effect_text(row.primary)
     cells = (f"{criterion.id} {criterion.name}", f"§{criterion.section}, {criterion.level}", word, seen, effect)
     return f"| {' | '.join(cells)} | {row.n or '–'} |"

@@ -1,16 +1,21 @@
-"""Harm to others: what a victim loses beside the subject, more than it loses beside the baseline.
+"""Harm to others: what a victim loses beside the subject, more than it loses beside standard algorithms and beside itself.
 
-R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Beyond Jain's Fairness Index", HotNets 2019: harm is the share of a victim's own
-performance alone that another takes; a new algorithm is held against the harm that deployed ones do. The bound is ours.
+R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Beyond Jain's Fairness Index", HotNets 2019: a new algorithm is held against the
+harm that deployed ones do. The references are previous standards (RFC 9743 section 5.2): Reno (RFC 5681), CUBIC (RFC 9438)
+and CUBIC of Linux. Goodput is in in fair shares of the victim: what each flow has at the same place where all run its
+algorithm, so that mixes of one in ten and lossy paths have one unit. 0.2 of the fair share of one of two flows is 0.1 of what
+it has alone.
 """
 
-from typing import Any
+from collections.abc import Iterator
 
 from tonopah.judge.definitions import Harm, Victim
-from tonopah.judge.effects import EXCESS, LOG_MARGIN, Effect, compared, effect_of, mostly
+from tonopah.judge.findings import Finding
+from tonopah.judge.often import Often
 from tonopah.judge.study import Place, Results
 from tonopah.judge.subjects import TITLES, Cast
-from tonopah.judge.worlds import PAYLOAD_SHARE, bits_per_second
+
+HARMFUL = "harmful to others"
 
 
 def harm_more(alone: float, beside: float) -> float:
@@ -23,59 +28,62 @@ def harm_less(alone: float, beside: float) -> float:
     return (beside - alone) / beside if beside else 0.0
 
 
-def harm_points(harm: Harm, results: Results, cast: Cast) -> list[Effect]:
-    """Return the excess harm to every victim at every point of the experiments that a criterion names; more of it is worse."""
+def harm_findings(harm: Harm, results: Results, cast: Cast, family: int) -> list[Finding]:
+    """Return what becomes of every victim at every place: goodput and costs, against every reference."""
     found = []
-    for experiment in harm.experiments:
-        for place in results.at(experiment, harm.where):
-            for victim in harm.victims:
-                found.append(goodput_harm(harm, victim, place, results, cast))
-                found += [cost_harm(name, victim, place, results, cast) for name in harm.costs]
+    for place, victim in victims(harm, results):
+        metrics = ["left", *(f"{victim.group}_{cost}" for cost in harm.costs)]
+        for metric in metrics:
+            mine, *theirs = (values_of(place, victim, arm, metric) for arm in (victim.subject, *victim.references))
+            known = {arm: values for arm, values in zip(victim.references, theirs, strict=True) if values}
+            if mine and known:
+                settled = all(place.has_settled(arm) for arm in (victim.subject, *known))
+                found.append(
+                    Finding(
+                        place, metric, "more" if metric == "left" else "less", mine, known, results.first, results.scale,
+                        results.looks, family, HARMFUL, None, who(victim, place, cast), victim.subject, settled,
+                    )
+                )  # fmt: skip
     return found
 
 
-def goodput_harm(harm: Harm, victim: Victim, place: Place, results: Results, cast: Cast) -> Effect:
-    """Return the excess harm to the goodput of a victim."""
-    name, arms = f"{victim.group}_goodput_bps", (victim.subject, victim.reference)
-    mine, theirs = (place.metric(arm, name) for arm in arms)
-    alone, free = alone_bps(harm, victim, place, results), free_bps(place)
-    samples = [
-        harm_more(alone.get(k, free), mine[k]) - harm_more(alone.get(k, free), theirs[k]) for k in sorted(set(mine) & set(theirs))
-    ]
-    beside_subject, beside_baseline = (mostly(list(place.metric(arm, f"{victim.group}_starved").values())) for arm in arms)
-    starved = beside_subject and not beside_baseline
-    return effect_of(samples, EXCESS, metric="goodput", starved=starved, **about(victim, name, place, results, cast))
+def victims(harm: Harm, results: Results) -> Iterator[tuple[Place, Victim]]:
+    """Yield every place with every victim that is there."""
+    for experiment in harm.experiments:
+        for place in results.at(experiment, harm.where):
+            yield from ((place, victim) for victim in harm.victims if place.metric(victim.subject, f"{victim.group}_goodput_bps"))
 
 
-def cost_harm(cost: str, victim: Victim, place: Place, results: Results, cast: Cast) -> Effect:
-    """Return how much more loss or delay a victim has: the logarithm of the ratio."""
-    name = f"{victim.group}_{cost}"
-    mine, theirs = (place.metric(arm, name) for arm in (victim.subject, victim.reference))
-    samples = [compared("log", name, mine[k], theirs[k]) for k in sorted(set(mine) & set(theirs))]
-    return effect_of(samples, LOG_MARGIN, metric=cost, **about(victim, name, place, results, cast))
+def values_of(place: Place, victim: Victim, arm: str, metric: str) -> dict[int, float]:
+    """Return a metric of a victim in an arm, by replicate."""
+    if metric != "left":
+        return place.metric(arm, metric)
+    count, fair = victim_flows(place, victim), fair_bps(place, victim)
+    return {k: value / count / fair for k, value in place.metric(arm, f"{victim.group}_goodput_bps").items()} if fair else {}
 
 
-def about(victim: Victim, name: str, place: Place, results: Results, cast: Cast) -> dict[str, Any]:
-    """Return what effects on a victim at a point have in common."""
-    return {
-        "of": who(victim, place, cast), "experiment": place.experiment, "point": place.label, "better": "less", "kind": "harm",
-        "subject": place.mean(victim.subject, name), "baseline": place.mean(victim.reference, name), "looks": results.looks,
-    }  # fmt: skip
+def victim_flows(place: Place, victim: Victim) -> int:
+    """Return how many flows a victim has at a place."""
+    flows = place.point.world.flows
+    groups = [flows] if isinstance(flows, int) else flows
+    return max(1, groups[1 if victim.group == "y" and len(groups) > 1 else 0])
 
 
-def alone_bps(harm: Harm, victim: Victim, place: Place, results: Results) -> dict[int, float]:
-    """Return the goodput of a victim alone in the same world by replicate, where such runs exist."""
-    axes = {axis: value for axis, value in place.point.axes if axis != "flows"}
-    for one in results.at(harm.solo_of, {"flows": [1]}) if harm.solo_of and victim.solo else []:
-        if {axis: value for axis, value in one.point.axes if axis != "flows"} == axes:
-            return one.metric(victim.solo, "goodput_bps")
-    return {}
+def fair_bps(place: Place, victim: Victim) -> float:
+    """Return the goodput of a flow where all run the victim's algorithm."""
+    flows = place.point.world.flows
+    return place.mean(victim.itself, "goodput_bps") / max(1, flows if isinstance(flows, int) else sum(flows))
 
 
-def free_bps(place: Place) -> float:
-    """Return the payload that the link carries, less the load of the workload."""
-    world = place.point.world
-    return PAYLOAD_SHARE * bits_per_second(world.rate) * max(0.05, 1 - world.load)
+def starving(harm: Harm, results: Results, cast: Cast) -> list[Often]:
+    """Return how often victims starve, at every place."""
+    found = []
+    for place, victim in victims(harm, results):
+        mine, *theirs = (
+            list(place.metric(arm, f"{victim.group}_starved").values()) for arm in (victim.subject, *victim.references)
+        )
+        found.append(Often(who(victim, place, cast), place.experiment, place.label, *Often.counted(mine, theirs)))
+    return [one for one in found if one.runs and one.references]
 
 
 def who(victim: Victim, place: Place, cast: Cast) -> str:

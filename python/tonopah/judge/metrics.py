@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from tonopah.judge.length import epochs
+from tonopah.judge.traces import STARVED_SHARE
 from tonopah.judge.workload import SEGMENTS
 from tonopah.judge.worlds import Built
 from tonopah.metrics import COUNT, MBPS, MS, PERCENT, Metric, readable
 from tonopah.stats import jain
+from tonopah.stats.kinds import KindName
 
 Values = dict[str, float]
 Flows = Sequence[Mapping[str, Any]]
 
-STARVED_SHARE, SILENCE_S = 0.05, 10.0
-"""A flow starves below this share of its fair share, or after so long without payload. The numbers are ours."""
+NOTHING_BPS = 8 * 1448 / 100
 SHORT_BYTES, MEDIUM_BYTES = 30e3, 1e6
 LAST_STARTS = 0.8
 """Connections that begin later than at this share of the run are not counted."""
@@ -39,6 +41,8 @@ def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values
     else:
         values |= within(tcp)
     values |= {name.partition(".")[2]: float(value) for name, value in derived.items() if value is not None}
+    values |= requests(first)
+    values |= {"epochs": epochs(tcp, summary["duration_s"] - warmup_s)}
     values |= starved(built, first, second, values)
     for role in sorted({role for role in built.roles.values() if role != "background"}):
         values |= {f"{role}_{name}": value for name, value in media_of(built, flows, role).items()}
@@ -48,6 +52,16 @@ def measure(built: Built, summary: Mapping[str, Any], warmup_s: float) -> Values
         values |= slowdowns(flows, warmup_s, summary["duration_s"])
     values |= drawn_connections(summary.get("workloads", []))
     return {name: value for name, value in values.items() if value is not None and not math.isnan(value)}
+
+
+def requests(flows: Flows) -> Values:
+    """Return what the applications of flows measured: times of requests, and of messages that a limited one writes."""
+    found: Values = {}
+    for name in ("request_s", "request_p95_s", "app_delay_p95_s"):
+        known = [flow[name] for flow in flows if flow.get(name) is not None]
+        if known:
+            found[name] = float(np.mean(known))
+    return found
 
 
 def totals(flows: Flows, summary: Mapping[str, Any]) -> Values:
@@ -92,7 +106,9 @@ def between(first: Flows, second: Flows) -> Values:
     mine, theirs = (sum(flow["goodput_bps"] or 0.0 for flow in flows) for flows in (first, second))
     total = mine + theirs
     each, other = mine / len(first), theirs / len(second)
-    ratio = {"each_ratio": each / other, "larger_ratio": max(each, other) / min(each, other)} if other > 0 and each > 0 else {}
+    # Who gets nothing counts too: as if one segment had arrived in a hundred seconds.
+    some, rest = max(each, NOTHING_BPS), max(other, NOTHING_BPS)
+    ratio = {"each_ratio": some / rest, "larger_ratio": max(some, rest) / min(some, rest)}
     fair = total / (len(first) + len(second))
     return ratio | {"x_share": mine / total if total else 0.5, "x_fair_share": each / fair if fair else 1.0}
 
@@ -108,13 +124,13 @@ def within(flows: Flows) -> Values:
 
 
 def starved(built: Built, first: Flows, second: Flows, values: Values) -> Values:
-    """Return 1 for a group that has a flow that starves, else 0."""
+    """Return 1 for a group that has a flow that starves, else 0: below a share of its fair share for 10 s, or in the mean."""
     least = STARVED_SHARE * built.rate_bps / max(1, len(first) + len(second) + built.connections)
     found: Values = {}
-    for prefix, flows, silence in (("x", first, "silence_s"), ("y", second, "silence_others_s")):
+    for prefix, flows, name in (("x", first, "starving"), ("y", second, "starving_others")):
         if flows:
             below = any((flow["goodput_bps"] or 0.0) < least for flow in flows)
-            found[f"{prefix}_starved"] = float(below or values.get(silence, 0.0) >= SILENCE_S)
+            found[f"{prefix}_starved"] = float(below or values.get(name, 0.0) > 0)
     return found
 
 
@@ -242,21 +258,36 @@ LABELS = {
     "w1_bps": Metric("Goodput after the second change", *MBPS, "Goodput in the second interval that the experiment names"),
     "each_goodput_bps": Metric("Goodput of a connection", *MBPS, "Size / completion time, mean over connections that finished"),
     "unfinished": Metric("Unfinished", *PERCENT, "Connections under way at the end / begun in the interval"),
+    "left": Metric("Goodput left", "%", 100.0, "Goodput of a victim / its fair share: what it has where all run its algorithm"),
+    "late_share": Metric("Share of the latecomer", *PERCENT, "Goodput of the flow that starts last / of all, at the end"),
+    "request_s": Metric("Time of a request", *MS, "From asking to the last byte of the answer, mean"),
+    "app_delay_p95_s": Metric("Delay of messages, 95th percentile", *MS, "From writing to reading"),
     "again": Metric("Sent again", *COUNT, "Data packets sent again until 90 % is reached"),
 }
+KINDS: dict[KindName, tuple[str, ...]] = {
+    "share": ("utilisation", "jain", "maxmin", "x_share", "late_share"),
+    "signed": ("left",),
+    "count": ("rto_count", "sent", "sent_after_timeout", "trips", "again"),
+    "proportion": ("loss", "retx", "link_loss", "unfinished"),
+    "time": ("t90_s", "t_fair_s", "last_completion_s", "slowdown"),
+    "outcome": ("starved",),
+    "scale": ("mos",),
+}
+"""Metrics by their kind (stats/kinds.py); all others are `positive`."""
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}
 OWNERS = {"x": "first flows", "y": "flows beside", "voice": "voice", "video": "video", "cross": "cross traffic"}
 
 
 def label(name: str) -> Metric:
     """Return how a metric is shown."""
+    kind = next((kind for kind, names in KINDS.items() if name in names), "positive")
     if name in LABELS:
-        return replace(LABELS[name], column=name)
+        return replace(LABELS[name], column=name, kind=kind)
     owner, _, rest = name.partition("_")
     if owner == "slowdown":
         size, _, share = rest.partition("_")
-        return replace(LABELS["slowdown"], label=f"Slowdown {SIZES[size]}, {share[1:]}th percentile", column=name)
+        return replace(LABELS["slowdown"], label=f"Slowdown {SIZES[size]}, {share[1:]}th percentile", column=name, kind="time")
     if owner in OWNERS and rest:
         known = label(rest)
         return replace(known, label=f"{known.label} ({OWNERS[owner]})", column=name)
-    return Metric(readable(name), "", 1.0, "", name)
+    return Metric(readable(name), "", 1.0, "", name, kind=kind)

@@ -18,12 +18,14 @@ from tonopah.errors import RunFailedError
 from tonopah.judge import sentences
 from tonopah.judge.definitions import Criterion, Shown, shown
 from tonopah.judge.effects import EQUIVALENCE, LEVEL, Effect
-from tonopah.judge.evaluation import Evaluation
+from tonopah.judge.evaluation import SCALES, Evaluation
 from tonopah.judge.metrics import label
-from tonopah.judge.scoreboard import Row
+from tonopah.judge.scoreboard import Row, by_setting
 from tonopah.judge.statement import Statement, statement_rows
-from tonopah.judge.study import Place, Results, axes_of
+from tonopah.judge.study import Place, Results, axes_of, replicate_of
 from tonopah.judge.subjects import Cast
+from tonopah.judge.thresholds import TABLE
+from tonopah.judge.words import colour
 from tonopah.metrics import show
 from tonopah.names import figure_id
 from tonopah.plot.spark import sample, sparkline
@@ -40,6 +42,7 @@ AXIS_LABELS = {"rtt": "Round-trip time", "other": "Beside", "buffer": "Queue"}
 AXIS_UNITS = {"buffer": "BDP"}
 ENOUGH = 2
 """Fewer points make no figure."""
+SETTINGS = ("wired", "AQM", "wireless", "satellite", "data centre", "other")
 ROLES = "SBR"
 """Who has the first, second and third line of a small picture."""
 
@@ -54,7 +57,7 @@ def write(evaluation: Evaluation, results: Results, rows: Sequence[Row], stateme
         write_figures(itertools.chain(*figures.values()), out / "figures")
         replace_file(out / "scoreboard.json", json.dumps(evaluation.scoreboard(rows), indent=1, allow_nan=False) + "\n")
         replace_file(out / "scoreboard.md", evaluation.markdown(rows))
-        replace_file(out / "report.html", render(evaluation, rows, figures, statement or {}))
+        replace_file(out / "report.html", render(evaluation, results, rows, figures, statement or {}))
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
     return out / "report.html"
@@ -68,7 +71,8 @@ def write_table(results: Results, folder: Path) -> None:
     for place in (place for places in results.places.values() for place in places if len(place.table)):
         table = place.table.drop(columns=["run", *axes_of(place.point)])
         table.insert(1, "point", place.label)
-        found.append(table.rename(columns={"part": "experiment", "algorithm": "arm", "seed": "replicate"}))
+        table.insert(2, "replicate", [replicate_of(seed) for seed in table["seed"]])
+        found.append(table.rename(columns={"part": "experiment", "algorithm": "arm"}))
     with written_whole(folder / "runs.csv") as file:
         (pd.concat(found) if found else pd.DataFrame()).to_csv(file, index=False)
 
@@ -133,13 +137,15 @@ def drawable(one: Series, name: str, log: str) -> Series:
     return replace(one, label=name, y=y, low=low)
 
 
-def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[FigureData]], statement: Statement) -> str:
+def render(
+    evaluation: Evaluation, results: Results, rows: Sequence[Row], figures: dict[str, list[FigureData]], statement: Statement
+) -> str:
     """Return the HTML document."""
     cast = evaluation.cast
     names = (cast.subject.name, cast.baseline.name, cast.second.name)
     filters = {
         "show": show, "number": sentences.number, "holm": p_text, "label": label, "effect": sentences.effect_text,
-        "metric_name": sentences.metric_text, "point_effect": point_effect_text,
+        "finding": sentences.finding_text, "sets": sentences.sets_text, "colour": colour,
     }  # fmt: skip
     return render_page(
         "evaluation.html.j2",
@@ -158,6 +164,11 @@ def render(evaluation: Evaluation, rows: Sequence[Row], figures: dict[str, list[
         legend=[(Markup(sample(number)), name) for number, name in enumerate(names)],
         level=LEVEL,
         equivalence=confidence_of_each(EQUIVALENCE, evaluation.looks),
+        margins=evaluation.by_margin(results) if evaluation.shows_margins else {},
+        scales=SCALES,
+        scenarios=by_setting(rows, cast),
+        settings=SETTINGS,
+        thresholds=TABLE,
     )
 
 
@@ -165,7 +176,6 @@ def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> dict
     """Return a criterion as the page shows it."""
     cast, known = evaluation.cast, {part.id for part in evaluation.spec.parts}
     run = [name for name in row.criterion.experiments if name in known]
-    second, kind = row.against_second, row.primary.kind if row.primary else ""
     arms = row.criterion.figures[0].arms if figures else []
     lines = [number for number, (arm, role) in enumerate(zip(arms, ROLES, strict=False)) if arm.startswith(role)]
     return {
@@ -174,8 +184,7 @@ def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> dict
         "panels": make_panels(figures),
         "rule": sentences.rule_text(row, cast),
         "effect": sentences.effect_text(row.primary),
-        "values": sentences.values_text(row.primary, cast),
-        "against_second": sentences.estimate_text(second.value, second.low, second.high, kind),
+        "seen": sentences.seen_text(row, cast),
         "labels": list(dict.fromkeys(line.label for figure in figures for line in figure.series)),
         "bar": bar(row.primary),
         "experiments": [(name, evaluation.suite.experiments[name], evaluation.example(name)) for name in run],
@@ -183,15 +192,10 @@ def section(evaluation: Evaluation, row: Row, figures: list[FigureData]) -> dict
 
 
 def bar(one: Effect | None) -> tuple[float, float, float] | None:
-    """Return effect and interval on the common axis, from 0 at its left to 1 at its right end."""
+    """Return effect and interval on the common axis, better to the right, from 0 at its left to 1 at its right end."""
     if one is None or math.isnan(one.estimate.value):
         return None
-    found = one.estimate
+    found = one.estimate.scaled(-1.0) if one.better == "less" else one.estimate
     places = [(bound / one.margin / UNITS_SHOWN + 1) / 2 for bound in (found.value, found.low, found.high)]
     value, low, high = (min(1.0, max(0.0, place)) if not math.isnan(place) else math.nan for place in places)
     return (value, value, value) if math.isnan(low) else (value, low, high)
-
-
-def point_effect_text(one: Effect) -> str:
-    """Return the effect at a point; one to either side is a ratio too."""
-    return sentences.estimate_text(one.estimate.value, one.estimate.low, one.estimate.high, one.kind)

@@ -7,11 +7,13 @@ from typing import Any
 
 from tonopah.analysis.sequential import confidence
 from tonopah.judge.effects import Effect
+from tonopah.judge.findings import Finding
 from tonopah.judge.metrics import label
 from tonopah.judge.scoreboard import Row
 from tonopah.judge.subjects import Cast
 from tonopah.judge.words import colour
 from tonopah.metrics import count_text, show
+from tonopah.stats import Estimate
 
 ORDER = ("red", "orange", "yellow", "blue", "green", "grey")
 MOST_POINTS = 3
@@ -37,12 +39,14 @@ def red_sentence(row: Row) -> str:
     """Return what a red row is red for."""
     head = f"{row.criterion.id} {row.criterion.name}, {row.word}: "
     if row.starved:
-        return head + "; ".join(f"{one.of} at {one.place}" for one in row.starved[:MOST_POINTS]) + "."
-    if row.harmed:
-        texts = [harm_text(one) for one in sorted(row.harmed, key=lambda one: -one.estimate.value)]
+        texts = [one.text for one in row.starved]
+    elif row.decides and row.word == row.decides.word:
+        also = [one for one in row.suspects if one is not row.decides]
+        texts = [finding_text(row.decides), *(finding_text(one) for one in also)]
     else:
         texts = [
             f"{line.what} at {line.experiment}, {line.point}: {number(line.value)}, allowed {number(line.limit)}"
+            + (f", broken in {line.often.count} of {line.often.runs} runs" if line.often else "")
             for line in row.limits
             if not line.kept
         ]
@@ -55,24 +59,32 @@ def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else show(value)
 
 
-def harm_text(one: Effect) -> str:
-    """Return one harm in words."""
-    if one.metric == "goodput":
-        values = [show(value / 1e6, 3) for value in (one.subject, one.baseline)]
-        return f"{one.of} has {' instead of '.join(values)} Mb/s at {one.place}"
-    known = label(one.metric)
-    values = " instead of ".join(show(value * known.factor, 3) for value in (one.subject, one.baseline))
-    return f"{known.label.lower()} of {one.of} is {values} {known.unit} at {one.place}"
+def finding_text(one: Finding) -> str:
+    """Return what is seen of a metric at a place: its value, and that beside the reference that decides."""
+    known, shown = label(one.metric), one.shown
+    whose = f" of {one.of}" if one.of and one.metric != "left" else f" to {one.of}" if one.of else ""
+    name = known.label.removesuffix(" (flows beside)").removesuffix(" (first flows)") if one.of else known.label
+    values = " instead of ".join(f"{show(value * known.factor, 3)}" for value in (shown.subject, shown.baseline))
+    return f"{name[:1].lower()}{name[1:]}{whose} is {values} {known.unit}".rstrip() + f" at {one.where}"
+
+
+def seen_text(row: Row, cast: Cast) -> str:
+    """Return what decides a row: metric, place, and values beside the subject and beside the reference."""
+    if row.decides is None:
+        return ""
+    arms = {arm: cast.arm(arm) for arm in row.decides.theirs}
+    against = row.decides.shown.of if row.decides.shown.of in arms else next(iter(arms))
+    settled = f"; not converged at {count_text(len(row.unsettled), 'place')}" if row.unsettled else ""
+    return f"{finding_text(row.decides)} (against {arms[against]}){settled}"
 
 
 def replicates_text(facts: Mapping[str, Any]) -> str:
     """Return how many replicates a report rests on; more than one look has wider intervals."""
     first, most, looks = facts["replicates"], facts["replicates_most"], facts["looks"]
-    if looks == 1:
+    if most == first:
         return count_text(first, "replicate")
-    return (
-        f"{first} to {most} replicates, more where a row was unclear: intervals of {level_text(looks)} for at most {looks} looks"
-    )
+    more = "" if looks == 1 else f", more where a row was unclear: intervals of {level_text(looks)} for at most {looks} looks"
+    return f"{count_text(first, 'replicate')}, and a second set of up to {most - first} to confirm what they say{more}"
 
 
 def level_text(looks: int) -> str:
@@ -80,66 +92,45 @@ def level_text(looks: int) -> str:
     return f"{100 * confidence(looks):.1f}".removesuffix(".0") + " %"
 
 
-def metric_text(one: Effect | None) -> str:
-    """Return the metric of an effect, and how many others are averaged with it."""
-    if one is None:
-        return ""
-    others = f", mean with {count_text(one.metrics - 1, 'other')}" if one.metrics > 1 else ""
-    return f"{label(one.metric).label} of {one.experiment}{others}"
-
-
 def effect_text(one: Effect | None) -> str:
-    """Return an effect with its interval: a ratio in times, a difference as it is; of harm, more of it is positive."""
-    if one is None:
+    """Return an effect with its interval: subject / reference, or the difference."""
+    return "–" if one is None else estimate_text(one.estimate, one.kind, label(one.metric).factor, label(one.metric).unit)
+
+
+def estimate_text(found: Estimate, kind: str, factor: float = 1.0, unit: str = "") -> str:
+    """Return an effect and its interval: of a logarithm the ratio."""
+    if math.isnan(found.value):
         return "–"
-    found = one.estimate
-    if one.kind == "harm" and one.better == "more":
-        return estimate_text(-found.value, -found.high, -found.low, "harm")
-    kind = "difference" if one.metric == "goodput" else "equal" if one.kind == "harm" or one.better == "equal" else one.kind
-    return estimate_text(found.value, found.low, found.high, kind)
+    ends = [] if math.isnan(found.low) else [found.low, found.high]
+    if kind == "log":
+        texts = [show(math.exp(max(-50.0, min(bound, 50.0))), 3) for bound in (found.value, *ends)]
+        return f"{texts[0]} ×" + (f" [{texts[1]}, {texts[2]}]" if ends else "")
+    texts = [f"{factor * bound:+.3g}" for bound in (found.value, *ends)]
+    return f"{texts[0]} {unit}".rstrip() + (f" [{texts[1]}, {texts[2]}]" if ends else "")
 
 
-def estimate_text(value: float, low: float, high: float, kind: str) -> str:
-    """Return an effect and its interval.
-
-    Of the logarithm of a ratio `kind` is "log", or "equal" if it has no better side; of excess harm, more of it positive, "harm".
-    """
-    if math.isnan(value):
-        return "–"
-    bounds = [] if math.isnan(low) else [low, high]
-    if kind not in ("log", "equal"):
-        texts = [f"{bound:+.3f}" for bound in (value, *bounds)]
-        name = " excess harm" if kind == "harm" else ""
-        return texts[0] + name + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
-    turned = kind == "log" and value < 0
-    ends = sorted(-bound for bound in bounds) if turned else bounds
-    texts = [show(math.exp(min(bound, 50.0)), 3) for bound in (abs(value) if turned else value, *ends)]
-    words = "as much" if kind == "equal" or value == 0 else "worse" if turned else "better"
-    return f"{texts[0]} × {words}" + (f" [{texts[1]}, {texts[2]}]" if bounds else "")
-
-
-def values_text(one: Effect | None, cast: Cast) -> str:
-    """Return the values of subject and baseline."""
-    if one is None or math.isnan(one.subject) or math.isnan(one.baseline):
+def sets_text(one: Finding | None) -> str:
+    """Return what each of the two sets of seeds shows."""
+    if one is None or not one.second.samples:
         return ""
-    known, beside = label(one.metric), "beside " if one.kind == "harm" else ""
-    both = ((one.subject, cast.subject.name), (one.baseline, cast.baseline.name))
-    return ", ".join(f"{show(value * known.factor, 3)} {known.unit}".rstrip() + f" {beside}{name}" for value, name in both)
+    first, second = (effect_text(each) for each in (one.first, one.second))
+    return f"first set of seeds {first}, second {second}"
 
 
 def rule_text(row: Row, cast: Cast) -> str:
     """Return the rule that led to the word."""
-    effect = row.primary
-    if effect is None:
+    one = row.decides
+    if one is None:
         return ""
-    margin = f"a ratio of {math.exp(effect.margin):.2f}" if effect.kind == "log" else f"{effect.margin:g}"
-    direction = (
-        "a difference to either side is worse" if effect.better == "equal"
-        else "less harm is better" if effect.kind == "harm" else "positive is better"
-    )  # fmt: skip
-    enough = f" {count_text(effect.needed, 'replicate')} would narrow the interval to that."
-    p = "< 0.001" if effect.p_holm < 0.001 else f"{effect.p_holm:.3f}"
+    shown = one.shown
+    margin = f"a ratio of {math.exp(shown.margin):.2f}" if shown.kind == "log" else f"{shown.margin:g}"
+    floor = f" and a difference of {show(one.least * label(one.metric).factor, 3)} {label(one.metric).unit}" if one.least else ""
+    direction = {"less": "less is better", "more": "more is better", "equal": "a difference to either side is worse"}[one.better]
+    enough = f" {count_text(shown.needed, 'replicate')} would narrow the interval to that."
+    p = "< 0.001" if shown.p < 0.001 else f"{shown.p:.3f}"
+    sets = f" {sets_text(one)[:1].upper()}{sets_text(one)[1:]}." if sets_text(one) else ""
+    against = cast.arm(shown.of) if shown.of in one.theirs else "the references"
     return (
-        f"An effect counts from {margin} on, against {cast.baseline.label}; {direction}. Adjusted p {p}, "
-        f"n = {effect.estimate.n}.{enough if row.word == 'unclear' and effect.needed else ''}"
+        f"An effect counts from {margin}{floor} on, against {against}; "
+        f"{direction}. p {p}, n = {shown.estimate.n}.{sets}{enough if row.word == 'unclear' and shown.needed else ''}"
     )

@@ -69,7 +69,7 @@ def measured_facts(rows: Sequence[Row]) -> dict[str, str]:
     """Return what the scoreboard says to items."""
     bad = [row for row in rows if row.colour in ("red", "orange")]
     proposal = "; ".join(
-        f"{row.criterion.name.lower()}: {row.word}{f' ({row.worst_point})' if row.worst_point else ''}" for row in bad
+        f"{row.criterion.name.lower()}: {row.word}{f' ({row.decides.where})' if row.decides else ''}" for row in bad
     )
     untested = ", ".join(row.criterion.name.lower() for row in rows if row.word == "not tested")
     return {

@@ -1,7 +1,8 @@
 """Studies made in memory: an experiment is a part, an arm a variant, a point a sweep, a criterion a claim.
 
-Replicate k has seed k and a world of its own, which all arms of a point share. The id of a run does not depend on who is the
-subject, so that the runs of the baselines serve every report that uses the same folder, and equal arms are run once.
+Replicate k has a world of its own, which all arms of a point share, and a seed for each point, so that what an algorithm draws
+itself is drawn anew at each. The id of a run does not depend on who is the subject, so that the runs of the baselines serve every
+report that uses the same folder, and equal arms are run once.
 """
 
 import math
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_version
 from tonopah.analysis.tables import part_tables, sample_at
+from tonopah.digest import digest
+from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
-from tonopah.judge.definitions import Experiment, Point, Term, shown
-from tonopah.judge.effects import compared, mean_of_terms
+from tonopah.judge.definitions import Experiment, Point, shown
+from tonopah.judge.effects import MARGINS
+from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
 from tonopah.judge.metrics import measure
 from tonopah.judge.subjects import Casting
 from tonopah.judge.traces import traces_of
@@ -37,12 +41,27 @@ NOT_IN_DRAWS = ("flows", "other")
 """Axes that do not change the draws: the first flow of a world has the same whoever is beside it."""
 
 
+SEED_BITS = 32
+"""A seed is the replicate, and so many bits that belong to the point."""
+
+
+def seed_of(experiment: Experiment, point: Point, replicate: int) -> int:
+    """Return the seed of a replicate at a point, of which no other point has the same."""
+    name = f"{experiment.draws or experiment.id}/{point.axes!r}"
+    return (replicate << SEED_BITS) + int(digest(name)[: SEED_BITS // 4], 16)
+
+
+def replicate_of(seed: int) -> int:
+    """Return the replicate that a seed belongs to; a smaller one is the replicate itself."""
+    return seed >> SEED_BITS or seed
+
+
 def axes_of(point: Point) -> dict[str, Any]:
     """Return the axes of a point as tables hold them: numbers, and everything else as text."""
     return {axis: value if isinstance(value, int | float) else shown(value) for axis, value in point.axes}
 
 
-@dataclass(frozen=True)
+@dataclass
 class ExperimentWorlds:
     """The worlds of an experiment, by point."""
 
@@ -50,20 +69,37 @@ class ExperimentWorlds:
     points: Mapping[str, Point]
     casting: Casting
     apart: int = 0
-    """Added to the seeds of the subject: draws of its own."""
+    """Added to the replicate of the subject: draws of its own."""
+    first: int = 1
+    """Of the replicates: with another one all draws are others."""
+    lengths: dict[str, float] = field(default_factory=dict)
+    """How long the runs of points are that settle, in seconds."""
+    everywhere: int = 0
+    """Replicates of the first set, which every point has; 0 for all that there are."""
+    again: dict[str, int] = field(default_factory=dict)
+    """Replicates of points that are drawn beyond the first set."""
 
     def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
         """Return the world of an arm at a point; None where the arm is not run."""
-        point, seed = self.points[repr(dict(values))], replicate + (self.apart if label.startswith("S") else 0)
+        key = repr(dict(values))
+        point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
+        if self.everywhere and replicate > self.everywhere + self.again.get(key, 0):
+            return None
         if (algorithms := self.casting.algorithms(label, point)) is None:
             return None
         axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
-        built = build(point.world, algorithms, Draws(f"{self.experiment.draws or self.experiment.id}/{axes}/{seed}"))
-        traces = tuple(traces_of(point.world, built))
+        world = of_length(point.world, self.length_s(key)) if point.world.settles else point.world
+        built = build(world, algorithms, Draws(f"{self.experiment.draws or self.experiment.id}/{axes}/{turn}"))
+        traces = tuple(traces_of(world, built))
         if series := sorted({name for trace in traces for name in trace.needs} | set(self.experiment.series)):
-            built.scenario["record"] = {**built.scenario.get("record", {}), "series": series, "every": point.world.sample}
-        read = partial(measure, built, warmup_s=seconds(point.world.warmup))
-        return Drawn(built.scenario, seed, read, traces, bool(self.experiment.series) and seed == 1)
+            built.scenario["record"] = {**built.scenario.get("record", {}), "series": series, "every": world.sample}
+        read = partial(measure, built, warmup_s=seconds(world.warmup))
+        seed = seed_of(self.experiment, point, turn)
+        return Drawn(built.scenario, seed, read, traces, bool(self.experiment.series) and turn == self.first)
+
+    def length_s(self, key: str) -> float:
+        """Return how long the runs of a point are."""
+        return self.lengths.get(key) or first_length_s(self.points[key].world)
 
 
 def make_part(experiment: Experiment, points: Sequence[Point], casting: Casting, replicates: int, apart: int = 0) -> Part:
@@ -101,11 +137,24 @@ class Place:
         """The axes in words."""
         return self.point.label
 
+    @property
+    def arms(self) -> list[str]:
+        """The arms that were run here."""
+        return list(dict.fromkeys(self.table["algorithm"])) if len(self.table) else []
+
     def metric(self, arm: str, name: str) -> dict[int, float]:
         """Return a metric of an arm by replicate."""
         found, apart = sample_at(self.table, name, arm, {}), self.apart if arm.startswith("S") else 0
         both = zip(found.seeds.tolist(), found.values.tolist(), strict=True)
-        return {seed - apart: value for seed, value in both if not math.isnan(value)}
+        return {replicate_of(seed) - apart: value for seed, value in both if not math.isnan(value)}
+
+    def has_settled(self, arm: str) -> bool:
+        """Tell whether the runs of an arm are long enough to tell of the long run, as far as they are to (length.py)."""
+        if not self.point.world.settles or not (counts := self.metric(arm, "epochs")):
+            return True
+        halves = (self.metric(arm, name) for name in ("share_1", "share_2"))
+        first, second = ([one[k] for k in sorted(one)] for one in halves)
+        return has_settled(list(counts.values()), first, second, MARGINS["x_share"])
 
     def mean(self, arm: str, name: str) -> float:
         """Return the mean of a metric over replicates; NaN if there is none."""
@@ -113,12 +162,6 @@ class Place:
 
         found = list(self.metric(arm, name).values())
         return float(np.mean(found)) if found else math.nan
-
-    def differences(self, term: Term, arm: str, against: str) -> dict[int, float]:
-        """Return, by replicate, the difference of two arms; positive is better for the first."""
-        mine, theirs = self.metric(arm, term.metric), self.metric(against, term.metric)
-        sign = -1.0 if term.better == "less" else 1.0
-        return {k: sign * compared(term.kind, term.metric, mine[k], theirs[k]) for k in sorted(set(mine) & set(theirs))}
 
 
 @dataclass(frozen=True)
@@ -128,29 +171,32 @@ class Results:
     places: Mapping[str, Sequence[Place]] = field(default_factory=dict)
     looks: int = 1
     """How often the data may be looked at before more replicates are added."""
+    first: int = 0
+    """Replicates of the first set; those beyond are drawn after it, to confirm what it says."""
+    scale: float = 1.0
+    """Of all margins."""
 
     def at(self, experiment: str, where: Mapping[str, list[Any]] | None = None) -> list[Place]:
         """Return the points of an experiment that have these values of axes."""
         return [one for one in self.places.get(experiment, ()) if one.point.matches(where or {})]
 
-    def effect(self, term: Term, arm: str, against: str) -> dict[int, float]:
-        """Return, by replicate, the mean over points of the difference of two arms; positive is better for the first."""
-        by_point = [one.differences(term, arm, against) for one in self.at(term.experiment, term.where)]
-        common = sorted(set.intersection(*(set(found) for found in by_point))) if by_point else []
-        return dict(zip(common, mean_of_terms(by_point), strict=True))
+
+def worlds_of(part: Part) -> ExperimentWorlds:
+    """Return the worlds of a part that is an experiment."""
+    assert isinstance(part.worlds, ExperimentWorlds)
+    return part.worlds
 
 
 def placed(parts: Sequence[Part], tables: "Mapping[str, pd.DataFrame]", looks: int = 1) -> Results:
     """Return the results of experiments from the tables of their runs."""
     found = {}
     for part in parts:
-        assert isinstance(part.worlds, ExperimentWorlds)
-        table, of_points = tables[part.id], []
-        for point in part.worlds.points.values():
+        worlds, table, of_points = worlds_of(part), tables[part.id], []
+        for point in worlds.points.values():
             here = table
             for axis, value in axes_of(point).items():
                 here = here[[one == value or str(one) == str(value) for one in here[axis].tolist()]] if len(here) else here
-            of_points.append(Place(point, here, part.worlds.apart))
+            of_points.append(Place(point, here, worlds.apart))
         found[part.id] = of_points
     return Results(found, looks)
 
@@ -158,8 +204,12 @@ def placed(parts: Sequence[Part], tables: "Mapping[str, pd.DataFrame]", looks: i
 class JudgedStudy(Study):
     """A study that a command makes: its runs are in `folder`, its report in `out`."""
 
+    kind = "evaluate"
+    """The command that makes it."""
     command = ""
     looks = 1
+    seeds = 1
+    """The first of the replicates, which have this number and those that follow."""
 
     def __init__(self, name: str, parts: list[Part], claims: Sequence[Claim], out: Path, store: str | Path | None):
         self._begin(name, StudySpec("", name, parts, list(claims)), {}, name)
@@ -175,14 +225,44 @@ class JudgedStudy(Study):
                 self._plan = make_plan(self.spec, self.home, on_part)
         return self._plan
 
+    def draw_from(self, first: int) -> None:
+        """Let the replicates be those from `first` on: another set of draws."""
+        self.seeds, self._plan = first, None
+        for part in self.spec.parts:
+            worlds_of(part).first = first
+
     def carry_out(self, options: ExecutionOptions, quiet: bool = False) -> int:
-        """Run what the folder lacks, and return how many runs that were. Raises as `Study.run`."""
+        """Run what the folder lacks, longer where runs have not settled, and return how many runs that were.
+
+        A shard, which does not see all runs, is of the first lengths. Raises as `Study.run`.
+        """
         self.quiet = quiet
-        return self.run(out=self.folder, quiet=quiet, options=options)
+        done = self.run(out=self.folder, quiet=quiet, options=options)
+        while not options.shard and self.lengthen():
+            self._plan = None
+            done += self.run(out=self.folder, quiet=quiet, options=options)
+        return done
+
+    def lengthen(self) -> bool:
+        """Give the points whose runs have not settled their next length; tell whether there is any."""
+        longer = [part for part in self.spec.parts for point in worlds_of(part).points.values() if point.world.settles]
+        found, results = False, self.measured() if longer else Results()
+        for part in dict.fromkeys(part.id for part in longer):
+            worlds = worlds_of(self.spec.part(part))
+            for (key, point), place in zip(worlds.points.items(), results.at(part), strict=True):
+                unsettled = not all(place.has_settled(arm) for arm in place.arms)
+                length_s = next_length_s(point.world, worlds.length_s(key)) if point.world.settles and unsettled else None
+                if length_s:
+                    worlds.lengths[key], found = length_s, True
+        return found
 
     def remember(self, store: Store) -> None:
-        """Store what the folder is of, which is no study file."""
-        store.remember("evaluation", {"subject": self.name, "engine": engine_version()})
+        """Store what the folder is of, which is no study file: how it was asked for, and who was judged."""
+        facts = {"subject": self.name, "engine": engine_version(), "seeds": self.seeds, "kind": self.kind}
+        asked = {"command": self.command, "home": str(Path().resolve())}
+        algorithms = {name: {"digest": one.digest, "description": one.description} for name, one in self.plan.algorithms.items()}
+        store.remember("evaluation", facts | asked | {"algorithms": algorithms})
+        store.remember("machine", machine())
 
     def counted(self) -> tuple[int, int]:
         """Return how many runs there are, and how many are not stored. Raises InputError where nothing is."""

@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -90,6 +91,12 @@ def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subj
     return Subject(given, label, name, "", json.loads(found.core.description)["requirements"]["ecn"], found.origin.digest)
 
 
+@cache
+def standard() -> Subject:
+    """Return CUBIC as RFC 9438 has it."""
+    return make_subject({"name": "cubic", "profile": "rfc"})
+
+
 class Casting(Protocol):
     """Who runs in which arm."""
 
@@ -100,7 +107,7 @@ class Casting(Protocol):
 
 @dataclass(frozen=True)
 class Cast:
-    """The algorithms of a report by the letters of arms: S the subject, B the baseline, R the second reference."""
+    """The algorithms of a report by the letters of arms: S the subject, B the baseline, R the second reference, C CUBIC (rfc)."""
 
     subject: Subject
     baseline: Subject
@@ -109,7 +116,7 @@ class Cast:
     @property
     def by_letter(self) -> dict[str, Subject]:
         """The algorithms by letter."""
-        return {"S": self.subject, "B": self.baseline, "R": self.second}
+        return {"S": self.subject, "B": self.baseline, "R": self.second, "C": standard()}
 
     def algorithms(self, arm: str, point: Point) -> list[Any] | None:
         """Return the algorithms of the two groups of an arm: "S:B", or one for both. O is the algorithm that the point names."""

@@ -22,7 +22,11 @@ BREAKER_WINDOW_S, BREAKER_LOSS, BREAKER_WINDOWS = 5.0, 0.10, 3
 """The transport breaker, in the sense of RFC 8084: more loss than this in as many windows in a row. The numbers are ours."""
 SEGMENT = 1448.0
 FAIR, FAIR_BINS, FAIR_FOR = 0.95, 5, 5
+LATE_SHARE = 1 / 3
+"""The end of a run, of the time from the last start."""
 BACK_SHARE, BACK_BINS = 0.9, 5
+STARVED_SHARE, STARVED_FOR_S = 0.05, 10.0
+"""A flow starves that has less than this share of its fair share for so long. The numbers are ours."""
 LOSS_STATE = 4.0
 """Value of the series `state` after a time-out."""
 
@@ -61,13 +65,11 @@ def filled(table: Floats) -> Floats:
 
 
 class Breaker(Trace):
-    """Trips of the transport breaker, and the longest time without payload of a flow of each group."""
+    """Trips of the transport breaker."""
 
     kind: Literal["breaker"] = "breaker"
     name: str = "breaker"
-    others: tuple[int, ...] = ()
-    after_s: float = 0.0
-    columns_made: tuple[str, ...] = ("trips", "loss_worst", "silence_s", "silence_others_s")
+    columns_made: tuple[str, ...] = ("trips", "loss_worst")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -76,13 +78,10 @@ class Breaker(Trace):
 
     def values(self, series: Series) -> tuple[float | None, ...]:
         """Return the columns."""
-        times, acked = by_flow(series["acked"], (*self.flows, *self.others))
+        times, acked = by_flow(series["acked"], self.flows)
         _, sent_again = by_flow(series["retransmits"], self.flows)
-        acked, sent_again = filled(acked), filled(sent_again)
-        mine = len(self.flows)
-        trips, worst = breaker_trips(times, acked[:mine], sent_again)
-        silent = [longest_silence(times, row, self.after_s) for row in acked]
-        return float(trips), worst, max(silent[:mine], default=0.0), max(silent[mine:], default=0.0)
+        trips, worst = breaker_trips(times, filled(acked), filled(sent_again))
+        return float(trips), worst
 
 
 def breaker_trips(times: Floats, acked: Floats, sent_again: Floats) -> tuple[int, float]:
@@ -99,16 +98,6 @@ def breaker_trips(times: Floats, acked: Floats, sent_again: Floats) -> tuple[int
             run = run + 1 if over else 0
             trips += run == BREAKER_WINDOWS
     return trips, float(loss.max(initial=0.0))
-
-
-def longest_silence(times: Floats, acked: Floats, after_s: float) -> float:
-    """Return the longest time without progress from `after_s` on."""
-    inside = times >= after_s - 1e-9
-    t, value = times[inside], acked[inside]
-    if len(t) < 2:
-        return 0.0
-    moved = np.concatenate([[t[0]], t[1:][np.diff(value) > 0], [t[-1]]])
-    return float(np.max(np.diff(moved)))
 
 
 class OutageBackoff(Trace):
@@ -199,12 +188,12 @@ def mean_between(times: Floats, values: Floats, start_s: float, end_s: float) ->
 
 
 class Fairness(Trace):
-    """Time from the last start until rates are fair, and the coefficient of variation of goodput."""
+    """Time from the last start until rates are fair, variation of goodput, and what the last flow has of it at the end."""
 
     kind: Literal["fairness"] = "fairness"
     name: str = "fairness"
     start_s: float
-    columns_made: tuple[str, ...] = ("t_fair_s", "censored", "cov")
+    columns_made: tuple[str, ...] = ("t_fair_s", "censored", "cov", "late_share")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -219,7 +208,9 @@ class Fairness(Trace):
         spread = rates[:, late].std(axis=1) / np.maximum(rates[:, late].mean(axis=1), 1.0)
         cov = float(spread.mean())
         if len(self.flows) < 2:
-            return None, None, cov
+            return None, None, cov, None
+        end = rates[:, times > times[-1] - LATE_SHARE * (times[-1] - self.start_s)].sum(axis=1)
+        late_share = float(end[-1] / end.sum()) if end.sum() > 0 else 0.5
         kernel = np.ones(FAIR_BINS) / FAIR_BINS
         smooth = np.array([np.convolve(row, kernel, "valid") for row in rates])
         ends, run = times[FAIR_BINS - 1 :], 0
@@ -228,8 +219,8 @@ class Fairness(Trace):
                 continue
             run = run + 1 if jain(column) >= FAIR else 0
             if run == FAIR_FOR:
-                return float(at - FAIR_FOR + 1 - self.start_s), 0.0, cov
-        return float(times[-1] - self.start_s), 1.0, cov
+                return float(at - FAIR_FOR + 1 - self.start_s), 0.0, cov, late_share
+        return float(times[-1] - self.start_s), 1.0, cov, late_share
 
 
 class Windows(Trace):
@@ -251,6 +242,45 @@ class Windows(Trace):
         return tuple(mean_between(times, total, *interval) for interval in self.intervals)
 
 
+class Sharing(Trace):
+    """Share of the first flows in each half of the interval, and whether a flow of either group starves for a while."""
+
+    kind: Literal["sharing"] = "sharing"
+    name: str = "sharing"
+    others: tuple[int, ...] = ()
+    after_s: float = 0.0
+    least_bps: float = 0.0
+    """Below this rate a flow starves."""
+    columns_made: tuple[str, ...] = ("share_1", "share_2", "starving", "starving_others")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the series that it reads."""
+        return ("acked",)
+
+    def values(self, series: Series) -> tuple[float | None, ...]:
+        """Return the columns."""
+        times, acked = by_flow(series["acked"], (*self.flows, *self.others))
+        inside = times >= self.after_s - 1e-9
+        t, counts = times[inside], filled(acked)[:, inside]
+        if len(t) < 3:
+            return None, None, None, None
+        mine = len(self.flows) if self.others else 1
+        middle = np.searchsorted(t, (t[0] + t[-1]) / 2)
+        halves = (counts[:, middle] - counts[:, 0], counts[:, -1] - counts[:, middle])
+        shares = [float(half[:mine].sum() / half.sum()) if half.sum() > 0 else 0.5 for half in halves]
+        poor = [starves(t, row, self.least_bps) for row in counts]
+        return (*shares, float(any(poor[: len(self.flows)])), float(any(poor[len(self.flows) :])))
+
+
+def starves(times: Floats, acked: Floats, least_bps: float) -> bool:
+    """Tell whether a flow is below a rate for `STARVED_FOR_S` on end."""
+    ends = np.searchsorted(times, times + STARVED_FOR_S - 1e-9)
+    whole = ends < len(times)
+    took = acked[ends[whole]] - acked[whole]
+    return bool((8 * took < least_bps * STARVED_FOR_S).any())
+
+
 def traces_of(world: World, built: Built) -> list[Trace]:
     """Return what is read from the series of a run."""
     mine, others = (tuple(group) for group in built.groups)
@@ -259,7 +289,10 @@ def traces_of(world: World, built: Built) -> list[Trace]:
     made: list[Trace] = []
     for name in world.traces:
         if name == "breaker":
-            made.append(Breaker(flows=mine, others=others, after_s=seconds(world.warmup)))
+            made.append(Breaker(flows=mine))
+        elif name == "sharing":
+            least = STARVED_SHARE * built.rate_bps / max(1, len(mine) + len(others) + built.connections)
+            made.append(Sharing(flows=mine, others=others, after_s=seconds(world.warmup), least_bps=least))
         elif name == "outage":
             made.append(OutageBackoff(flows=mine, start_s=at_s, end_s=until_s, capacity_bps=capacity))
         elif name == "release":

@@ -1,33 +1,24 @@
 """The words of reports: a table from verdict to word for each of them."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
-from tonopah.judge.effects import Effect, Verdict
+from tonopah.judge.effects import Verdict
 
 WORDS: dict[str, dict[Verdict, str]] = {
-    "criterion": {"supported": "better", "contradicted": "worse", "no effect": "like {}", "undecided": "unclear"},
-    "harm": {"supported": "gentler", "contradicted": "worse", "no effect": "like {}", "undecided": "unclear"},
     "compare": {"supported": "improved", "contradicted": "regressed", "no effect": "same", "undecided": "unclear"},
-}  # fmt: skip
-"""By report: what it says instead of a verdict; {} is the name of the baseline."""
+}
+"""By report: what it says instead of a verdict."""
 Colour = Literal["grey", "red", "orange", "green", "blue", "yellow"]
 COLOURS: dict[str, Colour] = {
-    "starves others": "red", "harmful to others": "red", "out of bounds": "red", "worse": "orange", "unclear": "yellow",
-    "like": "blue", "within bounds": "blue", "gentler": "green", "better": "green", "not tested": "grey",
-    "not applicable": "grey", "author states": "grey",
+    "starves others": "red", "may starve": "red", "harmful to others": "red", "out of bounds": "red", "worse": "orange",
+    "favours short round trips": "orange", "slow to converge": "orange", "favours latecomers": "orange",
+    "not converged": "yellow", "unclear": "yellow", "no worse": "blue", "like": "blue", "within bounds": "blue",
+    "gentler": "green", "better": "green", "not tested": "grey", "not applicable": "grey", "author states": "grey",
 }  # fmt: skip
 """Of all words, the worst first; those that do not judge stand at the end."""
 UNJUDGED = {"author": "author states", "multipath": "not applicable", "gap": "not tested"}
 """By rule of a criterion: its word where nothing is measured."""
-
-
-def word_of(effect: Effect, baseline: str) -> str:
-    """Return the word of a criterion for an effect whose p value has been adjusted."""
-    if math.isnan(effect.estimate.value):
-        return "unclear"
-    return WORDS["harm" if effect.kind == "harm" else "criterion"][effect.verdict].format(baseline)
 
 
 def colour(word: str) -> Colour:

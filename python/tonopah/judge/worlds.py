@@ -11,6 +11,7 @@ from tonopah._core import parse_quantity
 from tonopah.judge.definitions import Walk, World
 from tonopah.judge.subjects import make_subject
 from tonopah.judge.workload import SEGMENTS, Draws, arrival_rate, connections, sizes
+from tonopah.spec.vary import Vary
 
 WIRE_BYTES = 1500
 """A full packet of the profile `linux`, headers included."""
@@ -19,8 +20,8 @@ PAYLOAD_SHARE = 1448 / WIRE_BYTES
 """Payload of a full packet with timestamps."""
 CENTRAL_SHARE = 0.1
 """Share of the smallest RTT that is the one-way delay of the bottleneck."""
-WOBBLE = 0.02
-"""Access delays are drawn within this share of their value."""
+WOBBLE = Vary().delays
+"""Access delays are drawn within this share of their value, as in any study; here, since the path of a flow has to be known."""
 CROSS_DELAY = "1ms"
 CLASSES = ["30kB", "1MB"]
 """Upper edges of the classes of sizes whose slowdowns are told apart."""
@@ -74,7 +75,7 @@ def build(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
     """Return the scenario of a world whose groups of flows run these algorithms."""
     if world.scenario:
         return build_given(world, algorithms, draws)
-    maker = Dumbbell(world, draws)
+    maker, usual = Dumbbell(world, draws), Vary()
     sizes = [world.flows] if isinstance(world.flows, int) else world.flows
     for group, count in enumerate(sizes):
         for _ in range(count):
@@ -87,15 +88,8 @@ def build(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
         for turn in range(cross.count):
             start = time_text(seconds(cross.start) + turn * seconds(cross.every)) if turn else cross.start
             maker.add_datagrams(cross.app, cross.role, start, cross.stop)
-    if world.background:
-        maker.add_datagrams(background(bits_per_second(world.rate)), "background")
+    maker.built.scenario["vary"] = {"buffers": usual.buffers} | ({"background": usual.background} if world.background else {})
     return maker.built
-
-
-def background(rate_bps: float) -> dict[str, Any]:
-    """Return the datagrams, 1 % of the rate on average, that keep drop-tail queues from locking phases."""
-    periods = {name: {"kind": "exponential", "mean": mean} for name, mean in (("on", "20ms"), ("off", "180ms"))}
-    return {"kind": "on_off", "transport": "udp", "rate": f"{0.1 * rate_bps:.12g}bps", "size": "472B", **periods}
 
 
 class Dumbbell:
@@ -167,7 +161,8 @@ class Dumbbell:
         start_s = seconds(starts[number]) if number < len(starts) else 0.0
         if number >= len(starts):
             start_s = self.draws.uniform(f"start/{number}", 0.0, seconds(self.world.spread))
-        app = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
+        app: dict[str, Any] = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
+        app = {"app": self.world.app} if self.world.app and group == 0 else app
         own = self.world.tcp_of[group] if group < len(self.world.tcp_of) else {}
         app |= {"tcp": own} if (own := own | self.marks(group, cc)) else {}
         for turn in range(self.world.rounds):

@@ -9,6 +9,7 @@ from math import floor, isnan, log10
 from typing import Any
 
 from tonopah.metrics.applications import APPLICATIONS
+from tonopah.metrics.kinds import declared
 from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Group, Metric
 from tonopah.metrics.workloads import WORKLOADS, size_class
 
@@ -288,15 +289,7 @@ METRICS = {
 
 METRICS |= APPLICATIONS | WORKLOADS
 
-SHARES = (
-    "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
-    "jain_hosts", "jain_reachable",
-)  # fmt: skip
-"""Metrics from 0 to 1."""
-POSITIONS = ("position_x", "position_y", "position_z")
-"""Metrics without bounds. All others have no upper bound, and none below zero."""
-METRICS |= {name: replace(METRICS[name], bounds=(0.0, 1.0)) for name in SHARES}
-METRICS |= {name: replace(METRICS[name], bounds=(-math.inf, math.inf)) for name in POSITIONS}
+METRICS = {name: declared(name, known) for name, known in METRICS.items()}
 
 SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
 
@@ -323,7 +316,7 @@ def metric(name: str) -> Metric:
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
     # Nothing is known of it: neither its unit nor its bounds.
-    return Metric(readable(name), "", 1.0, "", name, (-math.inf, math.inf))
+    return Metric(readable(name), "", 1.0, "", name, (-math.inf, math.inf), "signed")
 
 
 def of_workload(name: str, rest: str) -> Metric:
@@ -334,7 +327,7 @@ def of_workload(name: str, rest: str) -> Metric:
     known = metric(key)
     where = f"{workload}, {size_class(label)}" if label else workload
     text = f"{known.definition}; flows of the workload {where}" if known.definition else ""
-    return Metric(f"{known.label} [{where}]", known.unit, known.factor, text, name, known.bounds)
+    return replace(known, label=f"{known.label} [{where}]", definition=text, column=name)
 
 
 def readable(name: str) -> str:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tonopah.stats.kinds import KindName
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -17,8 +19,13 @@ class Metric:
     """Name of its column in the tables."""
     bounds: tuple[float, float] = (0.0, math.inf)
     """Bounds of its values in the unit of the column; intervals stay within them."""
-    outcomes: bool = False
-    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
+    kind: KindName = "positive"
+    """What its values are, which decides how they are compared (stats/kinds.py)."""
+
+    @property
+    def outcomes(self) -> bool:
+        """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
+        return self.kind == "outcome"
 
     @property
     def axis(self) -> str:
@@ -46,8 +53,8 @@ class Group:
         """Return its metric of this key; `known` is that of the engine."""
         label, text = self.own.get(key, (f"{known.label} [{self.whose}]", f"{known.label} {self.how}"))
         unit, factor = ("kb/s", 1e-3) if self.in_kilobits and known.unit == "Mb/s" else (known.unit, known.factor)
-        bounds = (0.0, 1.0) if key.startswith("jain") else known.bounds
-        return Metric(label, unit, factor, text, f"{self.name}.{key}", bounds)
+        kind, bounds = ("share", (0.0, 1.0)) if key.startswith("jain") else (known.kind, known.bounds)
+        return Metric(label, unit, factor, text, f"{self.name}.{key}", bounds, kind)
 
 
 MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)

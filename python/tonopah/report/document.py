@@ -214,6 +214,7 @@ def command(manifest: Manifest, spec: StudySpec) -> str:
         options += "".join(f" --metric {name}" for name in manifest.target.metrics)
     elif len(counts) == 1:
         options += f" --replicates {counts.pop()}"
+    options += f" --seeds {manifest.seeds}" if manifest.seeds != 1 else ""
     known, source = shipped().get(manifest.name), Path(manifest.source)
     name = manifest.name if known and known.resolve() == source.resolve() else source.name
     return f"tonopah study run {name}{options}"

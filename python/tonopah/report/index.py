@@ -1,4 +1,4 @@
-"""The page of a folder of results: every study in it with its question, answer and verdicts."""
+"""The page of a folder of results: every study in it with its question, answer and verdicts, and every other report."""
 
 import os
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class IndexEntry:
 
 def write_index(folder: Path) -> Path | None:
     """Write `index.html` over all studies in a folder and return its path; None if no study in it has a report."""
-    entries = index_entries(folder)
-    if not entries:
+    entries, others = index_entries(folder), other_reports(folder)
+    if not entries and not others:
         return None
     text = template_environment().get_template("index.html.j2").render(
-        entries=entries, version=engine_version(), folder=folder.resolve().name
+        entries=entries, others=others, version=engine_version(), folder=folder.resolve().name
     )  # fmt: skip
     try:
         replace_file(folder / FILE, text)
@@ -40,11 +40,25 @@ def write_index(folder: Path) -> Path | None:
     return folder / FILE
 
 
+REPORTS = {"scoreboard.json": "evaluate", "compare.json": "compare", "coexist.json": "coexist"}
+"""What a folder holds that is of no study, and the command that makes it."""
+
+
+def other_reports(folder: Path) -> list[tuple[str, str]]:
+    """Return the links and names of the reports that are of no study."""
+    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    made = [(name, command) for name in names for file, command in REPORTS.items() if (folder / name / file).is_file()]
+    pages = [(name, command, "report.html" if command != "compare" else "compare.md") for name, command in made]
+    return [(f"{quote(name)}/{page}", f"{name} ({command})") for name, command, page in pages if (folder / name / page).is_file()]
+
+
 def index_entries(folder: Path) -> list[IndexEntry]:
     """Return the studies of a folder by name: folders with report and verdicts, and packed ones. Raises InputError."""
     found = []
     for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
-        if name.endswith(pack.SUFFIX) and (facts := verdicts.parse(pack.read_verdicts(folder / name))):
+        if name.endswith(pack.SUFFIX) and not pack.has_verdicts(folder / name):
+            continue
+        if name.endswith(pack.SUFFIX) and (facts := verdicts.parse(pack.read_member(folder / name))):
             report = folder / name.removesuffix(pack.SUFFIX)
             if not (report / "report.html").is_file():
                 found.append(IndexEntry("", facts, name))

@@ -117,6 +117,11 @@ def validity_checks(source: PartTables) -> list[str]:
         notes.append(
             "Nothing in this scenario is random: every seed gives the same run, so n is 1, without intervals and p values."
         )
+    else:
+        seeds = source.part.seeds
+        draws = "; each point of a sweep has draws of its own" if source.part.vary.points and source.part.sweeps else ""
+        numbers = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+        notes.append(f"What differs between replicates ({numbers}): {', '.join(source.plan.random)}{draws}.")
     if runs.empty:
         return notes
     wanted = [f"conservation.{name}" for name in ("sent", "delivered", "dropped", "in_flight")]

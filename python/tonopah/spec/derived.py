@@ -4,7 +4,6 @@
 the flows of the summary, or series with a `window`. What is asked stands here, how it is computed in measures.py.
 """
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -25,6 +24,7 @@ from tonopah.spec.validation import (
     shorten,
     tagged_union,
 )
+from tonopah.stats import kinds
 
 VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
@@ -99,17 +99,15 @@ class Derived(Model):
         """Return all columns that it makes, and how they are shown."""
         return self.value_columns()
 
-    def column(
-        self, ending: str, label: str, unit: str, factor: float, definition: str, bounds: tuple[float, float] = (0.0, math.inf)
-    ) -> dict[str, Metric]:
-        """Return one column: `NAME`, or `NAME.ENDING`, with the bounds of its values."""
+    def column(self, ending: str, label: str, unit: str, factor: float, definition: str, **more: Any) -> dict[str, Metric]:
+        """Return one column: `NAME`, or `NAME.ENDING`; `more` are kind and bounds of its values."""
         name = f"{self.name}.{ending}" if ending else self.name
-        return {name: Metric(label, unit, factor, definition, name, bounds)}
+        return {name: Metric(label, unit, factor, definition, name, **more)}
 
     def outcome(self, ending: str, label: str, definition: str) -> dict[str, Metric]:
         """Return the column `NAME.ENDING` of something that a run does (1) or does not (0)."""
         name = f"{self.name}.{ending}"
-        return {name: Metric(label, "%", 100.0, definition, name, SHARE, outcomes=True)}
+        return {name: Metric(label, "%", 100.0, definition, name, SHARE, "outcome")}
 
 
 class OwnValues(Derived):
@@ -194,7 +192,8 @@ class Recovery(OverTime):
             "came back"
         )
         shares = "Share of runs in which it did not come back before the end"
-        return self.column("", self.title, "s", 1.0, text) | self.outcome("censored", f"{self.title}: not before the end", shares)
+        made = self.column("", self.title, "s", 1.0, text, kind="time")
+        return made | self.outcome("censored", f"{self.title}: not before the end", shares)
 
 
 class Outage(OverTime):
@@ -232,7 +231,8 @@ class Mean(OverTime):
         shown = metric(self.series)
         sum_or_mean = "sum" if self.series in SUMMED else "mean"
         text = f"Time average of the {self.subject} ({sum_or_mean}){span(self.window_s)}"
-        return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
+        kind = "positive" if kinds.KINDS[shown.kind].events else shown.kind
+        return self.column("", self.title, shown.unit, shown.factor, text, bounds=shown.bounds, kind=kind)
 
 
 class Exit(Derived):
@@ -253,7 +253,7 @@ class Exit(Derived):
         """Return their number, and the share of runs with one."""
         what = f"{metric('ssthresh').label.lower()} of {owners(self.flows)}"
         text = f"Falls of the {what} between two samples with no retransmission and no recovery: exits from slow start"
-        number = self.column("", self.title, "", 1.0, f"{text} that no loss caused")
+        number = self.column("", self.title, "", 1.0, f"{text} that no loss caused", kind="count")
         return number | self.outcome("any", f"{self.title}: any", f"Share of runs with at least one. {text}")
 
 
@@ -302,7 +302,8 @@ class Jain(OverFlows):
     def value_columns(self) -> dict[str, Metric]:
         """Return the index."""
         what = self.subject
-        return self.column("", self.title, "", 1.0, f"Jain's index (sum x)² / (n · sum x²) of {what} (DEC TR-301)", SHARE)
+        text = f"Jain's index (sum x)² / (n · sum x²) of {what} (DEC TR-301)"
+        return self.column("", self.title, "", 1.0, text, bounds=SHARE, kind="share")
 
 
 class Average(OverFlows):
@@ -314,7 +315,7 @@ class Average(OverFlows):
         """Return the mean."""
         shown = metric(self.metric)
         text = f"Mean of {self.subject}, each counted once"
-        return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
+        return self.column("", self.title, shown.unit, shown.factor, text, bounds=shown.bounds, kind=shown.kind)
 
 
 class Ratio(OverFlows):

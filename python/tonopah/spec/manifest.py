@@ -47,6 +47,8 @@ class Manifest:
     target: Target | None = None
     reached: dict[str, Reached] = field(default_factory=dict)
     """By part: how the search for narrow intervals ended, if there was one."""
+    seeds: int = 1
+    """The first seed."""
     version: int = VERSION
     algorithms: dict[str, StoredAlgorithm] = field(default_factory=dict)
     """Those that are code, by the name that the study has for them: to read results executes none of it."""
@@ -76,7 +78,7 @@ class Manifest:
                 name=str(facts["name"]), document=dict(facts["document"]), source=str(facts["source"]),
                 home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=replicates,
                 target=typed(Target, target | {"metrics": tuple(target["metrics"])}) if target else None,
-                version=int(facts.get("version", 1)),
+                seeds=int(facts.get("seeds", 1)), version=int(facts.get("version", 1)),
                 algorithms={str(name): StoredAlgorithm(str(one["digest"]), str(one["description"]))
                             for name, one in facts.get("algorithms", {}).items()},
                 sources=dict(facts.get("sources", {})),

@@ -11,6 +11,7 @@ from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry
 from tonopah.spec.published import UNITS, Column, Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
+from tonopah.spec.vary import FIXED, Vary
 from tonopah.stats import CONFIDENCE, Method
 
 
@@ -97,8 +98,17 @@ class Part:
     """What published tables say about it."""
     confidence: float = CONFIDENCE
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
+    vary: Vary = FIXED
+    """What varies between replicates beside what the scenario draws."""
+    first_seed: int = 1
+    """Of its replicates, which have this seed and those that follow."""
     worlds: Worlds | None = None
     """Makes its scenarios, instead of `scenario` with the changes of variants and axes."""
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of its replicates."""
+        return range(self.first_seed, self.first_seed + self.replicates)
 
     @property
     def labels(self) -> list[str]:

@@ -12,8 +12,10 @@ from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.source import KEY, FromSource, Sourced, is_sourced, make
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
+from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
 from tonopah.units import numbers
 
+USUAL_METRICS = ("goodput_bps", "delay_s", "loss_ratio")
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
 
@@ -46,8 +48,8 @@ def read_parts(file: StudyFile) -> list[Part]:
     parts = [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
     labels = list(dict.fromkeys(label for part in parts for label in part.labels))
     if file.baseline is not None and file.baseline not in labels:
-        # Where no part compares it, it is a slip: each part would silently take its first.
-        raise InputError("baseline", f"{shorten(file.baseline)} is unknown", list_allowed(labels, value=file.baseline))
+        message = f"no part compares {shorten(file.baseline)}"
+        raise InputError("baseline", message, list_allowed(labels, "labels", file.baseline))
     return parts
 
 
@@ -72,13 +74,15 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
+    if sweeps and not figures and not getattr(reader.file, "claim", ()) and not sourced:
+        figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
     return Part(
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
         sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
-        text=part_text(reader, sourced), quick=choose_quick(reader, sweeps),
+        text=part_text(reader, sourced), quick=choose_quick(reader, sweeps), vary=choose_vary(reader, scenario, sourced),
     )  # fmt: skip
 
 
@@ -94,6 +98,21 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
         return scenario, None
     sourced = make(scenario, reader.at("scenario"))
     return {KEY: scenario[KEY], **sourced.given}, sourced
+
+
+def usual_figures(sweeps: list[Sweep]) -> list[Figure]:
+    """Return what a study without claim and figure shows: what most ask first, over each axis, and the difference."""
+    axes = [next(iter(sweep.vary)) for sweep in sweeps if len(sweep.vary) == 1]
+    return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes]
+
+
+def choose_vary(reader: PartReader, scenario: Mapping[str, Any], sourced: Sourced | None) -> Vary:
+    """Return what varies in a part; of a scenario from a source only what its own table asks for."""
+    if sourced and not (reader.owns("vary") or (not reader.path and "vary" in reader.file.model_fields_set)):
+        return AS_SCRIPT
+    vary: Vary = reader.get("vary")
+    check_amounts(vary, scenario, reader.at("vary"))
+    return vary
 
 
 def part_text(reader: PartReader, sourced: Sourced | None) -> dict[str, str]:

@@ -1,11 +1,10 @@
 """From a study to its runs. A run is a scenario and a seed; its id is a hash of what determines its result.
 
-Replicate k has seed k for every algorithm, so that the same world (losses, placement, start times) meets each of them. Ids do
-not depend on the study or its part, so that parts share runs.
+Replicate k has seed k for every algorithm, so that the same world (losses, placement, start times) meets each of them; at another
+point of a sweep it is another world. Ids do not depend on the study or its part, so that parts share runs.
 
-Replicates have to differ. Listed flows of a study therefore start with jitter, uniform within one base RTT, unless the scenario
-says another `start_jitter` ("0s" turns it off); and a part in which the engine finds nothing random is run once at each point,
-since every seed would give the same bits.
+Replicates have to differ (vary.py); a part in which the engine finds nothing random is run once at each point, since every seed
+would give the same bits.
 """
 
 import copy
@@ -30,12 +29,10 @@ from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
 from tonopah.spec.source import is_sourced, make
+from tonopah.spec.vary import FIXED, Vary
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
-
-START_JITTER = "rtt"
-"""Jitter of listed flows in studies: one base RTT decides which flow meets a full queue first, and costs next to no time."""
 
 REPRESENTATIVE_SAMPLES = 1000
 """Samples of a series over a representative run, where the study does not say how often."""
@@ -221,35 +218,40 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part.scenario, derived)
-    first = check_point(scenario, part.variants[0], {}, folder)
+    first = check_point(scenario, part.variants[0], {}, folder, vary=part.vary)
     checked = json.loads(first.resolved)
-    plan.graph = json.loads(check(first.bound.text, 1, first.bound.algorithms))["graph"]
+    # As it is given: a picture of it shows no draw.
+    given = check_point(scenario, part.variants[0], {}, folder)
+    plan.graph = json.loads(check(given.bound.text, 1, given.bound.algorithms))["graph"]
     axes = list(dict.fromkeys(axis for sweep in part.sweeps for axis in sweep.vary))
     # A default that the scenario does not state is taken from the resolved one, so that every run has every axis.
-    given = {axis: paths.fetch(part.scenario, axis) for axis in axes}
-    defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in given.items()}
-    base = [check_point(scenario, variant, {}, folder, derived) for variant in part.variants]
+    stated = {axis: paths.fetch(part.scenario, axis) for axis in axes}
+    defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in stated.items()}
+    base = [check_point(scenario, variant, {}, folder, derived, part.vary) for variant in part.variants]
     plan.nominal = {point.label: point.resolved for point in base}
     plan.owners = {what: max(point.owners[what] for point in base) for what in ("flow", "node")}
-    sweeps = [
-        [check_point(scenario, variant, values, folder, derived) for variant in part.variants for values in cross(sweep.vary)]
-        for sweep in part.sweeps
-    ]
+    sweeps = []
+    for sweep in part.sweeps:
+        named = [(values, draws_at(part, scenario, values, checked, folder)) for values in cross(sweep.vary)]
+        sweeps.append(
+            [check_point(scenario, variant, values, folder, derived, part.vary, draws)
+             for variant in part.variants for values, draws in named]
+        )  # fmt: skip
     swept = [point for points in sweeps for point in points]
     if not with_nominal and not set(plan.nominal.values()) <= {point.resolved for point in swept}:
         base = []
     plan.random = tuple(dict.fromkeys(name for point in [*base, *swept] for name in point.random))
     plan.warnings = list(dict.fromkeys(text for point in [*base, *swept] for text in point.warnings))
     plan.replicates = part.replicates if plan.random else 1
-    seeds = range(1, plan.replicates + 1)
+    seeds = part.seeds[: plan.replicates]
     for point in base:
         plan.base |= add(plan, point, defaults, seeds)
     for points in sweeps:
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
-        shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
+        shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived, part.vary)
         # No table has it, so that nothing need be observed.
-        run = next(runs_of(shown, defaults, range(1, 2)))
+        run = next(runs_of(shown, defaults, seeds[:1]))
         plan.representative[variant.label] = replace(run, representative=True, observer="")
     return plan
 
@@ -259,8 +261,8 @@ def plan_worlds(part: Part, worlds: Worlds, folder: str | Path) -> PartPlan:
     plan = PartPlan(random=("the world of a replicate",), replicates=part.replicates)
     for number, sweep in enumerate(part.sweeps):
         plan.sweeps.append(set())
-        seeds = range(1, part.replicates + 1)
-        for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, seeds):
+        replicates = range(1, part.replicates + 1)
+        for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, replicates):
             if (drawn := worlds(variant.label, values, replicate)) is None:
                 continue
             try:
@@ -293,8 +295,25 @@ def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Ru
         )  # fmt: skip
 
 
+def draws_at(part: Part, scenario: dict[str, Any], values: dict[str, Any], nominal: Mapping[str, Any], folder: str | Path) -> str:
+    """Return the name of the draws at a point of a sweep: its values where they are not the nominal ones, however written."""
+    if not part.vary.points:
+        return ""
+    resolved = json.loads(check_point(scenario, part.variants[0], values, folder, vary=part.vary).resolved)
+    pairs = ((axis, paths.fetch(resolved, axis), paths.fetch(nominal, axis)) for axis in values)
+    # A value that the resolved scenario does not have as such is known as it is written.
+    own = {axis: values[axis] if here is None else here for axis, here, there in pairs if here is None or here != there}
+    return json.dumps(own, sort_keys=True, separators=(",", ":")) if own else ""
+
+
 def check_point(
-    scenario: dict[str, Any], variant: Variant, values: dict[str, Any], folder: str | Path, derived: tuple[Derived, ...] = ()
+    scenario: dict[str, Any],
+    variant: Variant,
+    values: dict[str, Any],
+    folder: str | Path,
+    derived: tuple[Derived, ...] = (),
+    vary: Vary = FIXED,
+    draws: str = "",
 ) -> Point:
     """Return the scenario with the variant and the values of the axes in it, after the engine has accepted it.
 
@@ -307,7 +326,7 @@ def check_point(
             paths.put_all(changed, path, value)
         sourced = make(changed, "") if is_sourced(changed) else None
         changed = copy.deepcopy(dict(sourced.scenario)) if sourced else changed
-        give_start_jitter(changed)
+        vary.given_to(changed, draws)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
         resolved = checked["resolved"]
@@ -324,32 +343,13 @@ def check_point(
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(
-        variant.label,
-        values,
-        bound,
-        canonical,
-        derived,
-        tuple(checked["random"]),
-        owners,
-        warnings,
-        sourced.observer if sourced else "",
-    )
+    random, observer = tuple(checked["random"]), sourced.observer if sourced else ""
+    return Point(variant.label, values, bound, canonical, derived, random, owners, warnings, observer)
 
 
 def labelled(label: str) -> str:
     """Return which variant an error is about; a label such as "with SACK" needs no second "with"."""
     return label if label.startswith("with ") else f"with {label}"
-
-
-def give_start_jitter(scenario: dict[str, Any]) -> None:
-    """Let the listed flows of a scenario start with jitter where it does not say how they start."""
-    flows, traffic = scenario.get("flow"), scenario.get("traffic")
-    if not isinstance(flows, list) or (isinstance(traffic, Mapping) and "start_jitter" in traffic):
-        return
-    for flow in flows:
-        if isinstance(flow, dict):
-            flow.setdefault("start_jitter", START_JITTER)
 
 
 def run_id(resolved: str, seed: int) -> str:

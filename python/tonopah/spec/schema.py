@@ -29,6 +29,7 @@ from tonopah.spec.validation import (
     refuse,
     shorten,
 )
+from tonopah.spec.vary import AnyVary, Vary
 
 FIGURE_KINDS = ("line", "bar", "scatter", "ecdf", "heatmap", "series", "table")
 LOG_AXES = {
@@ -302,7 +303,12 @@ class PartKeys(Model):
         None,
         description="Label that the others are compared with; the first if absent, or if a part does not compare the file's.",
     )
-    replicates: Replicates = Field(10, description="Number of replicates; replicate *k* has seed *k*.")
+    replicates: Replicates = Field(10, description="Number of replicates; *k* has seed *k*, with `--seeds FROM` FROM + *k* - 1.")
+    vary: AnyVary = Field(
+        default_factory=Vary,
+        description="What varies between replicates beside what the scenario draws; `false` for nothing. Nothing by default in a "
+        "part whose scenario is from a `source`.",
+    )
     statistic: Literal[*STATISTICS] = Field(  # pyright: ignore[reportInvalidTypeForm]
         "mean", description='`"mean"` (t intervals, t tests) or `"median"` (order statistics, sign tests; for skewed results).'
     )

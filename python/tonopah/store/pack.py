@@ -1,8 +1,9 @@
-"""A finished study in one file: a ZIP archive whose first member lists all others with their sizes and digests.
+"""Finished results in one file: a ZIP archive whose first member lists all others with their sizes and digests.
 
-It holds data and no code: the database, the series of representative runs and the verdicts. Equal folders give equal bytes. What
-is read is believed only as far as it was announced: names that are not these, sizes beyond what is listed, and bytes that are not
-those of their digest are refused before anything else looks at them.
+It holds the database, the series of representative runs, what the report says, and, of algorithms that are code, their sources,
+which only `tonopah reproduce` unpacks. Equal folders give equal bytes. What is read is believed only as far as it was announced:
+names that are not these, sizes beyond what is listed, and bytes that are not those of their digest are refused before anything
+else looks at them.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,17 @@ from tonopah._core import engine_build, engine_version
 from tonopah.errors import InputError, RunFailedError
 from tonopah.store.database import explain_error, open_for_reading
 
-FORMAT = 1
+FORMAT = 2
 """Raised when an archive of this version could not be read by an older program."""
-LIST, DATABASE, VERDICTS = "tonopah-study.json", "runs.sqlite", "verdicts.json"
-MEMBER = re.compile(r"runs\.sqlite|verdicts\.json|series/[0-9a-f]{32}\.parquet")
-"""What an archive may hold besides its list: no folder, no path that leads out of one."""
+READABLE = (1, FORMAT)
+LIST, DATABASE, VERDICTS, FACTS, ARTIFACT = "tonopah-study.json", "runs.sqlite", "verdicts.json", "facts.json", "artifact.md"
+SOURCES = "source/"
+MEMBER = re.compile(
+    r"runs\.sqlite|(verdicts|scoreboard|compare|coexist|facts)\.json|artifact\.md|series/[0-9a-f]{32}\.parquet"
+    r"|source/(\w[\w-]*/)*\w[\w.-]*\.(py|c|h)",
+    re.ASCII,
+)
+"""What an archive may hold besides its list: no path that leads out of its folder."""
 SUFFIX = ".study.zip"
 LONGEST_LIST = 16 << 20
 MOST_BYTES = 8 << 30
@@ -57,20 +64,21 @@ class Listing:
     build: str
 
 
-def pack(folder: Path, target: Path, study: str) -> list[Member]:
-    """Write the results in `folder` into one file and return what it holds.
+def pack(folder: Path, target: Path, study: str, texts: Mapping[str, bytes]) -> list[Member]:
+    """Write the results in `folder` into one file, with `texts` by name, and return what it holds.
 
-    Raises InputError where something is missing, RunFailedError where the disk refuses.
+    Raises RunFailedError where the disk refuses.
     """
-    if not (folder / VERDICTS).is_file():
-        raise InputError("", f"has no {VERDICTS}", f"tonopah study report {folder}", str(folder))
     temporary = target.with_name(f".{target.name}.tmp")
     try:
         with tempfile.TemporaryDirectory(prefix="tonopah-") as place:
             copy_database(folder / DATABASE, Path(place) / DATABASE)
             series = sorted((folder / "series").glob("*.parquet"))
-            files = [Path(place) / DATABASE, folder / VERDICTS, *series]
-            names = [DATABASE, VERDICTS, *(f"series/{path.name}" for path in series)]
+            written = [Path(place) / f"text{number}" for number in range(len(texts))]
+            for path, text in zip(written, texts.values(), strict=True):
+                path.write_bytes(text)
+            files = [Path(place) / DATABASE, *written, *series]
+            names = [DATABASE, *texts, *(f"series/{path.name}" for path in series)]
             members = [Member(name, path.stat().st_size, file_digest(path)) for name, path in zip(names, files, strict=True)]
             facts = {"format": FORMAT, "study": study, "tonopah": engine_version(), "build": engine_build()}
             listed = facts | {"files": {one.name: {"bytes": one.size, "sha256": one.sha256} for one in members}}
@@ -131,19 +139,33 @@ def unpack(file: Path, folder: Path) -> None:
         if sum(one.size for one in members) > free:
             raise InputError("", f"does not fit: {free >> 20} MB are free in {folder.parent}", "set TMPDIR", str(file))
         (folder / "series").mkdir()
-        for one in members:
+        # Code is not for who reads results.
+        for one in (one for one in members if not one.name.startswith(SOURCES)):
             with (folder / one.name).open("wb") as sink:
                 for chunk in checked_chunks(archive, one, file):
                     sink.write(chunk)
 
 
-def read_verdicts(file: Path) -> bytes:
-    """Return the verdicts in an archive, compared with their digest. Raises InputError."""
+def read_member(file: Path, name: str = VERDICTS) -> bytes:
+    """Return a text in an archive, compared with its digest. Raises InputError."""
     with opened(file) as (archive, listing):
-        found = next((one for one in listing.members if one.name == VERDICTS), None)
+        found = next((one for one in listing.members if one.name == name), None)
         if found is None or found.size > MOST_VERDICTS:
-            raise refused(file, f"has no {VERDICTS}" if found is None else f"{VERDICTS} is too large")
+            raise refused(file, f"it has no {name}" if found is None else f"{name} is too large")
         return b"".join(checked_chunks(archive, found, file))
+
+
+def has_verdicts(file: Path) -> bool:
+    """Tell whether an archive is of a study. Raises InputError."""
+    with opened(file) as (_, listing):
+        return any(one.name == VERDICTS for one in listing.members)
+
+
+def read_sources(file: Path) -> dict[str, bytes]:
+    """Return the sources in an archive by their paths, compared with their digests. Raises InputError."""
+    with opened(file) as (archive, listing):
+        found = [one for one in listing.members if one.name.startswith(SOURCES) and one.size <= MOST_VERDICTS]
+        return {one.name.removeprefix(SOURCES): b"".join(checked_chunks(archive, one, file)) for one in found}
 
 
 @contextmanager
@@ -167,7 +189,7 @@ def read_list(archive: zipfile.ZipFile, file: Path) -> Listing:
     try:
         facts = json.loads(archive.read(LIST))
         members = [Member(name, whole(one["bytes"]), str(one["sha256"])) for name, one in facts["files"].items()]
-        known = facts["format"] == FORMAT
+        known = facts["format"] in READABLE
         version, build = str(facts["tonopah"]), str(facts["build"])
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise refused(file, f"{LIST} cannot be read: {type(error).__name__}") from None

@@ -10,6 +10,7 @@ from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.cc.permission import ANY, of_results, permitting
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
+from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.spec import building
 from tonopah.spec.building import ScenarioSource
@@ -155,7 +156,7 @@ class Study(StudyResults):
             code = of_results(manifest.algorithms, manifest.sources)
             with permitting(code):
                 study = cls.of(manifest.name, parse_spec(document), document, manifest.source)
-            study.resize(manifest.quick, manifest.replicates)
+            study.resize(manifest.quick, manifest.replicates, manifest.seeds)
         except InputError as error:
             raise relay(error, str(folder)) from None
         study.target, study.reached = manifest.target, manifest.reached
@@ -165,7 +166,7 @@ class Study(StudyResults):
         study.home = Path(manifest.home) if manifest.home else study.home
         return study
 
-    def resize(self, quick: bool = False, replicates: int | dict[str, int] | None = None) -> None:
+    def resize(self, quick: bool = False, replicates: int | dict[str, int] | None = None, seeds: int = 1) -> None:
         """Change the size of the study.
 
         Parameters
@@ -174,6 +175,8 @@ class Study(StudyResults):
             Reduce it to the size of the `[quick]` section of its file.
         replicates : int or dict of str to int, optional
             Number of replicates, at least 1: of all parts, or of each by its id.
+        seeds : int
+            Seed of the first replicate; another one draws another set.
 
         Raises
         ------
@@ -181,6 +184,8 @@ class Study(StudyResults):
             If the number of replicates is below 1, or a part has none.
 
         """
+        for part in self.spec.parts:
+            part.first_seed = seeds
         if quick:
             self.spec, self.quick = reduce_spec(self.spec), True
             self.folder = Path("results") / f"{self.name}-quick"
@@ -219,7 +224,7 @@ class Study(StudyResults):
         replicates = {part.id: part.replicates for part in self.spec.parts}
         return Manifest(
             self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached),
-            algorithms=self.plan.algorithms, sources=self.plan.sources,
+            self.spec.parts[0].first_seed, algorithms=self.plan.algorithms, sources=self.plan.sources,
         )  # fmt: skip
 
     def run(
@@ -232,6 +237,7 @@ class Study(StudyResults):
         until: Target | None = None,
         on_progress: Callable[[], None] | None = None,
         options: ExecutionOptions | None = None,
+        seeds: int = 1,
     ) -> int:
         """Run what is missing in the folder of the results; an interrupted study continues where it stopped.
 
@@ -253,6 +259,8 @@ class Study(StudyResults):
             Called without arguments after each run, instead of printing progress.
         options : ExecutionOptions, optional
             Executor, shard and limits; `jobs` then has no effect.
+        seeds : int
+            Seed of the first replicate, instead of 1: another set of draws.
 
         Returns
         -------
@@ -269,18 +277,13 @@ class Study(StudyResults):
             If a run fails or its result cannot be stored; everything that was stored before is kept.
         """
         options = options or ExecutionOptions(jobs=jobs)
-        if quick or replicates is not None:
-            self.resize(quick, replicates)
+        if quick or replicates is not None or seeds != 1:
+            self.resize(quick, replicates, seeds)
         if out is not None:
             self.folder = Path(out)
         elif options.shard:
             self.folder = self.folder.with_name(f"{self.folder.name}.shard-{options.shard.index}-of-{options.shard.count}")
-        if until is None:
-            return self.run_planned(options, quiet, on_progress)
-        done = self.run_until(until, options, quiet, on_progress)
-        with Store(self.folder, wait=options.wait) as store:
-            self.remember(store)
-        return done
+        return self.run_until(until, options, quiet, on_progress) if until else self.run_planned(options, quiet, on_progress)
 
     def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
@@ -309,6 +312,8 @@ class Study(StudyResults):
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
+        with Store(self.folder, wait=options.wait) as store:
+            self.remember(store)
         return done
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
@@ -338,6 +343,7 @@ class Study(StudyResults):
     def remember(self, store: Store) -> None:
         """Store the manifest with the results."""
         store.remember("study", self.manifest.to_json())
+        store.remember("machine", machine())
 
     def missing(self, shard: Shard | None = None) -> int:
         """Return how many runs are not in the folder of the results.

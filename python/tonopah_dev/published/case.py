@@ -1,5 +1,6 @@
 """What a case of `python -m tonopah_dev.published` is: a number that was published, and how it is found here."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -22,10 +23,22 @@ class PublishedCase(Case):
     reference: float
     low: float
     high: float
-    """The case agrees if the mean over the seeds lies from `low` to `high`."""
+    """The case agrees if the 95 % interval of the mean over the seeds lies from `low` to `high`; of one, if the value does."""
     seeds: int = 1
     cause: str = ""
     """Why it disagrees; a case that agrees has none."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which the quantity lies whatever happens, and its interval too."""
+        if self.quantity.startswith(("share", "Jain")):
+            return 0.0, 1.0
+        return (0.0, 100.0) if self.quantity.endswith("%") else (-math.inf, math.inf)
+
+    @property
+    def family(self) -> str:
+        """What it has in common with others: the first part of its name."""
+        return self.name.partition("/")[0]
 
 
 class Allowed(TypedDict):

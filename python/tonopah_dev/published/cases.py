@@ -1,16 +1,14 @@
 """The cases of `python -m tonopah_dev.published`: what was published, and what is allowed.
 
-Tolerances were set before the first run.
-
-
-A tolerance says what the law or the experiment leaves open: where a formula neglects something, its reason stands beside it.
+Tolerances were set before the first run. A tolerance says what the law or the experiment leaves open: where a formula neglects
+something, its reason stands beside it.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from tonopah_dev.published import growth, queues
+from tonopah_dev.published import beside, growth, queues
 from tonopah_dev.published import worlds as measures
 from tonopah_dev.published.case import FAST_MBPS, Allowed, PublishedCase, about, every, within
 from tonopah_dev.published.worlds import Group, PublishedWorld
@@ -29,8 +27,8 @@ def all_cases() -> list[PublishedCase]:
     """Return the cases in the order of the page."""
     groups = (
         responses, growth.responses, pftk, buffers, queues.many_flows, growth.hystart, aqm, queues.ared, queues.codel, marks,
-        queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, fairness, growth.round_trips, start_and_end, growth.tails,
-        growth.incast,
+        queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, beside.bbr, beside.l4s, fairness, growth.round_trips,
+        start_and_end, growth.tails, growth.incast,
     )  # fmt: skip
     return [case for group in groups for case in group()]
 
@@ -68,7 +66,7 @@ def pftk() -> Iterator[PublishedCase]:
         world = PublishedWorld([Group(PER_ACK)], FAST_MBPS, 100, "1000000p", 600, 10, loss={"kind": "packet", "p": p}, tcp=tcp)
         name = f"pftk/{p:g}"
         yield PublishedCase(
-            name, "Padhye et al. 1998, eq. 30", "rate / model", world, measures.pftk_ratio, **within(1.0, 0.15), seeds=5
+            name, "Padhye et al. 1998, eq. 30", "rate / model", world, measures.pftk_ratio, **within(1.0, 0.15), seeds=8
         )
 
 
@@ -97,11 +95,11 @@ def aqm() -> Iterator[PublishedCase]:
             queue = {"kind": "pie", "target": f"{target_ms}ms", "limit": "2000p"}
             world = PublishedWorld([Group("newreno", flows)], 50, 40, queue, 60, 20, 5)
             name, wait = f"pie/{target_ms}-ms-{flows}-flows", measures.queue_ms
-            yield PublishedCase(name, "RFC 8033 §5", "mean wait, ms", world, wait, **within(target_ms, 0.2), seeds=3)
+            yield PublishedCase(name, "RFC 8033 §5", "mean wait, ms", world, wait, **within(target_ms, 0.2), seeds=8)
     mixed = [Group("cubic", 1, 20), Group("reno", 1, 50), Group("vegas", 1, 100), Group("bbr", 1, 40)]
     world = PublishedWorld(mixed, 20, 20, {"kind": "fq_codel"}, 60, 20, 2)
     source = "RFC 8290: equal shares"
-    yield PublishedCase("fq-codel/mixed", source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=3)
+    yield PublishedCase("fq-codel/mixed", source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=8)
 
 
 def marks() -> Iterator[PublishedCase]:
@@ -113,7 +111,7 @@ def marks() -> Iterator[PublishedCase]:
         )
         name = f"dctcp-peak/k{threshold}-{flows}-flows"
         source, peak = "Alizadeh et al. 2010, eq. 10: K + N", measures.queue_peak
-        yield PublishedCase(name, source, "longest queue, packets", world, peak, **within(threshold + flows, 0.1), seeds=3)
+        yield PublishedCase(name, source, "longest queue, packets", world, peak, **within(threshold + flows, 0.1), seeds=8)
     for cc in ("dctcp", "prague"):
         # 20 senders that start within a few round trips overload the queue; those that start within 5 s hardly do.
         for stagger_s in (5, 0.1):
@@ -121,14 +119,14 @@ def marks() -> Iterator[PublishedCase]:
             world = PublishedWorld([Group(cc, 20)], 100, 20, queue, 40, 15, stagger_s)
             source = "De Schepper et al. 2016: equal windows"
             name = f"marks/20-{cc}/{stagger_s:g}-s"
-            yield PublishedCase(name, source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=5)
+            yield PublishedCase(name, source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=8)
 
 
 def delay_based() -> Iterator[PublishedCase]:
     """Queues that delay-based algorithms keep."""
     for flows, mbps, rtt_ms in ((1, 50, 50), (2, 48, 40), (5, 50, 50), (10, 100, 50)):
         world = PublishedWorld([Group("copa", flows)], mbps, rtt_ms, "4000p", 60, 30, 2 * flows)
-        name, source, seeds = f"copa/{flows}-flows", "Arun, Balakrishnan 2018, §3: 1.25 / delta", 5 if flows > 1 else 1
+        name, source, seeds = f"copa/{flows}-flows", "Arun, Balakrishnan 2018, §3: 1.25 / delta", 8 if flows > 1 else 1
         yield PublishedCase(
             f"{name}/queue", source, "packets/flow", world, measures.queue_per_flow, **about(2.5, 1.25, 1.25), seeds=seeds
         )
@@ -142,19 +140,19 @@ def delay_based() -> Iterator[PublishedCase]:
         source = "Brakmo, Peterson 1995: alpha 1, beta 3"
         per_flow, cause = measures.queue_per_flow, VEGAS if flows == 5 else ""
         name = f"vegas/{flows}-flows"
-        yield PublishedCase(name, source, "packets/flow", world, per_flow, **about(2, 1, 1), seeds=3, cause=cause)
+        yield PublishedCase(name, source, "packets/flow", world, per_flow, **about(2, 1, 1), seeds=8, cause=cause)
     alone = PublishedWorld([Group("ledbat")], 10, 40, "500p", 100, 50)
     yield PublishedCase(
         "ledbat/alone", "RFC 6817 §2.5: TARGET 100 ms", "mean wait, ms", alone, measures.queue_ms, **within(100, 0.05)
     )
     beside = PublishedWorld([Group("ledbat"), Group("reno")], 10, 40, "300p", 120, 60)
     yield PublishedCase(
-        "ledbat/beside-reno", "RFC 6817 §1: yields", "share", beside, measures.first_share, **about(0, 0, 0.1), seeds=3
+        "ledbat/beside-reno", "RFC 6817 §1: yields", "share", beside, measures.first_share, **about(0, 0, 0.1), seeds=8
     )
 
 
 def bbr() -> Iterator[PublishedCase]:
-    """BBR under loss, beside CUBIC and Reno over buffers, and over RTTs."""
+    """BBR under loss, and over RTTs."""
     for p, low, high in ((0.01, 90, 100), (0.05, 85, 100), (0.15, 70, 95), (0.25, 0, 40)):
         loss = {"kind": "packet", "p": p}
         # The receivers of 2016 did not compress ACKs: Linux does since 4.18.
@@ -162,20 +160,11 @@ def bbr() -> Iterator[PublishedCase]:
         world = PublishedWorld([Group("bbr")], 100, 100, "417p", 60, 10, loss=loss, loss_before_queue=True, tcp=tcp)
         bounds = Allowed(reference=(low + high) / 2, low=low, high=high)
         source = "Cardwell et al. 2016, figure 8"
-        yield PublishedCase(f"bbr-loss/{p:g}", source, "goodput, %", world, measures.goodput_percent, **bounds, seeds=3)
-    beside: Mapping[str, tuple[float, ...]] = {
-        "cubic": (0.815, 0.566, 0.478, 0.446, 0.385, 0.350),
-        "reno": (0.835, 0.601, 0.458, 0.467, 0.449, 0.429),
-    }
-    for other, shares in beside.items():
-        for buffer, share in zip((1, 2, 4, 8, 16, 32), shares, strict=True):
-            world = PublishedWorld([Group("bbr"), Group(other)], 10, 40, f"{round(buffer * 10 * 40 / 12)}p", 240, 40, 1)
-            name, source = f"bbr-{other}/{buffer}-bdp", "Linux, measured: Sarpkaya et al. 2025"
-            yield PublishedCase(name, source, "share of BBR", world, measures.first_share, **about(share, 0.1, 0.1), seeds=5)
+        yield PublishedCase(f"bbr-loss/{p:g}", source, "goodput, %", world, measures.goodput_percent, **bounds, seeds=8)
     world = PublishedWorld([Group("bbr", 1, 50), Group("bbr", 1, 10)], 10, 50, "100p", 120, 40, 1)
     source = "Hock et al. 2017, Zeynali et al. 2024: the longer RTT has more"
     bounds = Allowed(reference=0.9, low=0.6, high=1.0)
-    yield PublishedCase("bbr-rtt/50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=3)
+    yield PublishedCase("bbr-rtt/50-10-ms", source, "share of the longer", world, measures.first_share, **bounds, seeds=8)
 
 
 def fairness() -> Iterator[PublishedCase]:
@@ -186,7 +175,7 @@ def fairness() -> Iterator[PublishedCase]:
         name = "hybla" if exponent == 0 else "reno"
         source = "Caini, Firrincieli 2004: rate ~ RTT^-e, e = 1 for Reno, 0 for Hybla"
         yield PublishedCase(
-            f"rtt-exponent/{name}", source, "e", world, measures.rtt_exponent, **about(exponent, 0.1, 0.1), seeds=5
+            f"rtt-exponent/{name}", source, "e", world, measures.rtt_exponent, **about(exponent, 0.1, 0.1), seeds=8
         )
 
 

@@ -143,4 +143,4 @@ def incast() -> Iterator[PublishedCase]:
             world = PublishedWorld([group], 1000, 0.1, "32768B", 10, 0, 0.0001, tcp=tcp, record=record)
             limits = Allowed(reference=(low + high) / 2, low=low, high=high)
             name = f"incast/{servers}-servers-{rto_ms}-ms"
-            yield PublishedCase(name, source, "goodput, Gb/s", world, measures.block_gbps, **limits, seeds=5)
+            yield PublishedCase(name, source, "goodput, Gb/s", world, measures.block_gbps, **limits, seeds=8)

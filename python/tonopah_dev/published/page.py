@@ -6,7 +6,7 @@ from typing import Any
 
 from tonopah._core import engine_version
 from tonopah.template import render, write_results
-from tonopah_dev.published.comparison import COLUMNS, PublishedResult, cells
+from tonopah_dev.published.comparison import COLUMNS, PublishedResult, biases, cells
 
 HERE = Path(__file__).parent
 PAGE = "validation-published.md"
@@ -34,4 +34,5 @@ def facts(results: Sequence[PublishedResult]) -> dict[str, Any]:
         "columns": COLUMNS,
         "rows": rows,
         "missed": missed,
+        "biases": [one.text for one in biases(results)],
     }

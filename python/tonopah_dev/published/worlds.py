@@ -30,6 +30,8 @@ class Group:
     """Base RTT; that of the world if absent."""
     app: Mapping[str, Any] | None = None
     """Its application; `bulk` if absent."""
+    tcp: Mapping[str, Any] | None = None
+    """Settings of its own."""
     start_s: float | None = None
     """When its flows start; by the rule of the world if absent."""
 
@@ -76,7 +78,7 @@ class PublishedWorld:
                 start_s = start_s if group.start_s is None else group.start_s
                 delay_ms = ((group.rtt_ms or self.rtt_ms) - nearest_ms) / 2
                 network.add_host(name, "r", **link(ACCESS, f"{delay_ms}ms", "1000000p"))
-                own = {"cc": group.cc} if group.cc else {}
+                own: dict[str, Any] = ({"cc": group.cc} if group.cc else {}) | ({"tcp": dict(group.tcp)} if group.tcp else {})
                 network.add_flow(name, "d", app=group.app or app, start=f"{start_s:.6f}s", **own)
         for lossy in network.links[1:] if self.loss_before_queue else [bottleneck]:
             lossy.update({"loss": self.loss} if self.loss else {})

@@ -103,7 +103,9 @@ pub fn ground_tracks(
     until: Span,
     step: Span,
 ) -> Result<GroundTracks, ScenarioError> {
-    let graph = graph_of(&resolve(scenario)?, seed)?.graph;
+    let resolved = resolve(scenario)?;
+    let seed = resolved.vary.seed(seed);
+    let graph = graph_of(&resolved, seed)?.graph;
     let Network::Constellation(def) = &graph.network else {
         return Err(ScenarioError::new("network.kind", "only \"constellation\" has satellites"));
     };

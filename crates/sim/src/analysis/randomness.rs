@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use tcp::units::Span;
 
-use crate::expand::transport_of;
+use crate::expand::{forward_options, has_limit, reverse_options, transport_of};
 use crate::scenario::{
     AppDef, ArrivalsDef, Draws, EcnRewrite, EndsDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel,
     MobilityDef, Network, PathRouting, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SizeDef, SpreadBy,
     StartJitter, TcpOptions, TransportDef, WorkloadDef,
 };
 use crate::simulation::Simulation;
+use crate::world::World;
 
 impl Simulation {
     /// What is drawn from the seed, in words; if it is nothing, every seed gives the same run. A draw may be without effect:
@@ -19,6 +20,7 @@ impl Simulation {
         let graph = &self.world.graph;
         let mut parts = parts_of_network(self.resolved());
         parts.extend(parts_of_starts(self.resolved(), graph.flow.len()).map(str::to_owned));
+        parts.extend(parts_of_variation(&self.world));
         parts.extend(graph.workload.iter().any(is_random_workload).then(|| "flows of workloads".to_owned()));
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
         parts.extend(apps.then(|| "applications".to_owned()));
@@ -68,6 +70,21 @@ fn parts_of_starts(resolved: &Scenario, flows: usize) -> Option<&'static str> {
     let is_drawn = |jitter: Option<StartJitter>| jitter.is_some_and(|jitter| jitter != StartJitter::Span(Span::ZERO));
     let generated = flows > resolved.flow.len() && is_drawn(resolved.traffic.start_jitter);
     (generated || resolved.flow.iter().any(|flow| is_drawn(flow.start_jitter))).then_some("starts of flows")
+}
+
+/// What `vary` changes here: nothing of what a network lacks.
+fn parts_of_variation(world: &World) -> Vec<String> {
+    let vary = &world.resolved.vary;
+    let links = &world.graph.link;
+    let options = || links.iter().flat_map(|link| [forward_options(link), reverse_options(link)]);
+    let delays = vary.delays > 0.0 && options().any(|way| way.delay > Some(Span::ZERO));
+    let buffers = vary.buffers > 0 && options().any(|way| way.queue.as_ref().is_some_and(has_limit));
+    let named = [
+        delays.then(|| format!("access delays (± {} %)", 100.0 * vary.delays)),
+        buffers.then(|| format!("buffers (± {} packets)", vary.buffers)),
+        (world.background > 0).then(|| format!("datagrams in the background ({} %)", 100.0 * vary.background)),
+    ];
+    named.into_iter().flatten().collect()
 }
 
 /// True if arrivals, sizes or ends are drawn.

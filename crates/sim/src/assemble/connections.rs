@@ -9,7 +9,7 @@ use tcp::units::{Span, Time};
 
 use super::classes::Groups;
 use super::flows::{FlowParts, build_flow, check_path, ends_of, member_of};
-use super::{applications, starts};
+use super::{applications, background, starts};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::expand::MAX_FLOWS;
@@ -40,6 +40,8 @@ pub(super) struct Connections {
     pub(super) sessions: Vec<Session>,
     /// The starts of the flows of the graph.
     pub(super) starts: Vec<Span>,
+    /// How many of the flows, the last ones, are of the background.
+    pub(super) background: usize,
 }
 
 /// A connection that an application opens beside the first of its flow.
@@ -67,6 +69,19 @@ impl Surroundings<'_> {
         }
         for connection in further {
             self.further(ctx, &common, &mut all, &connection)?;
+        }
+        for (number, def) in background::flows(self.graph, self.names, self.network).iter().enumerate() {
+            let id = FlowId(all.flows.len() as u32);
+            let rng = || Rng::stream(self.seed, &format!("vary/background/{number}"));
+            let parts = FlowParts {
+                id,
+                source: self.names[def.from.as_str()],
+                app: applications::app_of(&def.app, rng()),
+                rng: rng(),
+            };
+            all.flows.push(self.build(ctx, &common, def, parts, "vary.background")?);
+            ctx.schedule(Time::ZERO, Event::App { flow: id });
+            all.background += 1;
         }
         Ok(all)
     }

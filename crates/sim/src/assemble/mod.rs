@@ -1,6 +1,7 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod applications;
+mod background;
 mod classes;
 mod connections;
 mod constellation;
@@ -46,6 +47,7 @@ use names::{find_node, node_names};
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
     let resolved = expand::resolve(scenario)?;
+    let (given, seed) = (seed, resolved.vary.seed(seed));
     let expand::Expanded { mut graph, placement_draws } = expand::graph_of(&resolved, seed)?;
     let groups = classes::bind(&resolved, &mut graph)?;
     let mut names = node_names(&graph)?;
@@ -70,7 +72,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         listed: scenario.flow.len(),
         paths_change: dynamics.is_some(),
     };
-    let Connections { mut flows, sessions, starts } = surroundings.connect(&mut ctx)?;
+    let Connections { mut flows, sessions, starts, background } = surroundings.connect(&mut ctx)?;
     let mut workloads = workloads::build(&graph, flows.len(), &names, &network, &groups, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
@@ -82,7 +84,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     schedule(&mut ctx, scenario, &changes);
-    let series = Series::new(&scenario.record, flows.len(), &network);
+    let series = Series::new(&scenario.record, flows.len() - background, &network);
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
     }
@@ -93,6 +95,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         network,
         hosts: Hosts::new(flows, sessions),
         workloads,
+        background,
         changes,
         probes: groups.probes,
         series,
@@ -101,7 +104,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         graph,
         listed: listed_flows,
         resolved,
-        seed,
+        seed: given,
     })
 }
 

@@ -115,20 +115,14 @@ fn complete_workload(
     // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
     let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
     let mut template = FlowDef {
-        name: None,
-        from: String::new(),
-        to: String::new(),
         cc: def.cc.take(),
-        count: None,
         app: def.app.of_size(Bytes(1)),
         start: def.start,
-        start_jitter: None,
         stop: def.stop,
         priority: def.priority,
         dscp: def.dscp,
-        sink_agent: None,
-        silent: false,
         tcp: TcpOptions { time_wait, ..def.tcp.clone() },
+        ..FlowDef::between("", "")
     };
     complete_flow(scenario, &mut template, common, path)?;
     def.tcp = template.tcp;
@@ -153,20 +147,11 @@ pub(super) fn add_generated(
 fn generated_flow(resolved: &Scenario, ends: &FlowEnds) -> FlowDef {
     let Traffic { app, start, start_jitter, stop } = &resolved.traffic;
     FlowDef {
-        name: None,
-        from: ends.from.clone(),
-        to: ends.to.clone(),
-        cc: None,
-        count: None,
         app: app.clone(),
         start: (*start).min(resolved.duration),
         start_jitter: *start_jitter,
         stop: *stop,
-        priority: None,
-        sink_agent: None,
-        silent: false,
-        dscp: None,
-        tcp: TcpOptions::default(),
+        ..FlowDef::between(&ends.from, &ends.to)
     }
 }
 

@@ -31,6 +31,7 @@ mod placement;
 mod presets;
 mod simple;
 mod stations;
+mod vary;
 mod warnings;
 mod wired_cum_wireless;
 
@@ -43,6 +44,7 @@ pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
 pub(crate) use graph::{forward_options, reverse_options};
 pub(crate) use limits::MAX_FLOWS;
+pub(crate) use vary::has_limit;
 pub use warnings::warnings;
 
 /// A world as an explicit graph.
@@ -61,6 +63,7 @@ pub(crate) struct Expanded {
 /// A value out of its range, or values that do not go together; the path names the field as the user wrote it.
 pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     check_times(scenario)?;
+    vary::check(&scenario.vary)?;
     let mut resolved = scenario.clone();
     let generated = dispatch::complete(&mut resolved)?;
     check_workload::check_all(&resolved)?;
@@ -93,6 +96,7 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
     };
     check_paths::check_paths(&graph)?;
     bdp::fill(&mut graph)?;
+    vary::apply(&mut graph, seed);
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
 }
 

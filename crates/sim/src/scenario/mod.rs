@@ -46,6 +46,7 @@ mod tcp_options;
 mod text;
 mod times;
 mod traffic;
+mod vary;
 mod warning;
 mod wired_cum_wireless;
 mod wireless;
@@ -100,7 +101,7 @@ pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
-pub use period::PeriodDef;
+pub use period::{ExponentialDef, PeriodDef};
 pub(crate) use profiles::Row;
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
@@ -130,7 +131,8 @@ pub use sizes::{
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
-pub use traffic::{AppDef, CbrDef, FlowDef, Full, Traffic, TransportDef};
+pub use traffic::{AppDef, CbrDef, FlowDef, Full, OnOffDef, Traffic, TransportDef};
+pub use vary::VaryDef;
 pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
@@ -179,6 +181,9 @@ pub struct Scenario {
     /// Radio channels, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channel: Vec<ChannelDef>,
+    /// What differs between seeds although the scenario gives one value. Default: nothing; studies vary a little.
+    #[serde(default, skip_serializing_if = "VaryDef::is_none")]
+    pub vary: VaryDef,
     /// Series to record. Default: none.
     #[serde(default)]
     pub record: RecordDef,
@@ -201,6 +206,7 @@ impl Scenario {
             node: self.node.clone(),
             link: self.link.clone(),
             channel: self.channel.clone(),
+            vary: self.vary.clone(),
             record: self.record.clone(),
         }
     }

@@ -88,6 +88,26 @@ pub struct FlowDef {
 }
 
 impl FlowDef {
+    /// A flow that says nothing but its ends.
+    pub fn between(from: impl Into<String>, to: impl Into<String>) -> FlowDef {
+        FlowDef {
+            name: None,
+            from: from.into(),
+            to: to.into(),
+            cc: None,
+            app: AppDef::default(),
+            count: None,
+            start: Span::ZERO,
+            start_jitter: None,
+            stop: None,
+            priority: None,
+            dscp: None,
+            sink_agent: None,
+            silent: false,
+            tcp: TcpOptions::default(),
+        }
+    }
+
     /// How many flows it stands for.
     pub fn copies(&self) -> u64 {
         self.count.unwrap_or(1)

@@ -106,7 +106,7 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>
     let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
     let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
     world.network.links = Vec::new();
-    let number = world.workloads.listed();
+    let number = world.counted();
     let mut flows = Vec::with_capacity(number + recorded.len());
     for (index, flow) in world.hosts.flows.iter_mut().take(number).enumerate() {
         let interval = &world.ctx.flows[index].interval;

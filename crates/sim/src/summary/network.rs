@@ -74,8 +74,7 @@ pub struct CompletionSummary {
 
 impl CompletionSummary {
     fn of(world: &World, flows: &[FlowSummary]) -> Option<CompletionSummary> {
-        let finite =
-            world.hosts.flows.iter().take(world.workloads.listed()).filter(|flow| flow.app.is_finite()).count();
+        let finite = world.hosts.flows.iter().take(world.counted()).filter(|flow| flow.app.is_finite()).count();
         let mut times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
         times.sort_unstable_by(f64::total_cmp);
         (finite > 0).then(|| CompletionSummary {
@@ -118,7 +117,7 @@ pub(super) fn network_summary(
     measured: Span,
 ) -> NetworkSummary {
     let mut all = IntervalMetrics::default();
-    let listed = world.workloads.listed();
+    let listed = world.counted();
     world.ctx.flows.iter().take(listed).for_each(|flow| all.merge(&flow.interval));
     let workloads = together(world, &mut all);
     let of_workloads = workloads.clone().unwrap_or_default();

@@ -1,0 +1,45 @@
+"""The kind of each metric of the list: what decides how it is compared (stats/kinds.py)."""
+
+import math
+from dataclasses import replace
+
+from tonopah.metrics.metric import Metric
+from tonopah.stats.kinds import KindName
+
+KINDS: dict[KindName, tuple[str, ...]] = {
+    "share": (
+        "delivery_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
+        "jain_hosts", "jain_reachable", "rebuffer_ratio",
+    ),
+    "count": (
+        "dropped_packets", "marked_packets", "reordered_packets", "retransmitted_packets", "duplicated_packets",
+        "reverse.dropped_packets", "reverse.retransmitted_packets", "reverse.marked_packets", "conservation.dropped",
+        "conservation.duplicated", "forward.dropped_packets", "flows_unfinished", "flows_without_delivery", "flows_without_path",
+        "rto_count", "recovery_count", "mac_failures", "mac_given_up", "mac_access_failures", "mac_too_long", "reassociations",
+        "reassembly_timeouts", "nodes_without_energy", "unfinished", "aborted", "stalls", "switches", "drops", "marks",
+        "retransmits", "undelivered_bytes", "timeouts_per_round",
+    ),
+    "proportion": (
+        "loss_ratio", "drop_ratio", "reordered_ratio", "reorder_3_ratio", "frames_late_ratio", "voice_loss_ratio",
+    ),
+    "time": (
+        "completion_s", "completion_p50_s", "completion_p95_s", "completion_p99_s", "completion_max_s", "fct_s", "fct_p50_s",
+        "fct_p95_s", "fct_p99_s", "fct_p999_s", "fct_max_s", "slowdown", "slowdown_mean", "slowdown_p50", "slowdown_p95",
+        "slowdown_p99", "slowdown_p999", "slowdown_max", "page_load_s", "page_load_p50_s", "page_load_p95_s", "page_load_p99_s",
+        "first_object_s", "startup_s", "breaker_s", "connected_s", "handshake_s", "first_byte_s",
+    ),
+    "scale": ("mos",),
+    "signed": ("position_x", "position_y", "position_z", "qoe", "r_factor"),
+}  # fmt: skip
+"""Metrics by their kind; all others are `positive`, and so are `drops.*` counts."""
+BOUNDS: dict[KindName, tuple[float, float]] = {
+    "share": (0.0, 1.0), "proportion": (0.0, 1.0), "outcome": (0.0, 1.0), "signed": (-math.inf, math.inf),
+}  # fmt: skip
+"""Bounds by kind, of metrics that name none. All others have no upper bound, and none below zero."""
+
+
+def declared(name: str, known: Metric) -> Metric:
+    """Return a metric of the list with its kind and bounds."""
+    kind = next((kind for kind, names in KINDS.items() if name in names), "count" if name.startswith("drops.") else known.kind)
+    bounds = known.bounds if known.bounds != (0.0, math.inf) else BOUNDS.get(kind, known.bounds)
+    return replace(known, kind=kind, bounds=bounds)
