@@ -70,7 +70,9 @@ def claim_sentence(verdict: Verdict) -> str:
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
     numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f", about {count_text(verdict.needed, 'replicate')} would" if verdict.needed else ""
+    # The number of the test whose effect stands here: another test of the claim may need more.
+    needed = outcome.needed if outcome.verdict == "undecided" and outcome.needed else verdict.needed
+    more = f", about {count_text(needed, 'replicate')} would" if needed else ""
     return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 

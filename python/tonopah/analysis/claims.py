@@ -75,7 +75,10 @@ def readings(criterion: Criterion, evidence: Evidence) -> Iterator[Outcome]:
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
         outcome = note_missing(evaluate(criterion, evidence, part, column, label), part)
         outcome = adjust_for_looks(outcome, method_of(criterion, evidence.spec).confidence)
-        yield replace(outcome, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label)
+        kind = part.metric(column).kind
+        yield replace(
+            outcome, kind=kind, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label
+        )
 
 
 def method_of(criterion: Testable, spec: StudySpec) -> stats.Method:

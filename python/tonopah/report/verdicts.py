@@ -7,6 +7,7 @@ from typing import Any
 from tonopah.analysis.answer import Answer
 from tonopah.analysis.claims import Verdict
 from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.testing import POWER
 from tonopah.stats import Estimate, or_none
 from tonopah.store.pack import VERDICTS
 
@@ -69,12 +70,17 @@ def reading_entry(outcome: Outcome) -> dict[str, Any]:
         "reading": outcome.reading or None,
         "verdict": outcome.verdict,
         "sentence": outcome.sentence,
+        "kind": outcome.kind or None,
+        "n": outcome.effect.n,
+        "censored": outcome.effect.longer,
+        "looks": outcome.looks,
         "test": outcome.test or None,
         "effect": estimate_entry(outcome.effect, outcome.unit),
         "p_for": or_none(outcome.p_for),
         "p_against": or_none(outcome.p_against),
         "p_none": or_none(outcome.p_none),
         "needed": outcome.needed,
+        "power": {"probability": POWER, "smallest_effect": or_none(outcome.shows), "replicates": outcome.needed},
     }
 
 
