@@ -66,6 +66,8 @@ class Outcome:
     """The smallest effect, in `unit`, that so many replicates would have shown with 80 %."""
     replicates_for: Callable[[float], int | None] | None = field(default=None, repr=False, compare=False)
     """Replicates that would decide at a level."""
+    interval_at: Callable[[float], Estimate] | None = field(default=None, repr=False, compare=False)
+    """The effect with an interval of another confidence."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,8 @@ def outcome(
     if looks > 1:
         sentence += f" The interval holds for {looks} looks together: its error level is divided by {looks}."
     shows = smallest_effect(shown, looks) if shown else None
-    return Outcome(sentence, effect, unit, p.holds, p.opposite, p.none, test=test, sides=sides, replicates_for=ask, shows=shows)
+    more = {"replicates_for": ask, "shows": shows, "interval_at": shown.interval if shown else None}
+    return Outcome(sentence, effect, unit, p.holds, p.opposite, p.none, test=test, sides=sides, **more)
 
 
 def smallest_effect(quantity: Quantity, looks: int = 1) -> float | None:

@@ -188,7 +188,12 @@ def paired_effect(
         quantity = difference_of(x, y, known.bounds if known.kind in ("scale", "signed") else (0.0, 1.0), known.kind)
         samples = tuple(one - other for one, other in zip(x, y, strict=True))
     floor = (LEAST.get(metric, 0.0) if least is None else least) if KINDS[known.kind].events else 0.0
-    facts = {"subject": average(x), "baseline": average(y), "kind": kind, "identical": bool(both) and x == y and not quantity.undecided} | about
+    facts = {
+        "subject": average(x),
+        "baseline": average(y),
+        "kind": kind,
+        "identical": bool(both) and x == y and not quantity.undecided,
+    } | about
     return Effect(quantity, margin_of(metric, kind) if margin is None else margin, samples, metric=metric, least=floor, **facts)
 
 

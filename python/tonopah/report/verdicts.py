@@ -42,6 +42,7 @@ def claim_entry(verdict: Verdict) -> dict[str, Any]:
         "mechanism": verdict.mechanism or None,
         "needed": verdict.needed,
         "effect": decisive_effect(verdict),
+        "adjusted": adjusted_effect(verdict),
         "p_for": or_none(verdict.p_for),
         "p_against": or_none(verdict.p_against),
         "p_none": or_none(verdict.p_none),
@@ -61,6 +62,12 @@ def decisive_effect(verdict: Verdict) -> dict[str, Any] | None:
     """Return the effect of the decisive reading of a claim; None for one without tests."""
     outcome = verdict.decisive.decisive if verdict.decisive else None
     return estimate_entry(outcome.effect, outcome.unit) if outcome else None
+
+
+def adjusted_effect(verdict: Verdict) -> dict[str, Any] | None:
+    """Return the same with the interval that agrees with the word on the claim, whatever the number of claims and looks."""
+    outcome = verdict.decisive.decisive if verdict.decisive else None
+    return estimate_entry(verdict.adjusted, outcome.unit) if outcome else None
 
 
 def reading_entry(outcome: Outcome) -> dict[str, Any]:
