@@ -113,6 +113,7 @@ METHOD_STUDIES ?= 500
 
 method: $(VENV)/.built ## judge METHOD_STUDIES (500) synthetic studies whose truth is known, and count the wrong verdicts
 	$(PYTHON) python/tests/method_simulation.py $(METHOD_STUDIES)
+	PYTHONPATH=python $(PYTHON) python/tests/method_kinds.py $(METHOD_STUDIES)
 
 MUTATIONS ?= 100000
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from method_kinds import CASES, LEVEL, wrong
 from method_simulation import judge, make_study, simulate
 from scipy.stats import binom
 
@@ -52,3 +53,12 @@ def test_the_simulation_sees_a_method_that_is_wrong(monkeypatch):
 def test_the_same_seed_gives_the_same_verdicts():
     made, tables = make_study(np.random.default_rng(5), "skewed", 8)
     assert [one.verdict for one in judge(made, tables)] == [one.verdict for one in judge(made, tables)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}, {case.what}")
+def test_equal_laws_are_seldom_said_to_differ_whatever_is_measured(case):
+    draw, studies = np.random.default_rng(2), 12
+    rates = np.sum([wrong(case, draw) for _ in range(studies)], axis=0)
+    # Three sizes of each study are not independent: their sum has at most the spread of the studies.
+    assert max(rates[:2]) <= at_most(LEVEL, studies)
+    assert max(rates[2:]) <= at_most(LEVEL, studies)

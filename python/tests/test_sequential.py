@@ -1,5 +1,7 @@
 """Replicates until intervals are narrow: the schedule, what it guarantees, and a study that stops."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -76,11 +78,11 @@ def study(study_document, tmp_path):
 def test_a_study_stops_when_its_differences_are_narrow(study):
     study.run(quiet=True, until=Target(400.0, 12, ("goodput_bps",)))
     reached = study.reached[""]
-    assert (reached.look, reached.looks, reached.replicates, reached.narrow) == (2, 4, 5, True)
+    assert (reached.look, reached.looks, reached.replicates, reached.narrow) == (3, 4, 8, True)
     again = tp.Study.open(study.folder)
     assert again.spec.parts[0].confidence == pytest.approx(confidence(reached.looks))
     text = again.report().read_text()
-    assert "Jennison and Turnbull" in text and "5 replicates after look 2 of 4" in text
+    assert "Jennison and Turnbull" in text and "8 replicates after look 3 of 4" in text
     assert "--until 400% --at-most 12 --metric goodput_bps" in text
 
 
@@ -101,3 +103,22 @@ def test_the_command_line_takes_a_width(study, capsys):
     assert "has no meaning without --until" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main.main(["study", "run", study.source, "--until", "narrow"])
+
+
+def test_reports_at_several_sizes_are_looks(study_document, tmp_path):
+    """Who adds replicates by hand until a word appears looks as often as `--until` does, and the report says so."""
+    from conftest import toml
+
+    test = {"metric": "goodput_bps", "difference": {"of": "cubic"}, "above_percent": 0}
+    study_document |= {"sweep": study_document["sweep"][:1], "quick": {}, "figure": study_document["figure"][:1]}
+    study_document["claim"] = [{"id": "C", "text": "more", "test": test}]
+    (tmp_path / "s.toml").write_text(toml(study_document))
+    found = []
+    for size in (4, 4, 5, 6):
+        made = tp.Study.load(tmp_path / "s.toml")
+        made.run(out=tmp_path / "out", replicates=size, quiet=True)
+        made.report(quiet=True)
+        found.append(json.loads((tmp_path / "out" / "verdicts.json").read_text())["claims"][0]["tests"][0]["readings"][0])
+    assert [round(one["looks"]) for one in found] == [1, 1, 2, 3]
+    assert "3 looks at the data" in found[-1]["sentence"]
+    assert tp.Study.open(tmp_path / "out").spec.parts[0].confidence == pytest.approx(confidence(3))

@@ -1,5 +1,7 @@
 """The verdicts: what each means, how that of a claim follows, and how many replicates would decide."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,9 +82,11 @@ def test_equal_runs_show_equality(statistic):
     document = {"question": "?", "scenario": {}, "statistic": statistic, "compare": {"cc": ["reno", "cubic"]}, "sweep": SWEEP}
     document["claim"] = [{"id": name, "text": name, "test": test} for name, test in tests.items()]
     same, more = claims.judge(parse_spec(document), plan, tables)
-    assert (same.verdict, more.verdict) == ("supported", "no effect")
+    # Ten equal pairs: equality is what all of them show. Without a margin nothing is no effect.
+    assert (same.verdict, more.verdict) == ("supported", "undecided")
     effect = same.tests[0].readings[0].effect
-    assert (effect.value, effect.low, effect.high, effect.n) == (0, 0, 0, 10)
+    assert (effect.value, effect.n) == (0, 10)
+    assert statistic == "median" or (math.isnan(effect.low) and "up to 31 %" in same.tests[0].readings[0].sentence)
 
 
 def test_replicates_of_one_run_are_one_replicate():

@@ -69,8 +69,11 @@ def claim_sentence(verdict: Verdict) -> str:
     if decisive is None or math.isnan(decisive.decisive.effect.value):
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
-    numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f", about {count_text(verdict.needed, 'replicate')} would" if verdict.needed else ""
+    shown = outcome.effect if math.isnan(verdict.adjusted.value) else verdict.adjusted
+    numbers = f"{effect_text(shown, outcome.unit)}, {replicates_text(shown.n)}"
+    # The number of the test whose effect stands here: another test of the claim may need more.
+    needed = outcome.needed if outcome.verdict == "undecided" and outcome.needed else verdict.needed
+    more = f", about {count_text(needed, 'replicate')} would" if needed else ""
     return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 

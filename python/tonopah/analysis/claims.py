@@ -75,7 +75,10 @@ def readings(criterion: Criterion, evidence: Evidence) -> Iterator[Outcome]:
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
         outcome = note_missing(evaluate(criterion, evidence, part, column, label), part)
         outcome = adjust_for_looks(outcome, method_of(criterion, evidence.spec).confidence)
-        yield replace(outcome, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label)
+        kind = part.metric(column).kind
+        yield replace(
+            outcome, kind=kind, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label
+        )
 
 
 def method_of(criterion: Testable, spec: StudySpec) -> stats.Method:
@@ -96,6 +99,9 @@ def adjust_for_looks(outcome: Outcome, confidence: float) -> Outcome:
     looks = (1 - stats.CONFIDENCE) / (1 - confidence)
     adjusted_p = (p if math.isnan(p) else min(1.0, p * looks) for p in (outcome.p_for, outcome.p_against, outcome.p_none))
     p_for, p_against, p_none = adjusted_p
+    if looks > 1 + 1e-9 and not math.isnan(outcome.p_for):
+        seen = f" {looks:g} looks at the data, at as many sizes, are counted in interval and p values."
+        outcome = replace(outcome, sentence=outcome.sentence + seen)
     return replace(outcome, p_for=p_for, p_against=p_against, p_none=p_none, looks=looks)
 
 

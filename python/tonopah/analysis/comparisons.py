@@ -6,14 +6,17 @@ A difference in percent is that of two means, 100 · (mean a / mean b - 1), or t
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tonopah.analysis.evidence import Data, Outcome
+from tonopah.analysis.evidence import Data, Outcome, modes_text, unfinished_text
 from tonopah.analysis.testing import PValues, Rule, decided, lowest, outcome, simultaneous, within
 from tonopah.metrics import show
 from tonopah.spec.claim import BetweenParts, ComparisonCriterion, Order
-from tonopah.stats import Estimate, Quantity
+from tonopah.stats import Estimate, Exact, Mean, Quantity
+from tonopah.stats.kinds import FEWEST_EVENTS
+from tonopah.stats.making import TOO_FEW_EVENTS
 
 
 def order(criterion: Order, group: list[Data]) -> Outcome:
@@ -21,9 +24,11 @@ def order(criterion: Order, group: list[Data]) -> Outcome:
     common = sorted(set.intersection(*(set(data.seeds) for data in group)))
     if not common:
         return Outcome("The algorithms have no replicate in common.")
-    method, labels, unit = group[0].method, criterion.order, "%"
-    means = [data.rows(common).mean(axis=1) for data in group]
-    steps = [method.ratio(high, low) for low, high in itertools.pairwise(means)]
+    method, labels, unit, kind = group[0].method, criterion.order, "%", group[0].metric.kind
+    sides = [data.mean(data.places(common)) for data in group]
+    means = [mean for mean, _ in sides]
+    steps = [method.ratio(high, low, kind, (more, less)) for (low, less), (high, more) in itertools.pairwise(sides)]
+    steps = with_events(steps, *group)
     if any(math.isnan(step.value) or math.isinf(step.value) for step in steps):
         # A metric that is zero for one of them has no ratio, but an order.
         steps = [method.quantity(high - low) for low, high in itertools.pairwise(means)]
@@ -39,23 +44,25 @@ def order(criterion: Order, group: list[Data]) -> Outcome:
     values = ", ".join(f"{label} {show(method.centre(mean))}" for label, mean in zip(labels, means, strict=True))
     sentence = f"{method.statistic.capitalize()}s: {values} {group[0].metric.unit}".rstrip()
     sentence += f"; the effect is {labels[worst + 1]} against {labels[worst]}."
-    return outcome(sentence, simultaneous(steps[worst], method, looks), unit, steps, rule, steps[worst].test, looks=looks)
+    shown = steps[worst]
+    return outcome(sentence, simultaneous(shown, method, looks), unit, steps, rule, shown.test, looks=looks, shown=shown)
 
 
 def difference(criterion: ComparisonCriterion, of: Data, to: Data, names: tuple[str, str]) -> Outcome:
     """Test a difference in percent of one variant (or part) to another against its bound."""
     method, common = of.method, sorted(set(of.seeds) & set(to.seeds))
-    if isinstance(criterion, BetweenParts) and not criterion.paired:
-        a, b, ratio = of.values, to.values, method.independent_ratio
-    elif not common:
+    apart = isinstance(criterion, BetweenParts) and not criterion.paired
+    if not common and not apart:
         return Outcome("They have no complete replicate in common.")
-    else:
-        a, b, ratio = of.rows(common), to.rows(common), method.ratio
+    rows = [None if apart else data.places(common) for data in (of, to)]
+    ratio = method.independent_ratio if apart else method.ratio
     if criterion.points == "mean":
-        points = [(a.mean(axis=1), b.mean(axis=1))]
+        sides = [[data.mean(chosen) for data, chosen in zip((of, to), rows, strict=True)]]
     else:
-        points = [(a[:, i], b[:, i]) for i in range(len(of.labels))]
-    ratios = [ratio(*pair) for pair in points]
+        sides = [[data.at_point(i, chosen) for data, chosen in zip((of, to), rows, strict=True)] for i in range(len(of.labels))]
+    points = [(a, b) for (a, _), (b, _) in sides]
+    ratios = [ratio(a, b, of.metric.kind, (more, less)) for (a, more), (b, less) in sides]
+    ratios = with_events(ratios, of, to)
     if any(math.isnan(one.value) or math.isinf(one.value) for one in ratios):
         return Outcome(f"{names[1]} is zero there, so that a difference in percent has no meaning.")
     rule = rule_of(criterion, method.alpha)
@@ -68,9 +75,17 @@ def difference(criterion: ComparisonCriterion, of: Data, to: Data, names: tuple[
         sentence += f" at {of.labels[best]}, the {extreme} of {len(points)} points"
     if criterion.bound == "published":
         sentence += f"; {published_note(criterion.percent, effect)}"
-    sides = 1 if criterion.bound in ("above", "below") else 2
     test = ratios[best].test if criterion.bound != "within" else f"{ratios[best].test}, two one-sided"
-    return outcome(f"{sentence}.", effect, "%", ratios, rule, test, sides, looks)
+    groups = "".join(modes_text(name, values, of) for name, values in zip(names, points[best], strict=True))
+    said = f"{sentence}.{groups}{unfinished_text(of, to)}"
+    return outcome(said, effect, "%", ratios, rule, test, 1 if criterion.bound in ("above", "below") else 2, looks, ratios[best])
+
+
+def with_events(ratios: list[Quantity], *sides: Data) -> list[Quantity]:
+    """Return comparisons that decide nothing where a proportion is of too few events on all sides together."""
+    if sides[0].metric.kind != "proportion" or not sum(one.events for one in sides) < FEWEST_EVENTS:
+        return ratios
+    return [replace(one, undecided=TOO_FEW_EVENTS) if isinstance(one, Mean | Exact) else one for one in ratios]
 
 
 def rule_of(criterion: ComparisonCriterion, alpha: float) -> Rule:

@@ -10,6 +10,7 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.tables import values_at
 from tonopah.metrics import Metric, lower, show
+from tonopah.metrics.kinds import EVENTS, known_share
 from tonopah.spec.claim import BetweenParts, Bound, ComparisonCriterion, Difference, Order, Trend
 from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate, Method
@@ -58,9 +59,15 @@ class Outcome:
     label: str = ""
     """Algorithm, where the criterion has several; the readings of one label are definitions of one quantity."""
     looks: float = 1.0
-    """Looks at the data that the p values are adjusted for: more than one with `--until`."""
+    """Looks at the data that the p values are adjusted for: more than one with `--until`, or at several sizes."""
+    kind: str = ""
+    """What is measured (stats/kinds.py)."""
+    shows: float | None = None
+    """The smallest effect, in `unit`, that so many replicates would have shown with 80 %."""
     replicates_for: Callable[[float], int | None] | None = field(default=None, repr=False, compare=False)
     """Replicates that would decide at a level."""
+    interval_at: Callable[[float], Estimate] | None = field(default=None, repr=False, compare=False)
+    """The effect with an interval of another confidence."""
 
 
 @dataclass(frozen=True)
@@ -73,16 +80,31 @@ class Data:
     at: list[float]
     metric: Metric
     method: Method
+    longer: np.ndarray
+    """Which values are only known to be larger: times until something that had not happened."""
+
+    events: float = math.nan
+    """Events that a proportion is of, in all replicates and points together; NaN where nobody counted them."""
+
+    def mean(self, rows: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for each replicate or those of some rows, the mean over the points, and whether it is a lower bound."""
+        chosen = slice(None) if rows is None else rows
+        return self.values[chosen].mean(axis=1), self.longer[chosen].any(axis=1)
+
+    def at_point(self, i: int, rows: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same at one point."""
+        chosen = slice(None) if rows is None else rows
+        return self.values[chosen, i], self.longer[chosen, i]
+
+    def places(self, seeds: list[int]) -> list[int]:
+        """Return where the rows of these replicates are."""
+        return [self.seeds.index(seed) for seed in seeds]
 
     @property
     def bounds(self) -> stats.Bounds:
         """Bounds of the metric in display units."""
         low, high = self.metric.bounds
         return low * self.metric.factor, high * self.metric.factor
-
-    def rows(self, seeds: list[int]) -> np.ndarray:
-        """Return the rows of these replicates."""
-        return self.values[[self.seeds.index(seed) for seed in seeds]]
 
     def text(self, value: float) -> str:
         """Format a value with the unit of the metric."""
@@ -116,13 +138,21 @@ class Evidence:
 
         metric, table = part.metric(column), self.tables[part.id]
         points = self.points(part, criterion)
-        columns = [values_at(table[table["run"].isin(point.runs)], column, label, point.values) for point in points]
+        rows = [table[table["run"].isin(point.runs)] for point in points]
+        columns = [values_at(here, column, label, point.values) for here, point in zip(rows, points, strict=True)]
         complete = pd.concat(columns, axis=1).dropna() if columns else pd.DataFrame()
         if len(complete) > 1 and (complete == complete.iloc[0]).all(axis=None) and self.is_one_run(table, label, points):
             complete = complete.iloc[:1]
         values = complete.to_numpy(dtype=float) * metric.factor
+        longer = np.zeros(values.shape, bool)
+        for place, (here, point) in enumerate(zip(rows, points, strict=True)):
+            longer[:, place] = only_longer(here, column, label, point.values).reindex(complete.index, fill_value=False)
+        counts = EVENTS.get(column, f"{column}.events")
+        counted = [values_at(here, counts, label, point.values).sum() for here, point in zip(rows, points, strict=True)]
+        events = float(sum(counted)) if counts in table.columns else math.nan
         at = [point.values[criterion.over] for point in points] if criterion.over else list(range(len(points)))
-        return Data(values, list(complete.index), [point.name for point in points], positions(at)[0], metric, part.method)
+        names = [point.name for point in points]
+        return Data(values, list(complete.index), names, positions(at)[0], metric, part.method, longer, events)
 
     def is_one_run(self, table: "pd.DataFrame", label: str, points: list[DesignPoint]) -> bool:
         """Tell whether all replicates of a variant at these points are one run: nothing in its world is random.
@@ -142,6 +172,17 @@ class Evidence:
             if len(rows.drop_duplicates()) > 1:
                 return False
         return True
+
+
+def only_longer(table: "pd.DataFrame", column: str, label: str, where: Mapping[str, Any]) -> "pd.Series[bool]":
+    """Tell, by seed, which values of a time are only known to be larger: of what did not end before the run did."""
+    if limit := known_share(column):
+        return values_at(table, limit[0], label, where) < limit[1] - 1e-9
+    found = values_at(table, column, label, where) * 0.0
+    for name in (f"{column}.unfinished", f"{column}.censored"):
+        if name in table.columns:
+            found += values_at(table, name, label, where)
+    return found > 0
 
 
 def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[DesignPoint]:
@@ -173,6 +214,23 @@ def design_points(part: Part, plan: "PartPlan") -> list[DesignPoint]:
 def point_text(part: Part, values: Mapping[str, Any]) -> str:
     """Return the values of the axes at a point in words."""
     return ", ".join(f"{part.axis_label(axis)} = {value}" for axis, value in values.items())
+
+
+def modes_text(name: str, values: np.ndarray, data: Data) -> str:
+    """Return a sentence on replicates that fall into two groups: how many of which, and the worst; empty if they do not."""
+    found = stats.modes(values)
+    if found is None:
+        return ""
+    low, high = found
+    groups = [f"in {len(group)} of {len(values)} runs {data.text(float(np.median(group)))}" for group in (low, high)]
+    return f" Two groups: {name} has {', '.join(groups)}; the extremes are {show(low[0])} and {data.text(float(high[-1]))}."
+
+
+def unfinished_text(*sides: Data) -> str:
+    """Return a sentence on replicates whose time is only known to be longer; empty if there are none."""
+    count, whole = sum(int(one.longer.sum()) for one in sides), sum(one.longer.size for one in sides)
+    said = "had not ended in time: it is at least what stands here, and the comparison is by ranks"
+    return f" In {count} of {whole} values what is measured {said}." if count else ""
 
 
 def where_text(part: Part, criterion: Testable) -> str:

@@ -75,7 +75,7 @@ class Request:
         return (values_at(self.table, self.name, algorithm, where).dropna() * self.metric.factor).tolist()
 
     def change(self, algorithm: str, where: Where) -> Estimate:
-        """Return the difference to the baseline in percent; nothing is shown of one without bounds."""
+        """Return the difference to the baseline in percent; nothing is shown of one to next to nothing."""
         found = difference(self.table, self.name, algorithm, self.baseline, where, self.method)
         return Estimate(math.nan, math.nan, math.nan, found.n) if found.unbounded else found
 
@@ -184,9 +184,12 @@ def ecdf(request: Request) -> FigureData:
 
     series = []
     for i, algorithm in enumerate(request.algorithms):
-        column = request.table[request.table["algorithm"] == algorithm][request.name]
-        values = np.sort(pd.to_numeric(column, errors="coerce").dropna().to_numpy(float)) * request.metric.factor
-        share = np.arange(1, len(values) + 1) / max(1, len(values))
+        mine = request.table[request.table["algorithm"] == algorithm]
+        values = np.sort(pd.to_numeric(mine[request.name], errors="coerce").dropna().to_numpy(float)) * request.metric.factor
+        # What did not end lasts longer than what did: the curve ends at the share that is known.
+        until_the_end = request.name in ("completion_s", "fct_s") and "unfinished_s" in mine.columns
+        never = int(mine["unfinished_s"].notna().sum()) if until_the_end else 0
+        share = np.arange(1, len(values) + 1) / max(1, len(values) + never)
         series.append(Series(algorithm, i, as_numbers(values), as_numbers(share), n=[len(values)]))
     axis = FigureAxis(request.name, request.metric.label, request.metric.unit, log="x" in request.log)
     counts = ", ".join(f"{one.label} {one.n[0]}" for one in series)

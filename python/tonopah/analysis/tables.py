@@ -15,6 +15,7 @@ import numpy as np
 
 from tonopah.errors import InputError
 from tonopah.metrics import Metric, count_text
+from tonopah.metrics import metric as describe
 from tonopah.runs.summary import workload_columns
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
@@ -210,7 +211,7 @@ def equals(column: "pd.Series", value: Any) -> "NDArray[np.bool_]":
 def estimate(table: "pd.DataFrame", shown: Metric, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
     """Return the mean (or median, or share) of a metric over replicates, with its interval, at one point."""
     values = sample_at(table, shown.column, algorithm, where).values
-    return method.interval(values, shown.bounds, outcomes=shown.outcomes)
+    return method.interval(values, shown.bounds, shown.kind)
 
 
 def difference(
@@ -219,7 +220,7 @@ def difference(
     """Return the paired difference to the baseline in percent at one point; replicates are paired by seed."""
     mine, base = (sample_at(table, metric, label, where) for label in (algorithm, baseline))
     _, i, j = np.intersect1d(mine.seeds, base.seeds, assume_unique=True, return_indices=True)
-    return method.difference_percent(mine.values[i], base.values[j])
+    return method.difference_percent(mine.values[i], base.values[j], describe(metric).kind)
 
 
 def is_measured(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:

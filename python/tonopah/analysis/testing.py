@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tonopah.analysis.evidence import Outcome
-from tonopah.stats import FEWEST, Estimate, Method, Quantity, confidence_of_each
+from tonopah.stats import CONFIDENCE, FEWEST, Estimate, Mean, Method, Quantity, confidence_of_each, t_quantile
 
 POWER = 0.8
 """Probability with which the replicates that are said to be needed decide, if the effect is the observed one."""
@@ -45,8 +45,12 @@ def outcome(
     test: str,
     sides: int = 1,
     looks: int = 1,
+    shown: Quantity | None = None,
 ) -> Outcome:
-    """Return the outcome of a test: its p values, or what is missing where there are too few replicates."""
+    """Return the outcome of a test: its p values, or what is missing where there are too few replicates.
+
+    `shown` is the quantity of the effect, which says why it has no interval or decides nothing.
+    """
     n = min(quantity.n for quantity in quantities)
     ask = partial(needed, tuple(quantities), rule)
     if n == 1:
@@ -57,9 +61,32 @@ def outcome(
             f"{sentence} {few}", effect, unit, verdict="undecided", test=test, sides=sides, replicates_for=ask if n > 1 else None
         )
     p = rule(quantities)
+    if shown and (why := shown.undecided or (shown.no_interval if math.isnan(effect.low) else "")):
+        sentence += f" No interval: {why}."
     if looks > 1:
         sentence += f" The interval holds for {looks} looks together: its error level is divided by {looks}."
-    return Outcome(sentence, effect, unit, p.holds, p.opposite, p.none, test=test, sides=sides, replicates_for=ask)
+    shows = smallest_effect(shown, looks) if shown else None
+    more = {"replicates_for": ask, "shows": shows, "interval_at": shown.interval if shown else None}
+    return Outcome(sentence, effect, unit, p.holds, p.opposite, p.none, test=test, sides=sides, **more)
+
+
+def smallest_effect(quantity: Quantity, looks: int = 1) -> float | None:
+    """Return the smallest change from nothing that as many replicates of the same spread would have shown with `POWER`.
+
+    In the unit of the quantity, upwards: the critical value and the quantile of the power, in standard errors (normal
+    approximation). None where the spread says nothing of it.
+    """
+    from scipy.special import ndtri
+
+    normal = quantity if isinstance(quantity, Mean) else getattr(quantity, "spread", None)
+    if not isinstance(normal, Mean) or not normal.judged or normal.certain or quantity.undecided:
+        return None
+    alpha = (1 - CONFIDENCE) / 2 / looks
+    if quantity.fewest > quantity.n:
+        return None
+    way = normal.error * (t_quantile(1 - alpha, normal.degrees) + float(ndtri(POWER)))
+    zero = normal.scale.forward(0.0) if math.isfinite(normal.scale.forward(0.0)) else normal.scale.forward(normal.value)
+    return normal.scale.back(zero + way) - (0.0 if math.isfinite(normal.scale.forward(0.0)) else normal.value)
 
 
 def needed(quantities: Sequence[Quantity], rule: Rule, alpha: float) -> int | None:
@@ -76,7 +103,7 @@ def needed(quantities: Sequence[Quantity], rule: Rule, alpha: float) -> int | No
         p = rule([quantity.at(n) for quantity in quantities])
         return any(value < level for value in (p.holds, p.opposite, p.none))
 
-    low = max(FEWEST - 1, min(quantity.n for quantity in quantities))
+    low = max(*(quantity.fewest - 1 for quantity in quantities), min(quantity.n for quantity in quantities))
     high = low + 1
     while not decides(high):
         if high >= MOST_NEEDED:
@@ -91,13 +118,11 @@ def needed(quantities: Sequence[Quantity], rule: Rule, alpha: float) -> int | No
 def within(quantity: Quantity, margin: float | None) -> float:
     """Return the p value of "it is within ± this many percent" by two one-sided tests.
 
-    D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680. Without a margin only a change of exactly zero in every
-    replicate is within it.
+    D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680. Without a margin nothing is: replicates that agree are no
+    certainty.
     """
-    if not quantity.judged:
+    if not quantity.judged or margin is None:
         return 1.0
-    if margin is None:
-        return 0.0 if quantity.certain and quantity.p_greater(0.0) == quantity.p_less(0.0) else 1.0
     return max(quantity.p_greater(-margin), quantity.p_less(margin))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tonopah import stats
-from tonopah.analysis.evidence import Data, Outcome
+from tonopah.analysis.evidence import Data, Outcome, modes_text
 from tonopah.analysis.testing import PValues, decided, lowest, outcome, simultaneous, within
 from tonopah.metrics import show
 from tonopah.spec.claim import Bound, Trend
@@ -188,7 +188,8 @@ def threshold(criterion: Bound, data: Data) -> Outcome:
     """Test "above" or "below" a bound at every point, one-sided at each. The opposite: some point is on the other side."""
     above, bound, method = criterion.side == "above", criterion.limit * data.metric.factor, data.method
     outcomes = data.metric.outcomes
-    points = [method.quantity(column, data.bounds, outcomes=outcomes) for column in data.values.T]
+    columns = [data.at_point(i) for i in range(len(data.labels))]
+    points = [method.quantity(values, data.bounds, data.metric.kind, longer) for values, longer in columns]
 
     def rule(quantities: Sequence[Quantity]) -> PValues:
         over, under = [q.p_greater(bound) for q in quantities], [q.p_less(bound) for q in quantities]
@@ -201,4 +202,12 @@ def threshold(criterion: Bound, data: Data) -> Outcome:
     if len(points) == 1:
         sentence = f"The effect is the {statistic} at {data.labels[0]}."
     shown = simultaneous(points[worst], method, looks)
-    return outcome(sentence, shown, data.metric.unit, points, rule, points[worst].test, looks=looks)
+    sentence += "" if outcomes else modes_text("it", columns[worst][0], data)
+    if int(columns[worst][1].sum()):
+        sentence += f" {percentile_longer(columns[worst][1])}"
+    return outcome(sentence, shown, data.metric.unit, points, rule, points[worst].test, looks=looks, shown=points[worst])
+
+
+def percentile_longer(longer: np.ndarray) -> str:
+    """Return in how many replicates a time is only known to be longer."""
+    return f"In {int(longer.sum())} of {len(longer)} replicates what is measured had not ended: it is at least that long."

@@ -32,7 +32,7 @@ from tonopah.analysis.evidence import VERDICTS, Outcome
 from tonopah.metrics import count_text
 from tonopah.spec.claim import Claim, Criterion, FigureName, NotTestable
 from tonopah.spec.model import StudySpec
-from tonopah.stats import CONFIDENCE
+from tonopah.stats import CONFIDENCE, NOT_MEASURED, Estimate
 
 
 def needs(one: "Outcome | Judgement") -> int:
@@ -70,6 +70,8 @@ class Verdict:
     p_none: float = math.nan
     needed: int | None = None
     """Replicates that would decide it, where it is undecided."""
+    adjusted: Estimate = NOT_MEASURED
+    """The decisive effect with the interval of the level that Holm's adjustment leaves the claim, which agrees with the word."""
     figure: FigureName | None = None
     """The figure that decides it: that of the claim, or one of metric and axis of the decisive test."""
 
@@ -187,7 +189,23 @@ def decide(claim: Claim, tests: list[Judgement], p_values: tuple[float, float, f
     if verdict == "undecided":
         level = ALPHA / max(1, len(spec.claims))
         found = replace(found, needed=claim_needed(tests, alone, level))
+    found = replace(found, adjusted=adjusted_interval(found, len(spec.claims)))
     return replace(found, sentence=sentence_of(found, alone))
+
+
+def adjusted_interval(verdict: Verdict, claims: int) -> Estimate:
+    """Return the effect of the decisive reading with the interval that agrees with the word on the claim.
+
+    Its error is divided by what Holm multiplied the p value with; by the number of claims where nothing is decided.
+    """
+    outcome = verdict.decisive.decisive if verdict.decisive else None
+    if outcome is None or outcome.interval_at is None:
+        return outcome.effect if outcome else NOT_MEASURED
+    of = {"supported": (verdict.p_for, p_supported), "contradicted": (verdict.p_against, p_contradicted)}
+    p, raw = of.get(verdict.verdict, (math.nan, p_no_effect))
+    before = raw(counted(verdict.tests))
+    factor = p / before if verdict.verdict in of and before > 0 and p < 1 else claims
+    return outcome.interval_at(1 - (1 - CONFIDENCE) / max(1.0, factor) / outcome.looks)
 
 
 def claim_needed(tests: list[Judgement], alone: str, level: float) -> int | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tonopah.analysis.sequential import confidence
 from tonopah.judge.metrics import label
-from tonopah.stats import Estimate, Mean, confidence_of_each, holm, mean_of
+from tonopah.stats import Estimate, Exact, Mean, confidence_of_each, difference_of, holm, mean_of, ratio_of
 from tonopah.stats.kinds import KINDS
 
 LEVEL = 0.05
@@ -60,7 +60,7 @@ def compared(kind: str, metric: str, mine: float, theirs: float) -> float:
 class Effect:
     """A quantity made of paired differences, where it is from, and what it shows."""
 
-    quantity: Mean
+    quantity: Mean | Exact
     margin: float
     samples: tuple[float, ...] = ()
     """The differences, one for each replicate."""
@@ -109,7 +109,9 @@ class Effect:
 
     @property
     def equivalent(self) -> bool:
-        """Tell whether it is shown to be within the margin."""
+        """Tell whether it is shown to be within the margin; the same runs are."""
+        if self.identical:
+            return True
         found = self.quantity.interval(confidence_of_each(self.equivalence, self.looks))
         return -self.margin <= found.low and found.high <= self.margin
 
@@ -150,6 +152,7 @@ class Effect:
 
 def effect_of(samples: Sequence[float], margin: float, **about: Any) -> Effect:
     """Return the effect of paired differences, one value for each replicate."""
+    about = {"identical": bool(samples) and not any(samples)} | about
     return Effect(mean_of(samples), margin, tuple(samples), **about)
 
 
@@ -177,11 +180,28 @@ def paired_effect(
     known = label(metric)
     kind: EffectKind = "difference" if KINDS[known.kind].effect == "difference" else "log"
     both = sorted(set(mine) & set(theirs))
-    samples = [compared(kind, metric, mine[k], theirs[k]) for k in both]
     x, y = ([values[k] for k in both] for values in (mine, theirs))
+    if kind == "log":
+        quantity: Mean | Exact = ratio_of(x, y, known.kind).logarithmic()
+        samples = tuple(log_ratio(one, other) for one, other in zip(x, y, strict=True))
+    else:
+        quantity = difference_of(x, y, known.bounds if known.kind in ("scale", "signed") else (0.0, 1.0), known.kind)
+        samples = tuple(one - other for one, other in zip(x, y, strict=True))
     floor = (LEAST.get(metric, 0.0) if least is None else least) if KINDS[known.kind].events else 0.0
-    facts = {"subject": average(x), "baseline": average(y), "kind": kind, "identical": bool(both) and x == y} | about
-    return effect_of(samples, margin_of(metric, kind) if margin is None else margin, metric=metric, least=floor, **facts)
+    facts = {
+        "subject": average(x),
+        "baseline": average(y),
+        "kind": kind,
+        "identical": bool(both) and x == y and not quantity.undecided,
+    } | about
+    return Effect(quantity, margin_of(metric, kind) if margin is None else margin, samples, metric=metric, least=floor, **facts)
+
+
+def log_ratio(one: float, other: float) -> float:
+    """Return the logarithm of a ratio: 0 where both are zero, infinite where one is."""
+    if one <= 0 or other <= 0:
+        return 0.0 if one <= 0 and other <= 0 else math.copysign(math.inf, one - other)
+    return math.log(one / other)
 
 
 def adjusted(effects: Sequence[Effect]) -> list[Effect]:

@@ -8,10 +8,12 @@ then is "not converged". The numbers are ours.
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from tonopah.judge.definitions import World
 from tonopah.judge.worlds import WIRE_BYTES, bits_per_second, queue_limit, rtts_of, seconds
+from tonopah.stats import CONFIDENCE, t_quantile
 
 EPOCHS = 20
 """Epochs that the slowest flow has in the measured interval."""
@@ -41,16 +43,17 @@ def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequenc
         Epochs of the slowest flow, by replicate; half of the replicates have enough.
     first, second : sequence of float
         A share in the halves of the interval, by replicate. They agree if their difference is within a quarter of the margin, or
-        is not larger than its own standard error over replicates.
+        if its 95 % interval over replicates has zero (one standard error would turn down a third of all settled arms).
     margin : float
         The difference of the share that counts.
     """
     if not counts or sorted(counts)[len(counts) // 2] < EPOCHS:
         return False
     drift = [later - earlier for earlier, later in zip(first, second, strict=True)]
-    mean = sum(drift) / len(drift) if drift else 0.0
-    spread = sum((one - mean) ** 2 for one in drift) / (len(drift) - 1) if len(drift) > 1 else 0.0
-    return abs(mean) <= max(AGREE * margin, math.sqrt(spread / max(1, len(drift))))
+    if not drift or abs(fmean(drift)) <= AGREE * margin:
+        return True
+    count = len(drift)
+    return count > 1 and abs(fmean(drift)) <= t_quantile((1 + CONFIDENCE) / 2, count - 1) * stdev(drift) / math.sqrt(count)
 
 
 def limit_s(world: World) -> float:

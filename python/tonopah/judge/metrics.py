@@ -248,7 +248,7 @@ LABELS = {
     "sent_after_timeout": Metric("Sent after the first time-out", *COUNT, "Data packets sent again from the first time-out on"),
     "trips": Metric("Trips of the breaker", "", 1.0, "More than 10 % of loss in three windows of 5 s in a row"),
     "last_completion_s": Metric("Last completion", *MS, "Completion of the last connection of a round, mean over rounds"),
-    "mos": Metric("Opinion score", "", 1.0, "Mean opinion score of speech by the E-model (ITU-T G.107)"),
+    "mos": Metric("Opinion score", "", 1.0, "Mean opinion score of speech by the E-model (ITU-T G.107)", bounds=(1.0, 4.5)),
     "slowdown": Metric("Slowdown", "", 1.0, "Completion time / that over the empty path"),
     "delay_p95_s": Metric("Delay, 95th percentile", *MS, "95th percentile of the one-way delay"),
     "energy_j_per_byte": Metric("Energy per byte", "µJ", 1e6, "Energy of all radios / payload bytes received"),

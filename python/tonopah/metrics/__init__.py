@@ -17,7 +17,10 @@ RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
     "give none, but for timestamps (RFC 6298 §3, RFC 7323 §4); percentiles are within 1 % of the value"
 )
-COMPLETIONS = "{} of the completion times of the flows that completed, by nearest rank"
+COMPLETIONS = (
+    "{} of the completion times of one run's flows; those that did not complete lasted at least until its end (product-limit "
+    "estimate of Kaplan and Meier, 1958): beyond `completion_known_share` it is a lower bound"
+)
 
 FORWARD = "all packets from source to sink, those of the handshake included (the forward direction of RFC 5103 §2)"
 
@@ -153,7 +156,8 @@ METRICS = {
         "Completion time",
         "s",
         1.0,
-        "Start of the flow to its last byte delivered; of all flows the mean over those that completed",
+        "Start of the flow to its last byte delivered; of all flows the mean, restricted to the longest time where some did not "
+        "complete",
     ),
     "completion_p50_s": Metric("Completion time, median", "s", 1.0, COMPLETIONS.format("Median")),
     "completion_p95_s": Metric("Completion time, 95th percentile", "s", 1.0, COMPLETIONS.format("95th percentile")),
@@ -163,8 +167,14 @@ METRICS = {
         "Flows not completed",
         "flows",
         1.0,
-        "Flows with an end that had not reached it when the run ended; no completion time has them",
+        "Flows with an end that had not reached it when the run ended",
     ),
+    "completion_known_share": Metric(
+        "Known completion times",
+        *PERCENT,
+        "Share of the flows with an end whose completion time is known (product-limit estimate)",
+    ),
+    "unfinished_s": Metric("Unfinished after", "s", 1.0, "How long a flow had lasted that has an end and did not reach it"),
     "start_s": Metric("Start", "s", 1.0, "Time at which the flow starts"),
     "connected_s": Metric("Handshake", *MS, "Start of the flow to the end of its handshake (RFC 9293 §3.5)"),
     "jain": Metric(

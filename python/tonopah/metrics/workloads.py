@@ -1,6 +1,6 @@
 """The metrics of workloads, of their flows and series. docs/workloads.md shows them."""
 
-from tonopah.metrics.metric import MBPS, MS, Metric
+from tonopah.metrics.metric import MBPS, MS, PERCENT, Metric
 
 FCT = "{} from the arrival of a flow of a workload, when its SYN leaves, to the last byte read in order"
 IDEAL = (
@@ -46,7 +46,13 @@ WORKLOADS = {
     "bytes": Metric("Bytes of flows", "kB", 1e-3, "Sizes of these flows together"),
     "finished": Metric("Flows finished", "flows", 1.0, "Those of them whose last byte was read in order before the run ended"),
     "aborted": Metric("Flows aborted", "flows", 1.0, "Those of them that TCP gave up (RFC 9293 §3.8.3)"),
-    "unfinished": Metric("Flows unfinished", "flows", 1.0, "Those of them that were under way at the end; no time has them"),
+    "unfinished": Metric("Flows unfinished", "flows", 1.0, "Those of them that were under way at the end"),
+    "fct_known_share": Metric(
+        "Known completion times",
+        *PERCENT,
+        "Share of the flows whose time is known: those under way at the end and those given up lasted at least as long as they "
+        "did (product-limit estimate of Kaplan and Meier, 1958); a percentile beyond it is a lower bound, a mean is restricted",
+    ),
     "unfinished_age_max_s": Metric("Oldest unfinished flow", "s", 1.0, "Age at the end of the oldest flow that was under way"),
     "carried_bps": Metric("Carried load", *MBPS, "Bytes of the workload read in order in the measurement interval, per second"),
     "load_offered": Metric("Offered load of the link", "", 1.0, "Offered bits per second / rate of the link of `load`"),

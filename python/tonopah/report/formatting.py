@@ -34,7 +34,7 @@ def decimals(found: Estimate) -> int:
 
 
 def difference_text(change: Estimate | None) -> str:
-    """Return a difference in percent with its interval; empty if it was not measured or its interval is unbounded."""
+    """Return a difference in percent with its interval; empty if it was not measured or is one to next to nothing."""
     if change is None or math.isnan(change.value) or change.unbounded:
         return ""
     interval = f" [{change.low:+.2f}, {change.high:+.2f}]" if not math.isnan(change.low) else ""

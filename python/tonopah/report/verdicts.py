@@ -7,6 +7,7 @@ from typing import Any
 from tonopah.analysis.answer import Answer
 from tonopah.analysis.claims import Verdict
 from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.testing import POWER
 from tonopah.stats import Estimate, or_none
 from tonopah.store.pack import VERDICTS
 
@@ -41,6 +42,7 @@ def claim_entry(verdict: Verdict) -> dict[str, Any]:
         "mechanism": verdict.mechanism or None,
         "needed": verdict.needed,
         "effect": decisive_effect(verdict),
+        "adjusted": adjusted_effect(verdict),
         "p_for": or_none(verdict.p_for),
         "p_against": or_none(verdict.p_against),
         "p_none": or_none(verdict.p_none),
@@ -62,6 +64,12 @@ def decisive_effect(verdict: Verdict) -> dict[str, Any] | None:
     return estimate_entry(outcome.effect, outcome.unit) if outcome else None
 
 
+def adjusted_effect(verdict: Verdict) -> dict[str, Any] | None:
+    """Return the same with the interval that agrees with the word on the claim, whatever the number of claims and looks."""
+    outcome = verdict.decisive.decisive if verdict.decisive else None
+    return estimate_entry(verdict.adjusted, outcome.unit) if outcome else None
+
+
 def reading_entry(outcome: Outcome) -> dict[str, Any]:
     """Return one reading of a test: what was asked, and what the runs say."""
     return {
@@ -69,12 +77,17 @@ def reading_entry(outcome: Outcome) -> dict[str, Any]:
         "reading": outcome.reading or None,
         "verdict": outcome.verdict,
         "sentence": outcome.sentence,
+        "kind": outcome.kind or None,
+        "n": outcome.effect.n,
+        "censored": outcome.effect.longer,
+        "looks": outcome.looks,
         "test": outcome.test or None,
         "effect": estimate_entry(outcome.effect, outcome.unit),
         "p_for": or_none(outcome.p_for),
         "p_against": or_none(outcome.p_against),
         "p_none": or_none(outcome.p_none),
         "needed": outcome.needed,
+        "power": {"probability": POWER, "smallest_effect": or_none(outcome.shows), "replicates": outcome.needed},
     }
 
 

@@ -48,6 +48,8 @@ class FlowSummary:
     recovery_count: int | None
     completion_s: float | None
     """From the start to the acknowledgment of the last byte, if it has one."""
+    unfinished_s: float | None = None
+    """How long it had lasted, if it has an end and did not reach it."""
     workload: str | None = None
     """The workload that it is of; what follows is None of a flow that the scenario lists."""
     class_: str | None = None
@@ -73,6 +75,8 @@ class WorkloadSummary:
     finished: int
     aborted: int
     unfinished: int
+    fct_known_share: float | None
+    """Share of the flows whose time is known; a percentile beyond it is a lower bound."""
     fct_s: float | None
     """From the arrival of a flow to the last byte read in order; mean over flows."""
     fct_p50_s: float | None

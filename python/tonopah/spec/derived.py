@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from tonopah.metrics import METRICS, metric, show
+from tonopah.metrics.kinds import EVENTS
 from tonopah.metrics.metric import Metric
 from tonopah.runs.simulation import SERIES
 from tonopah.spec.validation import (
@@ -282,6 +283,22 @@ class OverFlows(Derived):
     def needs(self) -> tuple[str, ...]:
         """Names of the series that it reads: none without an interval."""
         return (RATES[self.metric],) if self.window_s else ()
+
+    @property
+    def until_the_end(self) -> bool:
+        """Whether it is made of times from the start of a flow to its end, which some flows may not have reached."""
+        return self.metric in ("completion_s", "fct_s")
+
+    def columns(self) -> dict[str, Metric]:
+        """Return its value; of proportions of events also their number, of times to the end of a flow how many had not ended."""
+        made = self.value_columns()
+        if (event := EVENTS.get(self.metric)) and not self.from_series:
+            text = f"{metric(event).label} of the flows of {self.name}"
+            return made | self.column("events", f"{self.title}: events", "packets", 1.0, text, kind="count")
+        if not self.until_the_end:
+            return made
+        text = f"Flows of {self.name} that had not ended: they count with what they had lasted"
+        return made | self.column("unfinished", f"{self.title}: unfinished", "flows", 1.0, text, kind="count")
 
     @property
     def read(self) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tonopah.metrics.kinds import EVENTS
 from tonopah.spec.derived import (
     SUMMED,
     Average,
@@ -63,11 +64,18 @@ def from_flows(derived: Sequence[Derived], flows: Sequence[Mapping[str, Any]]) -
     """Return the columns of all derived metrics of a run that read its flows, given as flat rows."""
     values: dict[str, float | None] = {}
     for metric in (metric for metric in derived if isinstance(metric, OverFlows) and not metric.from_series):
-        chosen = {flow["flow"]: flow.get(metric.metric) for flow in flows if not metric.read or flow["flow"] in metric.read}
+        mine = {flow["flow"]: flow for flow in flows if not metric.read or flow["flow"] in metric.read}
+        # What did not finish lasted at least as long as it did.
+        longer = {flow: row["unfinished_s"] for flow, row in mine.items() if metric.until_the_end and row.get("unfinished_s")}
+        chosen = {flow: row.get(metric.metric) for flow, row in mine.items()} | longer
         known = {flow: value for flow, value in chosen.items() if value is not None}
         complete = known and len(known) == len(chosen) and (not metric.read or len(chosen) == len(metric.read))
         value = combine(metric, known) if complete else float("nan")
         values[metric.name] = None if np.isnan(value) else value
+        if event := EVENTS.get(metric.metric):
+            values[f"{metric.name}.events"] = float(sum(row.get(event) or 0 for row in mine.values()))
+        if metric.until_the_end:
+            values[f"{metric.name}.unfinished"] = float(len(longer))
     return values
 
 

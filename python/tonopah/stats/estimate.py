@@ -1,7 +1,7 @@
 """Estimates of one sample with their intervals."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ CONFIDENCE = 0.95
 FEWEST = 4
 """Fewer replicates give no interval and no p value in a study: with three, the t interval of a mean reaches 4.3 standard errors
 on each side, and whether they are normal cannot be seen."""
+NEXT_TO_NOTHING = 1000.0
+"""A difference of so many percent without an interval is one to next to nothing."""
 ROUNDING = 1e-12
 """Values that differ by less than this share of the largest differ by rounding only."""
 
@@ -25,21 +27,24 @@ class Estimate:
         The estimate and the bounds of its interval, in the unit of the sample; the bounds are NaN where `n` allows none.
     n : int
         Replicates that it rests on.
+    longer : int
+        Those of them whose value is only known to be larger: the estimate is then a lower bound.
     """
 
     value: float
     low: float
     high: float
     n: int
+    longer: int = 0
 
     def scaled(self, factor: float) -> "Estimate":
         """Return the same in another unit."""
-        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.n)
+        return replace(self, value=self.value * factor, low=self.low * factor, high=self.high * factor)
 
     @property
     def unbounded(self) -> bool:
-        """Tell whether replicates gave no interval although they are enough: a ratio whose denominator may be zero."""
-        return self.n >= FEWEST and math.isnan(self.low)
+        """Tell whether it is a ratio to next to nothing: its interval has no end, or it has none and is ten times as much."""
+        return self.n >= FEWEST and (math.isinf(self.high) or (math.isnan(self.low) and abs(self.value) > NEXT_TO_NOTHING))
 
     @property
     def half_width(self) -> float:

@@ -30,6 +30,10 @@ class Share:
     high: float = 1.0
     test: str = "exact binomial test"
 
+    fewest = FEWEST
+    undecided = no_interval = ""
+    longer = 0
+
     @property
     def value(self) -> float:
         """The share, in the unit of `low` and `high`."""

@@ -21,6 +21,7 @@ from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.spec.source import is_sourced, keeping
 from tonopah.store.store import Store
+from tonopah.study import looks
 from tonopah.study.results import StudyResults
 
 
@@ -150,7 +151,7 @@ class Study(StudyResults):
 
         """
         with Store(folder, create=False) as store:
-            manifest = Manifest.from_json(store.recall("study"), str(folder))
+            manifest, seen = Manifest.from_json(store.recall("study"), str(folder)), looks.count(store)
         try:
             document = rename_keys(manifest.document) if manifest.version == 1 else manifest.document
             code = of_results(manifest.algorithms, manifest.sources)
@@ -160,8 +161,8 @@ class Study(StudyResults):
         except InputError as error:
             raise relay(error, str(folder)) from None
         study.target, study.reached = manifest.target, manifest.reached
-        for part in study.spec.parts if manifest.target else []:
-            part.confidence = confidence(study.reached[part.id].looks)
+        for part in study.spec.parts:
+            part.confidence = confidence(study.reached[part.id].looks if manifest.target else seen)
         study.folder, study.code = Path(folder), code
         study.home = Path(manifest.home) if manifest.home else study.home
         return study
@@ -287,7 +288,7 @@ class Study(StudyResults):
 
     def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
-        looks = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
+        sizes = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
         open_parts, done = [part for part in self.spec.parts if self.plan.parts[part.id].random], 0
         if not open_parts:
             hint = "run it without --until, or let something be random: start_jitter of flows, loss, bbr, …"
@@ -298,18 +299,18 @@ class Study(StudyResults):
         for part in self.spec.parts:
             self.reached[part.id] = Reached(0.0, "nothing is random", 1, 1, 1, True)
         for part in open_parts:
-            part.confidence = confidence(len(looks[part.id]))
-        for look in range(max(len(looks[part.id]) for part in open_parts)):
+            part.confidence = confidence(len(sizes[part.id]))
+        for look in range(max(len(sizes[part.id]) for part in open_parts)):
             for part in open_parts:
-                part.replicates = looks[part.id][look]
-                self.reached[part.id] = Reached(math.inf, "", look + 1, len(looks[part.id]), part.replicates, False)
+                part.replicates = sizes[part.id][look]
+                self.reached[part.id] = Reached(math.inf, "", look + 1, len(sizes[part.id]), part.replicates, False)
             self._plan = None
             done += self.run_planned(options, quiet, on_progress)
             for part in open_parts:
                 width, where = widest(part, self.plan.parts[part.id], self.part_table(part), target.metrics)
-                ended = Reached(width, where, look + 1, len(looks[part.id]), part.replicates, width <= target.percent)
+                ended = Reached(width, where, look + 1, len(sizes[part.id]), part.replicates, width <= target.percent)
                 self.reached[part.id] = ended
-            open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
+            open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(sizes[p.id])]
             if not open_parts:
                 break
         with Store(self.folder, wait=options.wait) as store:
@@ -341,9 +342,13 @@ class Study(StudyResults):
             print(line, file=sys.stderr, flush=True)
 
     def remember(self, store: Store) -> None:
-        """Store the manifest with the results."""
+        """Store the manifest with the results, and at how many sizes there was a report: each is a look at the data."""
         store.remember("study", self.manifest.to_json())
         store.remember("machine", machine())
+        if self.target is None:
+            count = looks.remember(store, 0 if self.quick else max(part.replicates for part in self.spec.parts))
+            for part in self.spec.parts:
+                part.confidence = confidence(count)
 
     def missing(self, shard: Shard | None = None) -> int:
         """Return how many runs are not in the folder of the results.

@@ -304,6 +304,11 @@ impl Flow {
         self.ended_at.filter(|_| is_complete).map(|at| at.since(start))
     }
 
+    /// How long it has lasted, if it has an end and has not reached it.
+    pub(crate) fn unfinished(&self, start: Time, now: Time) -> Option<Span> {
+        (self.app.is_finite() && self.completion(start).is_none()).then(|| self.ended_at.unwrap_or(now).since(start))
+    }
+
     /// The part of the measurement interval, which began at `warmup` and ends now, in which the flow lived: from its start to
     /// its end.
     pub(crate) fn lifetime(&self, start: Time, warmup: Time, now: Time) -> Span {

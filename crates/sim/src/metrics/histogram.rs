@@ -1,5 +1,7 @@
 //! Histograms with buckets of equal relative width: mergeable, the same in any order.
 
+use super::ProductLimit;
+
 /// Sub-buckets per octave: a quantile is within 1/128 of the true value.
 const SUB: u32 = 64;
 const SUB_BITS: u32 = 6;
@@ -182,6 +184,13 @@ impl Distribution {
 
     pub(crate) fn max(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max)
+    }
+
+    /// The same with values that are only known to be larger; None without any.
+    pub(crate) fn with_longer(&self, longer: &[f64]) -> Option<ProductLimit> {
+        let of = |(bucket, count)| (middle_of(bucket).min(self.max as f64), u64::from(count));
+        let counted: Vec<(f64, u64)> = self.histogram.buckets().filter(|(_, count)| *count > 0).map(of).collect();
+        (!longer.is_empty()).then(|| ProductLimit::of(&counted, longer.to_vec()))
     }
 
     /// The value that the share `q` does not exceed, exact to 1/128; absent below `least` values.

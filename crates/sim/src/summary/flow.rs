@@ -52,6 +52,9 @@ pub struct FlowSummary {
     pub connected_s: Option<f64>,
     /// Flow completion time: start to the last byte.
     pub completion_s: Option<f64>,
+    /// How long it had lasted when the run or its application ended, of a flow with an end that it did not reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_s: Option<f64>,
     /// Hops on the shortest path at the start; absent without a path, and in a network without radio.
     pub hops: Option<u32>,
     /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
@@ -249,6 +252,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         recovery_count: totals.recoveries.into(),
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
         completion_s: flow.completion(start).map(Span::as_secs_f64),
+        unfinished_s: flow.unfinished(start, now).map(Span::as_secs_f64),
         hops: None,
         path_share: None,
         connection_of,

@@ -7,6 +7,7 @@ mod link;
 mod measures;
 mod network;
 mod node;
+mod times;
 mod workload;
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use super::node::{NetworkEnergy, NetworkRadio, NodeSummary};
 use super::workload::{WorkloadsTogether, together};
 use crate::ids::NodeId;
 use crate::metrics::ratio;
-use crate::metrics::{IntervalMetrics, jain, nearest_rank};
+use crate::metrics::{IntervalMetrics, ProductLimit, jain, nearest_rank};
 use crate::world::World;
 
 /// All flows together.
@@ -55,21 +55,24 @@ pub struct NetworkSummary {
     pub energy: NetworkEnergy,
 }
 
-/// Completion times of the flows that have an end and reached it.
+/// Completion times of the flows that have an end. Those that did not reach it lasted at least until the run ended, which the
+/// product-limit estimate takes into account.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CompletionSummary {
-    /// Mean.
+    /// Mean: restricted to the longest time where not all flows are completed.
     pub completion_s: Option<f64>,
-    /// Median: the nearest rank, as the next two.
+    /// Median: the nearest rank, as the next two; the longest time, a lower bound, where the known share does not reach it.
     pub completion_p50_s: Option<f64>,
     /// 95th percentile.
     pub completion_p95_s: Option<f64>,
     /// 99th percentile.
     pub completion_p99_s: Option<f64>,
-    /// Maximum.
+    /// Maximum: of flows that are not completed, what they had lasted.
     pub completion_max_s: Option<f64>,
-    /// Flows with an end that had not reached it when the run ended. The times above leave them out: they would be longer.
+    /// Flows with an end that had not reached it when the run ended.
     pub flows_unfinished: u64,
+    /// Share of the flows whose time is known: percentiles above it are lower bounds.
+    pub completion_known_share: f64,
 }
 
 impl CompletionSummary {
@@ -77,13 +80,22 @@ impl CompletionSummary {
         let finite = world.hosts.flows.iter().take(world.counted()).filter(|flow| flow.app.is_finite()).count();
         let mut times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
         times.sort_unstable_by(f64::total_cmp);
+        let longer: Vec<f64> = flows.iter().filter_map(|flow| flow.unfinished_s).collect();
+        let flows_unfinished = (finite - times.len()) as u64;
+        let ended: Vec<(f64, u64)> = times.iter().map(|time| (*time, 1)).collect();
+        let longest = times.iter().chain(&longer).copied().reduce(f64::max);
+        let limit = (!longer.is_empty()).then(|| ProductLimit::of(&ended, longer));
+        let quantile = |q| limit.as_ref().map_or_else(|| nearest_rank(&times, q), |limit| Some(limit.quantile(q)));
         (finite > 0).then(|| CompletionSummary {
-            completion_s: ratio(times.iter().sum(), times.len() as f64),
-            completion_p50_s: nearest_rank(&times, 0.50),
-            completion_p95_s: nearest_rank(&times, 0.95),
-            completion_p99_s: nearest_rank(&times, 0.99),
-            completion_max_s: times.last().copied(),
-            flows_unfinished: (finite - times.len()) as u64,
+            completion_s: limit
+                .as_ref()
+                .map_or_else(|| ratio(times.iter().sum(), times.len() as f64), |limit| Some(limit.mean())),
+            completion_p50_s: quantile(0.50),
+            completion_p95_s: quantile(0.95),
+            completion_p99_s: quantile(0.99),
+            completion_max_s: longest,
+            flows_unfinished,
+            completion_known_share: limit.as_ref().map_or(1.0, ProductLimit::known),
         })
     }
 }

@@ -5,16 +5,13 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::flow::{FlowFacts, FlowSummary, WorkloadFlowSummary, flow_summary, order_summary};
 use super::measures::Drops;
+use super::times::{LEAST_FOR_P99, Times, Unfinished};
 use crate::ids::FlowId;
 use crate::metrics::{Distribution, IntervalMetrics};
 use crate::scenario::{WorkloadApp, WorkloadDef};
-use crate::workload::counts::{ClassCounts, SLOWDOWN_UNIT};
+use crate::workload::counts::{ClassCounts, SLOWDOWN_UNIT, slowdown};
 use crate::workload::{Phase, Workload, finished};
 use crate::world::World;
-
-/// Flows below which there is no 99th percentile, and no 99.9th.
-const LEAST_FOR_P99: u64 = 100;
-const LEAST_FOR_P999: u64 = 1000;
 
 /// A workload. Flows that arrive before the warm-up ends or after the cool-down begins do not count, but in `arrived`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -128,11 +125,14 @@ pub struct ClassSummary {
     pub finished: u64,
     /// Those that TCP gave up.
     pub aborted: u64,
-    /// Those whose data was not yet delivered when the run ended. The times below leave them out: they would be longer.
+    /// Those whose data was not yet delivered when the run ended. They and those that TCP gave up lasted at least as long as they
+    /// did, which the times below take into account (product-limit estimate).
     pub unfinished: u64,
     /// Age of the oldest of these.
     pub unfinished_age_max_s: Option<f64>,
-    /// Flow completion time: arrival to the last byte read in order. Mean.
+    /// Share of the flows whose time is known: quantiles above it are lower bounds.
+    pub fct_known_share: Option<f64>,
+    /// Flow completion time: arrival to the last byte read in order. Mean, restricted to the longest time where some are longer.
     pub fct_s: Option<f64>,
     /// Median, exact to 1/128 as the quantiles below.
     pub fct_p50_s: Option<f64>,
@@ -164,26 +164,10 @@ pub struct ClassSummary {
     pub first_byte_s: Option<f64>,
 }
 
-/// Flows that are alive when the run ends.
-#[derive(Clone, Copy, Default)]
-struct Unfinished {
-    count: u64,
-    oldest: Span,
-}
-
-impl Unfinished {
-    fn add(&mut self, other: Unfinished) {
-        self.count += other.count;
-        self.oldest = self.oldest.max(other.oldest);
-    }
-}
-
 impl ClassSummary {
-    fn of(class: String, edges: [Option<Bytes>; 2], counts: &ClassCounts, unfinished: Unfinished) -> ClassSummary {
-        let ClassCounts { fct, slowdown, .. } = counts;
-        let seconds = |nanos: Option<f64>| nanos.map(|nanos| nanos / 1e9);
-        let times = |millionths: Option<f64>| millionths.map(|millionths| millionths / SLOWDOWN_UNIT);
-        let max = |of: &Distribution| of.max().map(|max| max as f64);
+    fn of(class: String, edges: [Option<Bytes>; 2], counts: &ClassCounts, unfinished: &Unfinished) -> ClassSummary {
+        let fct = Times::of(&counts.fct, &unfinished.ages, counts.aborted, 1e9);
+        let slowdown = Times::of(&counts.slowdown, &unfinished.slowdowns, counts.aborted, SLOWDOWN_UNIT);
         ClassSummary {
             class,
             above_bytes: edges[0].unwrap_or_default().0,
@@ -192,20 +176,21 @@ impl ClassSummary {
             bytes: counts.bytes,
             finished: counts.finished(),
             aborted: counts.aborted,
-            unfinished: unfinished.count,
-            unfinished_age_max_s: (unfinished.count > 0).then(|| unfinished.oldest.as_secs_f64()),
-            fct_s: seconds(fct.mean()),
-            fct_p50_s: seconds(fct.quantile(0.5, 1)),
-            fct_p95_s: seconds(fct.quantile(0.95, 1)),
-            fct_p99_s: seconds(fct.quantile(0.99, LEAST_FOR_P99)),
-            fct_p999_s: seconds(fct.quantile(0.999, LEAST_FOR_P999)),
-            fct_max_s: seconds(max(fct)),
-            slowdown: times(slowdown.mean()),
-            slowdown_p50: times(slowdown.quantile(0.5, 1)),
-            slowdown_p95: times(slowdown.quantile(0.95, 1)),
-            slowdown_p99: times(slowdown.quantile(0.99, LEAST_FOR_P99)),
-            slowdown_p999: times(slowdown.quantile(0.999, LEAST_FOR_P999)),
-            slowdown_max: times(max(slowdown)),
+            unfinished: unfinished.ages.len() as u64,
+            unfinished_age_max_s: unfinished.ages.iter().copied().reduce(f64::max).map(|nanos| nanos / 1e9),
+            fct_known_share: fct.known,
+            fct_s: fct.mean,
+            fct_p50_s: fct.quantiles[0],
+            fct_p95_s: fct.quantiles[1],
+            fct_p99_s: fct.quantiles[2],
+            fct_p999_s: fct.quantiles[3],
+            fct_max_s: fct.max,
+            slowdown: slowdown.mean,
+            slowdown_p50: slowdown.quantiles[0],
+            slowdown_p95: slowdown.quantiles[1],
+            slowdown_p99: slowdown.quantiles[2],
+            slowdown_p999: slowdown.quantiles[3],
+            slowdown_max: slowdown.max,
             goodput_mean_bps: counts.goodput_mean_bps(),
             handshake_s: counts.handshake_mean_s(),
             first_byte_s: counts.first_byte_mean_s(),
@@ -230,8 +215,8 @@ fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSumm
         def.class_names().into_iter().zip(edges.map(|(above, upto)| [above, upto])).zip(&state.classes).zip(unfinished)
     {
         all.merge(counts);
-        all_unfinished.add(alive);
-        classes.push(ClassSummary::of(name, [above, upto], counts, alive));
+        all_unfinished.add(&alive);
+        classes.push(ClassSummary::of(name, [above, upto], counts, &alive));
     }
     let interval = interval(world, index);
     let counted = measured.saturating_sub(world.resolved.cooldown).as_secs_f64();
@@ -249,7 +234,7 @@ fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSumm
         load_carried: workload.link_bps.map(|rate| carried_bps / rate),
         alive_max: state.alive.max(),
         alive_mean: state.alive.mean(world.ctx.now, measured),
-        all: ClassSummary::of("all".to_owned(), [None, None], &all, all_unfinished),
+        all: ClassSummary::of("all".to_owned(), [None, None], &all, &all_unfinished),
         retransmitted_packets: interval.retransmitted,
         rto_count: totals(world, index)[0],
         drops: Drops::of(interval.drops()),
@@ -290,7 +275,11 @@ fn unfinished(world: &World, index: usize) -> Vec<Unfinished> {
     for id in slots(world, index) {
         let slot = world.workloads.slot(id);
         if slot.phase == Phase::Alive && slot.counts {
-            by_class[def.class_of(slot.size)].add(Unfinished { count: 1, oldest: world.ctx.now.since(slot.start) });
+            let (age, of_class) = (world.ctx.now.since(slot.start), &mut by_class[def.class_of(slot.size)]);
+            of_class.ages.push(age.as_nanos() as f64);
+            of_class
+                .slowdowns
+                .extend(slot.ideal.and_then(|ideal| slowdown(age, ideal)).map(|found| found * SLOWDOWN_UNIT));
         }
     }
     by_class
@@ -313,18 +302,20 @@ pub struct WorkloadsTogether {
 
 /// All workloads together, if there are any; what they measured is added to `all`.
 pub(super) fn together(world: &World, all: &mut IntervalMetrics) -> Option<WorkloadsTogether> {
-    let mut slowdown = Distribution::default();
+    let (mut slowdowns, mut so_far, mut given_up) = (Distribution::default(), Unfinished::default(), 0);
     let alive = world.workloads.alive.max();
     let mut sum = WorkloadsTogether { flows_alive_max: alive, ..WorkloadsTogether::default() };
     for (index, workload) in world.workloads.all.iter().enumerate() {
         all.merge(&interval(world, index));
-        workload.state.classes.iter().for_each(|class| slowdown.merge(&class.slowdown));
+        workload.state.classes.iter().for_each(|class| slowdowns.merge(&class.slowdown));
+        given_up += workload.state.classes.iter().map(|class| class.aborted).sum::<u64>();
+        unfinished(world, index).iter().for_each(|class| so_far.add(class));
         let [timeouts, recoveries] = totals(world, index);
         sum.arrived += workload.state.arrived;
         sum.rto_count += timeouts;
         sum.recovery_count += recoveries;
     }
-    sum.slowdown_mean = slowdown.mean().map(|mean| mean / SLOWDOWN_UNIT);
+    sum.slowdown_mean = Times::of(&slowdowns, &so_far.slowdowns, given_up, SLOWDOWN_UNIT).mean;
     (!world.workloads.all.is_empty()).then_some(sum)
 }
 

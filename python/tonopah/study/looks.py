@@ -1,0 +1,26 @@
+"""Looks at the data: at how many sizes a study has had a report.
+
+Who adds replicates until a word appears finds one too often: a report at a second size is a second look, as with `--until`
+(analysis/sequential.py). A quick run judges nothing, so it is none.
+"""
+
+from tonopah.store.pack import VERDICTS
+from tonopah.store.store import Store
+
+KEY = "sizes"
+
+
+def remember(store: Store, size: int) -> int:
+    """Note that a study is run at a size, which is 0 for one that judges nothing, and return how many looks it then has."""
+    known = store.recall(KEY) or {"reported": [], "size": 0}
+    reported = set(known["reported"])
+    if known["size"] and (store.folder / VERDICTS).is_file():
+        reported.add(known["size"])
+    store.remember(KEY, {"reported": sorted(reported), "size": size})
+    return count(store)
+
+
+def count(store: Store) -> int:
+    """Return the number of sizes at which there was a report, the present one among them."""
+    known = store.recall(KEY) or {"reported": [], "size": 0}
+    return max(1, len({*known["reported"], known["size"]} - {0}))
