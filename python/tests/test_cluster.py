@@ -74,6 +74,12 @@ def test_a_scheduler_that_takes_a_connection_and_says_nothing_is_named(study, tm
             study.run(quiet=True, out=tmp_path / "out", options=options)
 
 
+def test_a_dask_whose_clusters_are_open_is_refused(monkeypatch):
+    monkeypatch.setattr(distributed, "__version__", "2024.12.1")
+    with pytest.raises(tp.InputError, match=r"distributed 2024\.12\.1 would let other machines reach the cluster"):
+        dask_cluster.start_cluster(1)
+
+
 def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, capsys):
     command = ["study", "run", study.source, "--out", str(tmp_path / "own"), "--executor", "dask", "--jobs", "2"]
     assert main.main(command) == 0, capsys.readouterr().err

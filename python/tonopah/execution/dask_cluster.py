@@ -42,6 +42,9 @@ NO_WORKERS_S = 15
 CLOSE_S = 5
 """Time that a connection may take to end."""
 LOOPBACK = "127.0.0.1"
+OLDEST = (2025, 1)
+"""Of Dask, for a cluster on this machine: 2024.8 listens on all interfaces, whatever its host is to be (the lower bound of pip's
+extra is no promise: an environment may have any version)."""
 NO_PAGES: dict[str, Any] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
@@ -91,9 +94,12 @@ def reach(address: str) -> None:
 def start_cluster(count: int) -> Any:
     """Return a cluster of processes on this machine that only these processes can talk to."""
     import dask
-    from distributed import LocalCluster
+    from distributed import LocalCluster, __version__
     from distributed.security import Security
 
+    if tuple(int(part) for part in __version__.split(".")[:2]) < OLDEST:
+        message = f"distributed {__version__} would let other machines reach the cluster"
+        raise InputError("executor", message, 'pip install --upgrade "tonopah[dask]"')
     try:
         security = Security.temporary()
     except ImportError:
