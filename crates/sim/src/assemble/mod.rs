@@ -76,10 +76,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let mut workloads = workloads::build(&graph, flows.len(), &names, &network, &groups, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
-    ctx.waits = resolved.record.waits.then(|| Box::new(Waits::new(flows.len())));
-    ctx.flows.resize_with(flows.len(), Default::default);
-    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
-    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
+    count(&mut ctx, &resolved, &network, flows.len());
     starts::set(&mut graph, starts);
     let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
@@ -106,6 +103,14 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         resolved,
         seed: given,
     })
+}
+
+/// Makes room for what is counted of flows.
+fn count(ctx: &mut Context, resolved: &Scenario, network: &Network, flows: usize) {
+    ctx.waits = resolved.record.waits.then(|| Box::new(Waits::new(flows)));
+    ctx.flows.resize_with(flows, Default::default);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows)));
 }
 
 /// The nodes and links of a graph; of a constellation also what moves. Satellites have no names.

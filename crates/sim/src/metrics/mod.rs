@@ -1,5 +1,4 @@
 //! Canonical metrics, counted during the run, without a trace.
-//!
 //! Tallies cover the whole run and prove that packets are conserved; everything else covers the measurement interval, which
 //! begins when the warm-up ends.
 
