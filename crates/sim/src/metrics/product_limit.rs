@@ -82,8 +82,8 @@ mod tests {
         let surviving: Vec<f64> = found.steps.iter().map(|(.., left)| (left * 1000.0).round() / 1000.0).collect();
         assert_eq!(surviving, [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448]);
         assert!((found.known() - 9.0 / 21.0).abs() < 1e-12);
-        // A quarter had a relapse within 13 weeks; half of the patients, as far as they were seen, within 16 at least.
-        assert_eq!((found.quantile(0.25), found.quantile(0.5), found.quantile(0.9)), (13.0, 16.0, 34.0));
+        // A quarter had a relapse within 13 weeks; half of the patients, as far as they were seen, within 16 at least, and 32 is the 19th of 21.
+        assert_eq!((found.quantile(0.25), found.quantile(0.5), found.quantile(0.9)), (13.0, 16.0, 32.0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! and as committed are parameters. From W = 2 on an end is looked for, and W = ssthresh is slow start still.
 
 use super::linux26::Linux26Cubic;
-use crate::cc::algorithm::{Algorithm, Requirements, Setup};
+use crate::cc::algorithm::{Algorithm, Internal, Requirements, Setup};
 use crate::cc::config::CcConfig;
 use crate::cc::controller::CongestionControl;
 use crate::cc::cubic::{CUBIC, SETTLING};
@@ -17,6 +17,16 @@ use crate::units::Span;
 const MIN_SAMPLES: u32 = 8;
 /// The rise of the delay that ends slow start: an eighth of the base delay, but not less or more, in µs.
 const RISE: (u64, u64) = (4_000, 16_000);
+
+const INTERNALS: &[Internal] = &[
+    Internal::of("w_max", "window before the last loss, segments"),
+    Internal::of("epoch_s", "start of the stage of congestion avoidance"),
+    Internal::of("k_s", "time from there to w_max"),
+    Internal::of("w_est", "window that Reno would have, segments"),
+    Internal::of("cnt", "acknowledged segments that add one"),
+    Internal::of("delay_min_s", "minimum RTT"),
+    Internal::of("segments_per_ack", "segments per ACK"),
+];
 
 /// HyStart of a report.
 pub(crate) const HYSTART_REPORT: Algorithm = Algorithm {
@@ -38,7 +48,7 @@ pub(crate) const HYSTART_REPORT: Algorithm = Algorithm {
             .source("a reading of the report"),
     ],
     profiles: &[Profile { name: "report", set: &[], recovery: None }],
-    internals: CUBIC.internals,
+    internals: INTERNALS,
     states: &[],
     build: &|values, setup| Box::new(HyStartReport::new(values, setup)),
 };
