@@ -75,7 +75,7 @@ impl SackRecovery {
             }
             return None;
         }
-        let Some(newest) = self.rack.take_advance() else { return None };
+        let newest = self.rack.take_advance()?;
         let found = core.board.mark_lost_by_time(&self.rack_timeout(core, ack.now, newest));
         if let Some(wait) = found.wait {
             timers.arm_alone(Timer::Reorder, ack.now + wait + TIMER_SLACK);
