@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tonopah._core import engine_version
+    from tonopah.breaking.api import Counterexamples, counterexamples
+    from tonopah.breaking.replay import replay
     from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
     from tonopah.cc.compiled import compiled
     from tonopah.cc.library import get_include
@@ -36,6 +38,7 @@ __all__ = [
     "AlgorithmError",
     "Congestion",
     "CongestionControl",
+    "Counterexamples",
     "Endpoint",
     "EndpointEvent",
     "EndpointState",
@@ -58,14 +61,18 @@ __all__ = [
     "algorithms",
     "check",
     "compiled",
+    "counterexamples",
     "engine_version",
     "get_include",
     "load",
+    "replay",
     "run",
     "sweep",
 ]
 _NAMES = {
     "_core": ("engine_version",),
+    "breaking.api": ("Counterexamples", "counterexamples"),
+    "breaking.replay": ("replay",),
     "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
     "cc.compiled": ("compiled",),
     "cc.library": ("get_include",),

@@ -122,40 +122,76 @@ def outcome_of(answer: Answer) -> str | Exception:
     return RunFailedError(answer.failed) if answer.failed else answer.summary
 
 
-def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exception, Any], bool]) -> None:
-    """Run the jobs in `count` processes; `on_done` is called in this one as each ends and returns False to stop.
+class Workers:
+    """Worker processes that stay between batches of jobs; leaving the context kills them, and their current runs are lost."""
 
-    An interruption or a stop kills the processes, and their current runs are lost. A process that ends by itself is replaced.
-    """
-    count = max(1, min(count, len(jobs)))
-    workers: list[Worker] = []
-    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    over = threading.Event()
+    def __init__(self, count: int, patience_s: float | None = None):
+        """Make `count` workers; one whose run takes longer than `patience_s` is replaced, and the run has failed."""
+        self.patience_s = patience_s
+        self.over = threading.Event()
+        self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self.pool = ThreadPoolExecutor(count)
+        self.workers = [Worker() for _ in range(count)]
+        for worker in self.workers:
+            self.idle.put(worker)
 
-    def work(job: Job) -> Answer:
-        worker = idle.get()
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for worker in self.workers:
+            worker.process.kill()
+        self.pool.shutdown()
+        for worker in self.workers:
+            worker.stop()
+
+    def work(self, job: Job) -> Answer:
+        """Return the answer of the next worker that is idle."""
+        worker = self.idle.get()
         try:
-            return answer_of(worker, job, over.is_set)
+            if self.patience_s is None:
+                return answer_of(worker, job, self.over.is_set)
+            return self.work_in_time(worker, job, self.patience_s)
         finally:
-            idle.put(worker)
+            self.idle.put(worker)
 
-    pool = ThreadPoolExecutor(count)
-    try:
-        for _ in range(count):
-            workers.append(Worker())
-            idle.put(workers[-1])
-        indices = {pool.submit(work, job): index for index, job in enumerate(jobs)}
+    def work_in_time(self, worker: Worker, job: Job, patience_s: float) -> Answer:
+        """Return the answer of a worker, or after a time that it has none."""
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            worker.process.kill()
+
+        timer = threading.Timer(patience_s, give_up)
+        timer.start()
+        try:
+            answer = answer_of(worker, job, lambda: late.is_set() or self.over.is_set())
+        finally:
+            timer.cancel()
+        if not late.is_set():
+            return answer
+        worker.stop()
+        worker.start()
+        return Answer(raised={"message": f"no answer for {patience_s:g} s"})
+
+    def run(self, jobs: Sequence[Job], on_done: Callable[[int, str | Exception, Any], bool]) -> None:
+        """Run jobs; `on_done` is called in this thread as each ends and returns False to stop."""
+        indices = {self.pool.submit(self.work, job): index for index, job in enumerate(jobs)}
         for future in as_completed(list(indices)):
             # A future keeps its answer, whose series may be large.
             index, answer = indices.pop(future), future.result()
             del future
             if not on_done(index, outcome_of(answer), answer.series):
                 break
-    finally:
-        over.set()
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.process.kill()
-        pool.shutdown()
-        for worker in workers:
-            worker.stop()
+
+
+def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exception, Any], bool]) -> None:
+    """Run the jobs in `count` processes; `on_done` is called in this one as each ends and returns False to stop.
+
+    An interruption or a stop kills the processes, and their current runs are lost. A process that ends by itself is replaced.
+    """
+    with Workers(max(1, min(count, len(jobs)))) as workers:
+        workers.run(jobs, on_done)

@@ -1,0 +1,169 @@
+"""The folder of a search: where it stands, its findings as scenarios and as JSON, and what it was a search of."""
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tonopah._core import engine_version
+from tonopah.breaking.runs import Algorithm
+from tonopah.breaking.search import State
+from tonopah.breaking.space import World
+from tonopah.breaking.told import Told
+from tonopah.breaking.trial import Trials
+from tonopah.cc.references import is_code
+from tonopah.errors import InputError, RunFailedError
+from tonopah.report.files import replace_file
+from tonopah.scenario.document import to_toml
+
+STATE, FINDINGS = "state.json", "findings.json"
+FORMAT = 1
+WHAT = {
+    "subject": "the subject", "digest": "the source of the subject", "against": "the references", "seed": "--seed",
+    "most": "--most", "only": "--only", "margin": "--margin", "space": "the space of worlds", "engine": "the engine",
+}  # fmt: skip
+"""What decides the findings, in words."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a search is of: what decides its findings, besides the number of worlds."""
+
+    subject: str
+    digest: str
+    against: tuple[str, ...]
+    seed: int
+    most: int
+    only: tuple[str, ...]
+    margin: float
+    space: str
+    engine: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**vars(self), "against": list(self.against), "only": list(self.only)}
+
+
+class Folder:
+    """The files of a search."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def stored(self, asked: Question) -> tuple[State, float] | None:
+        """Return where an earlier search of the same stopped, and its time; None if there is none.
+
+        Raises InputError if the folder is of another search, and says what differs.
+        """
+        try:
+            facts = json.loads((self.path / STATE).read_text(encoding="utf-8"))
+            known = facts["question"]
+            changed = [words for key, words in WHAT.items() if known.get(key) != asked.facts[key]]
+            state = State.of(facts["state"])
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(str(self.path / STATE), f"is damaged: {error}", "another folder as --out") from None
+        if changed:
+            raise InputError("--out", f"{self.path} holds another search: {', '.join(changed)} changed", "another folder")
+        return state, float(facts["elapsed_s"])
+
+    def store(self, asked: Question, state: State, elapsed_s: float) -> None:
+        """Write where the search stands."""
+        facts = {"format": FORMAT, "question": asked.facts, "state": state.as_json(), "elapsed_s": elapsed_s}
+        self.write(STATE, json.dumps(facts, allow_nan=False))
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file. Raises RunFailedError."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            replace_file(self.path / name, text)
+        except OSError as error:
+            raise RunFailedError(f"{self.path}: {name} cannot be written: {error.strerror or error}") from None
+
+    def write_findings(self, asked: Question, trials: Trials, state: State, told: Sequence[Told]) -> None:
+        """Write a scenario for each finding, and findings.json; scenarios of findings that are no more are removed."""
+        names = {one.file for one in told}
+        for old in self.path.glob("[0-9][0-9]-*.toml"):
+            if old.name not in names:
+                old.unlink(missing_ok=True)
+        for one in told:
+            self.write(one.file, self.scenario(asked, trials, one))
+        counts = {"worlds": state.worlds, "runs": state.runs, "refused": state.refused, "explained": state.explained}
+        counts |= {"not_confirmed": state.not_confirmed, "dropped": state.dropped}
+        facts = {"format": FORMAT, "version": engine_version(), "question": asked.facts, **counts}
+        algorithms = trials.runs.algorithms
+        facts["cc"] = self.reference_from_here(algorithms[trials.subject])
+        facts["references"] = [self.reference_from_here(algorithms[one]) for one in trials.references]
+        facts["findings"] = [self.kept(one) for one in told]
+        self.write(FINDINGS, json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def kept(self, one: Told) -> dict[str, Any]:
+        """Return a finding for findings.json, with the `accepted` that its owner wrote into the file for the same world."""
+        return one.as_json() | {"accepted": self.accepted().get((one.finding.name, one.finding.world))}
+
+    def accepted(self) -> dict[tuple[str, str], str]:
+        """Return the reasons that the owner of the folder gave, by class and world."""
+        try:
+            facts = json.loads((self.path / FINDINGS).read_text(encoding="utf-8"))
+            return {(one["class"], one["world"]): one["accepted"] for one in facts["findings"] if one.get("accepted")}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def scenario(self, asked: Question, trials: Trials, one: Told) -> str:
+        """Return a finding as a scenario whose head says what it shows."""
+        setup = trials.runs.setup(one.finding.where, trials.subject)
+        assert setup
+        scenario = json.loads(json.dumps(setup.scenario))
+        scenario["tcp"]["cc"] = self.reference_from_here(trials.runs.algorithms[trials.subject])
+        file, seed = shlex.quote(str(self.path / one.file)), one.finding.fails[0]
+        other = trials.runs.algorithms[one.worst].subject
+        beside = other.cc if isinstance(other.cc, str) else to_inline(other.cc)
+        head = [
+            f"{one.finding.kind} {one.finding.name}: {one.sentence}",
+            f"It fails with {one.times} seeds that the search never saw: {', '.join(map(str, one.finding.fails))}.",
+            f"From the base world differs: {one.axes}.",
+            f"The subject: tonopah run {file} --seed {seed}",
+            f"Beside it:   tonopah run {file} --seed {seed} --set {shlex.quote(f'tcp.cc={beside}')}",
+            f"For CI:      tonopah break --replay {shlex.quote(str(self.path))}",
+        ]
+        return "".join(f"# {line}\n" for line in "\n".join(head).split("\n")) + "\n" + to_toml(scenario)
+
+    def reference_from_here(self, algorithm: Algorithm) -> Any:
+        """Return an algorithm as a scenario in this folder names it: a file by the way from here."""
+        cc = algorithm.subject.cc
+        if not is_code(cc):
+            return cc
+        reference = next(iter(algorithm.origins.values())).reference
+        file, colon, name = reference.rpartition(":") if ":" in reference else (reference, "", "")
+        found = f"{os.path.relpath(file, self.path)}{colon}{name}" if os.path.exists(file) else reference
+        if isinstance(cc, Mapping):
+            key = "python" if "python" in cc else "native"
+            return {**cc, key: found}
+        return found
+
+
+def to_inline(table: Mapping[str, Any]) -> str:
+    """Return a table as --set takes it."""
+    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items()) + " }"
+
+
+def read_findings(folder: Path) -> dict[str, Any]:
+    """Return findings.json of a folder. Raises InputError."""
+    path = folder / FINDINGS
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        for one in facts["findings"]:
+            World.of(one["world"]), one["class"], one["kind"], one["seeds"], one["how"], one["fails"], one["file"]
+        facts["question"]["against"], facts["question"]["subject"], facts["references"], facts["cc"]
+    except FileNotFoundError:
+        raise InputError(str(folder), "holds no findings.json", "a folder that `tonopah break` wrote") from None
+    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            str(path), f"cannot be read: {type(error).__name__}: {error}", "a file that `tonopah break` wrote"
+        ) from None
+    return facts  # type: ignore[no-any-return]
