@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tonopah.cc.compiled import compiled
     from tonopah.cc.library import get_include
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, ScenarioWarning
+    from tonopah.identification.api import Identification, identify
     from tonopah.runs.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.runs.segment import Segment
     from tonopah.runs.simulation import algorithms, check
@@ -43,6 +44,7 @@ __all__ = [
     "EndpointEvent",
     "EndpointState",
     "FlowSummary",
+    "Identification",
     "InputError",
     "LinkSummary",
     "Lost",
@@ -64,6 +66,7 @@ __all__ = [
     "counterexamples",
     "engine_version",
     "get_include",
+    "identify",
     "load",
     "replay",
     "run",
@@ -78,6 +81,7 @@ _NAMES = {
     "cc.library": ("get_include",),
     "runs.endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "ScenarioWarning"),
+    "identification.api": ("Identification", "identify"),
     "scenario.document": ("load",),
     "runs.summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
     "runs.segment": ("Segment",),

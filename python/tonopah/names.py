@@ -44,3 +44,16 @@ def readable(text: str) -> str:
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.sub(r"[^a-z0-9_]+", "-", ascii_text.lower()).strip("-")[:MAX_READABLE].strip("-")
     return f"{words}-" if words else ""
+
+
+def listed(text: str | None) -> list[str]:
+    """Return the parts of a list with commas; what stands in braces or brackets is one part."""
+    parts, depth, part = [], 0, ""
+    for letter in text or "":
+        depth += (letter in "{[") - (letter in "}]")
+        if letter == "," and not depth:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += letter
+    return [one for one in (*parts, part.strip()) if one]

@@ -17,6 +17,7 @@ from tonopah.cli.arguments import add_common, positive
 from tonopah.errors import InputError
 from tonopah.execution.options import cores
 from tonopah.metrics import count_text
+from tonopah.names import listed
 from tonopah.terminal.grid import Grid, print_grids
 from tonopah.units import si
 
@@ -174,19 +175,6 @@ def print_replay(done: Replay) -> None:
         for one in done.found
     ]  # fmt: skip
     print_grids(Grid("Findings now", ("", "now", "class", "then", "now", "world"), rows, 6))
-
-
-def listed(text: str | None) -> list[str]:
-    """Return the parts of a list with commas; a table in braces is one part."""
-    parts, depth, part = [], 0, ""
-    for letter in text or "":
-        depth += (letter in "{[") - (letter in "}]")
-        if letter == "," and not depth:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += letter
-    return [one for one in (*parts, part.strip()) if one]
 
 
 def budget(text: str | None) -> tuple[float | None, bool]:

@@ -43,6 +43,7 @@ GROUPS = {
     "hold against reality": {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
+        "identify": "say which congestion control made a trace",
     },
     "look and show": {
         "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",

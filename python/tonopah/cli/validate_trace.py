@@ -21,10 +21,10 @@ def add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add the command with its arguments."""
     command = add_command(commands, "trace", "draw a recorded TCP connection beside a simulation of its link", compare, *EXAMPLES)
     command.description = (
-        "Estimate bytes in flight, RTT and retransmissions of a TCP connection from a capture (pcap, pcapng) or from a qlog of\n"
-        "tonopah run, and draw them beside a simulation of the same link."
+        "Estimate bytes in flight, RTT and retransmissions of a TCP connection from a capture (pcap, pcapng, compressed or\n"
+        "not) or from a qlog of tonopah run, and draw them beside a simulation of the same link."
     )
-    command.add_argument("file", metavar="FILE", help="a capture made at the sender of the data")
+    command.add_argument("file", metavar="FILE", help="a capture, best made at the sender of the data")
     command.add_argument("--rate", metavar="RATE", help="rate of the link, like 20Mbps (default: estimated)")
     command.add_argument("--delay", metavar="TIME", help="delay of the link one way, like 15ms (default: estimated)")
     command.add_argument("--queue", type=positive, metavar="N", help="packets that its queue holds (default: estimated)")

@@ -270,6 +270,7 @@ METRICS = {
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss"),
     "retransmits": Metric("Retransmissions so far", *COUNT, "Segments retransmitted so far"),
     "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),
+    "outstanding": Metric("Outstanding", "kB", 1e-3, "Bytes sent and acknowledged neither cumulatively nor selectively"),
     "rto": Metric("Retransmission timeout", *MS, "Current RTO (RFC 6298)"),
     "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
     "energy": Metric("Energy consumed", "J", 1.0, "Energy consumed by a node's radio since the start of the run"),

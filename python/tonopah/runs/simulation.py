@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "sending_rate", "throughput", "goodput", "state", "retransmits",
-    "pipe", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
+    "pipe", "outstanding", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
     "alive", "arrivals", "offered", "carried", "buffer", "level",
 )  # fmt: skip

@@ -105,6 +105,8 @@ pub enum SeriesName {
     Retransmits,
     /// Bytes estimated to be in the network (RFC 6675), per flow.
     Pipe,
+    /// Bytes sent and acknowledged neither cumulatively nor selectively (FlightSize less what is SACKed), per flow.
+    Outstanding,
     /// Retransmission time-out in effect, seconds, per flow.
     Rto,
     /// Payload acknowledged so far, bytes, per flow.
@@ -151,7 +153,7 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 34] = [
+    pub const ALL: [SeriesName; 35] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -165,6 +167,7 @@ impl SeriesName {
         SeriesName::State,
         SeriesName::Retransmits,
         SeriesName::Pipe,
+        SeriesName::Outstanding,
         SeriesName::Rto,
         SeriesName::Acked,
         SeriesName::Energy,
@@ -204,6 +207,7 @@ impl SeriesName {
             SeriesName::State => "state",
             SeriesName::Retransmits => "retransmits",
             SeriesName::Pipe => "pipe",
+            SeriesName::Outstanding => "outstanding",
             SeriesName::Rto => "rto",
             SeriesName::Acked => "acked",
             SeriesName::Energy => "energy",

@@ -8,7 +8,7 @@ use crate::host::flow::Flow;
 use crate::scenario::SeriesName;
 
 /// Series that an ACK can change.
-pub(super) const SENDER_SERIES: [SeriesName; 10] = [
+pub(super) const SENDER_SERIES: [SeriesName; 11] = [
     SeriesName::Cwnd,
     SeriesName::Ssthresh,
     SeriesName::SendWindow,
@@ -17,6 +17,7 @@ pub(super) const SENDER_SERIES: [SeriesName; 10] = [
     SeriesName::State,
     SeriesName::Retransmits,
     SeriesName::Pipe,
+    SeriesName::Outstanding,
     SeriesName::Rto,
     SeriesName::Acked,
 ];
@@ -32,6 +33,7 @@ pub(super) fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -
         SeriesName::State => number_of(snapshot.state),
         SeriesName::Retransmits => flow.totals().retransmitted_segments as f64,
         SeriesName::Pipe => bytes(snapshot.pipe),
+        SeriesName::Outstanding => snapshot.flight.0.saturating_sub(snapshot.sacked.0) as f64,
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,

@@ -6,7 +6,7 @@ of the same form, so that every number has one definition.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
 from tonopah.scenario.files import read_file
-from tonopah.validate.trace.connection import Observed, connections, observe
-from tonopah.validate.trace.packets import read_packets, tcp_of
+from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, packets, packets_of, survey
+from tonopah.validate.trace.connection import Observed, observe
+from tonopah.validate.trace.diagnosis import HELD, Marks, held_by_window, marks, notes_of, taken_at, without_copies
+from tonopah.validate.trace.frames import PADDING, Frames
+from tonopah.validate.trace.opening import parts
 from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog
 
 MAX_FILE_BYTES = 1 << 30
@@ -29,10 +32,13 @@ MAX_BYTES = 256_000_000
 WINDOW_RTTS, MIN_WINDOW_S = 10, 0.05
 """Interval over which the rate of the link is the largest rate of delivery."""
 ACK_BYTES = 52
-WITHOUT_LOSS = 10_000
-"""Packets that fit the queue where nothing was lost: its limit is unknown."""
+MAX_RATE = 1e12
+MAX_REASONS = 5
+"""Reasons for frames without a segment that are named."""
+FAR = 2.0
+"""Ratio of a simulated number to the recorded one, or its inverse, beyond which it is said that the world is another."""
 ACCESS_FACTOR = 100
-AWAY = "the RTT of data is less than half of that of the handshake: the trace was hardly recorded at the sender of the data"
+NO_MARKS = Marks("off", 0, 0)
 GIVEN = {"rate": "rate", "delay": "duration"}
 
 
@@ -48,26 +54,63 @@ class Link:
     """What was not given."""
 
 
-def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> tuple[Observed, int]:
-    """Return connection `number` of a capture or qlog, in the order of their data, and how many there are. Raises InputError."""
-    source = str(path)
-    data = read_file(path, "a capture", MAX_FILE_BYTES)
-    until = min(until_s, MAX_SECONDS)
-    if data[:1] == RECORD_SEPARATOR:
+@dataclass(frozen=True)
+class Trace:
+    """A recorded connection and what was found of it."""
+
+    seen: Observed
+    connections: int = 1
+    taken_at: str | None = "sender"
+    marks: Marks = NO_MARKS
+    held: tuple[float, int] | None = None
+    """Share of the data that met a full window of the receiver, and that window."""
+    notes: tuple[str, ...] = ()
+
+
+def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Trace:
+    """Return connection `number` of a capture or qlog, in the order of their data. Raises InputError."""
+    source, until = str(path), min(until_s, MAX_SECONDS)
+    if next(parts(path, lambda _: None), b"")[:1] == RECORD_SEPARATOR:
         if number:
             raise InputError("--connection", f"{number}: a qlog has one connection", "0", source)
-        return observe_qlog(data, source, until, MAX_BYTES), 1
-    found = connections(read_packets(data, source))
-    if not found:
-        raise InputError("", "no TCP segment was captured in it with its headers", None, source)
-    if not 0 <= number < len(found):
-        raise InputError("--connection", f"{number} is not there", f"0 to {len(found) - 1}", source)
-    return observe(found[number], source, until, MAX_BYTES), len(found)
+        return Trace(observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES))
+    capture = survey(path)
+    if not 0 <= number < len(capture.connections):
+        raise InputError("--connection", f"{number} is not there", f"0 to {len(capture.connections) - 1}", source)
+    found, copies = without_copies(packets(capture, number, round(until * 1e9), MAX_BYTES))
+    seen = observe(found, source, until, MAX_BYTES)
+    place, why = taken_at(found, source)
+    notes = [*file_notes(capture, number, seen, copies), why, *notes_of(seen, found, source)]
+    return Trace(seen, len(capture.connections), place, marks(found, source), held_by_window(found, source), tuple(notes))
 
 
-def estimate(seen: Observed, given: Mapping[str, str | int | None], source: str) -> Link:
+def file_notes(capture: Capture, number: int, seen: Observed, copies: int) -> Iterator[str]:
+    """Yield what is to be said of the file, and of the part of it that is compared."""
+    _, connection = capture.connections[number]
+    if capture.reading.cut:
+        yield capture.reading.cut
+    for text, count in sorted(capture.reading.skipped.items(), key=lambda one: -one[1])[:MAX_REASONS]:
+        yield f"{count:,} frames {text} are left out"
+    if capture.left_out:
+        yield f"{capture.left_out:,} packets of more than {MAX_CONNECTIONS:,} connections were not looked at"
+    if (turns := capture.turns[number]) > 1:
+        yield f"the same addresses and ports had {turns:,} connections, by their SYNs: this is number {connection.turn + 1}"
+    if copies:
+        yield f"{copies:,} packets were captured twice and are left out"
+    whole = (connection.last_ns - connection.first_ns) / 1e9
+    counted = seen.sender.segments + seen.sender.keep_alives
+    if whole > seen.duration_s + 1e-6 and connection.segments - copies > counted:
+        yield (
+            f"of {whole:,.4g} s the first {seen.duration_s:,.4g} s are compared, {counted:,} of {connection.segments:,} data "
+            f"segments of both directions"
+        )
+
+
+def estimate(trace: Trace, given: Mapping[str, str | int | None], source: str) -> Link:
     """Return the link of the trace in `source` from what was given, and for the rest from what was seen. Raises InputError."""
-    sender, rtts = seen.sender, seen.rtt[:, 1]
+    seen, sender = trace.seen, trace.seen.sender
+    # Away from the sender the RTT of data is that of a part of the path.
+    rtts = seen.rtt[:, 1] if trace.taken_at in (None, "sender") else seen.rtt[:0, 1]
     # What was captured before the network card cut it has fewer headers than the link carries.
     packet = min(round(sender.wire_bytes / sender.segments), sender.mss_bytes + ACK_BYTES)
     samples: list[float] = [*rtts, *([sender.handshake_ns / 1e9] if sender.handshake_ns else [])]
@@ -76,8 +119,9 @@ def estimate(seen: Observed, given: Mapping[str, str | int | None], source: str)
         raise InputError("--delay", f"{seen.name} has no RTT sample to estimate it from", "like --delay 20ms", source)
     headers = packet / min(sender.payload_bytes / sender.segments, sender.mss_bytes)
     rate = quantity(given, "rate") or delivery_rate(seen, least or MIN_WINDOW_S) * headers
-    if not rate >= 1:
-        raise InputError("--rate", f"{seen.name} delivers too little to estimate it from", "like --rate 10Mbps", source)
+    if not 1 <= rate <= MAX_RATE:
+        amount = "too little" if rate < 1 else "more than a link can"
+        raise InputError("--rate", f"{seen.name} delivers {amount} to estimate it from", "like --rate 10Mbps", source)
     serialisation = 8 * (packet + ACK_BYTES) / rate
     delay = quantity(given, "delay")
     if delay is None:
@@ -85,8 +129,12 @@ def estimate(seen: Observed, given: Mapping[str, str | int | None], source: str)
         delay = max(0.0, (float(rtts.min()) - serialisation if len(rtts) else least or 0.0) / 2)
     queue = given.get("queue")
     if queue is None:
-        waited = float(np.quantile(rtts, 0.99)) - 2 * delay - serialisation if len(rtts) else 0.0
-        queue = max(2, math.ceil(waited * rate / 8 / packet)) if len(seen.retransmissions_s) else WITHOUT_LOSS
+        # Where nothing was lost the queue held all that was in flight, and the largest RTT says how much waited.
+        lost = bool(len(seen.retransmissions_s))
+        waited = float(np.quantile(rtts, 0.99 if lost else 1.0)) - 2 * delay - serialisation if len(rtts) else 2 * delay
+        queue = max(2, math.ceil(waited * rate / 8 / packet))
+        if not lost:
+            queue = max(queue, math.ceil(float(seen.flight[:, 1].max(initial=0.0)) / max(1, sender.mss_bytes)))
     return Link(rate, delay, int(queue), packet, tuple(name for name in ("rate", "delay", "queue") if given.get(name) is None))
 
 
@@ -105,52 +153,103 @@ def delivery_rate(seen: Observed, rtt_s: float) -> float:
     """Return the largest rate at which data was acknowledged over an interval of some RTTs, in bit/s."""
     times, total = seen.delivered[:, 0], seen.delivered[:, 1]
     if len(times) < 2:
-        return seen.goodput_bps
+        return 8 * float(total.max(initial=0.0)) / rtt_s
     window = min(max(WINDOW_RTTS * rtt_s, MIN_WINDOW_S), float(times[-1] - times[0]))
     begin = np.searchsorted(times, times - window, side="right") - 1
     whole = begin >= 0
     spans = times[whole] - times[begin[whole]]
     rates = 8 * (total[whole] - total[begin[whole]])[spans > 0] / spans[spans > 0]
-    return float(rates.max()) if len(rates) else seen.goodput_bps
+    return float(rates.max()) if len(rates) else 8 * float(total.max()) / rtt_s
 
 
-def simulate(seen: Observed, link: Link, changes: Mapping[str, Any]) -> tuple[Observed, dict[str, Any]]:
-    """Return what a sender over such a link shows, and the scenario. Raises ScenarioError where that cannot be run."""
+def world(trace: Trace, link: Link) -> tuple[dict[str, Any], list[str]]:
+    """Return the scenario of a trace's link and sender, and what of it the capture made necessary."""
+    seen, marked = trace.seen, trace.marks.marked or trace.marks.echoed
+    queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{link.queue_packets}p"}
+    tcp: dict[str, Any] = {"profile": "linux", "cc": "cubic", "mss": f"{seen.sender.mss_bytes}B"}
+    notes = []
+    if trace.marks.mode != "off" and marked:
+        waited = float(np.median(seen.rtt[:, 1])) - 2 * link.delay_s if len(seen.rtt) and trace.taken_at != "receiver" else 0.0
+        queue["mark_threshold"] = max(1, math.ceil(waited * link.rate_bps / 8 / link.packet_bytes))
+        tcp["ecn"] = trace.marks.mode
+        notes.append(
+            f"ECN ({trace.marks.mode}): {trace.marks.marked:,} data segments have CE, {trace.marks.echoed:,} marks or ACKs with "
+            f"ECE come back; the simulated queue marks above {queue['mark_threshold']:,} packets, which the median RTT says"
+        )
+    share, window = trace.held or (0.0, 0)
+    most = int(seen.flight[:, 1].max(initial=0.0))
+    if share > HELD and window:
+        tcp["recv_buffer"] = f"{max(window, 2 * seen.sender.mss_bytes)}B"
+        notes.append(f"{share:.0%} of the data met a full window of the receiver ({window:,} B), which the simulated one has too")
+    elif not len(seen.retransmissions_s) and not marked and "queue" in link.estimated and most:
+        tcp["recv_buffer"] = f"{max(most, 2 * seen.sender.mss_bytes)}B"
+        notes.append(
+            f"nothing was lost or marked, so that the limit of the queue is not seen: the simulated sender is held to the "
+            f"{most:,} B in flight that the capture shows, and the queue holds them"
+        )
     end = {"rate": f"{round(min(ACCESS_FACTOR * link.rate_bps, 1e12))}bps", "delay": "0s"}
-    queue = {"kind": "drop_tail", "limit": f"{link.queue_packets}p"}
-    rate = f"{round(link.rate_bps)}bps"
-    scenario: dict[str, Any] = {
-        "duration": f"{max(1, math.ceil(seen.duration_s * 1e9))}ns",
+    # Of a capture that begins later the simulated handshake is added.
+    before = 0.0 if seen.sender.handshake_ns else 4 * (2 * link.delay_s + 8 * (link.packet_bytes + ACK_BYTES) / link.rate_bps)
+    scenario = {
+        "duration": f"{max(1, math.ceil((seen.duration_s + before) * 1e9))}ns",
         "network": {
             "kind": "dumbbell", "pairs": 1, "flows": 0, "access": end,
-            "bottleneck": {"rate": rate, "delay": f"{round(link.delay_s * 1e9)}ns", "queue": queue},
+            "bottleneck": {"rate": f"{round(link.rate_bps)}bps", "delay": f"{round(link.delay_s * 1e9)}ns", "queue": queue},
         },
-        "tcp": {"profile": "linux", "cc": "cubic", "mss": f"{seen.sender.mss_bytes}B"},
+        "tcp": tcp,
         "flow": [{"from": "left0", "to": "right0", "app": {"kind": "bulk", "bytes": f"{max(1, seen.sender.high)}B"}}],
     }  # fmt: skip
+    return scenario, notes
+
+
+def simulate(trace: Trace, scenario: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Observed, dict[str, Any]]:
+    """Return what a sender in a world shows, and the scenario. Raises ScenarioError where that cannot be run."""
     made, name = prepare(scenario, changes)
     try:
         summary, _, rows = engine_form(made, name).call(capture, 1)
     except ScenarioError as error:
         raise relay(error, "the simulation") from None
-    source = next(index for index, node in enumerate(json.loads(summary)["nodes"]) if node["node"] == "left0")
-    packets = []
-    for row in rows.splitlines()[1:]:
-        point, link_type, t_ns, size, headers = row.split(",")
-        packet = tcp_of(int(t_ns), int(link_type), bytes.fromhex(headers), int(size)) if int(point) == source else None
-        if packet:
-            packets.append(packet)
-    return observe(packets, "the simulation", seen.duration_s, MAX_BYTES), made
+    # Both are seen at the same end.
+    end = "right0" if trace.taken_at == "receiver" else "left0"
+    source = next(index for index, node in enumerate(json.loads(summary)["nodes"]) if node["node"] == end)
+    seen = packets_of(frames_of(row.split(",") for row in rows.splitlines()[1:] if int(row.split(",", 1)[0]) == source))
+    later = not trace.seen.sender.handshake_ns
+    if not any(packet.length for packet in seen):
+        text = f"in {trace.seen.duration_s:.3g} s no data is sent: the handshake takes longer over that link"
+        raise InputError("the simulation", text, "--rate and --delay, or a longer capture")
+    return observe(seen, "the simulation", trace.seen.duration_s, MAX_BYTES, from_data=later), made
+
+
+def frames_of(rows: Iterable[list[str]]) -> Frames:
+    """Return the headers that the engine gives as frames of a capture."""
+    kept = [(int(t_ns), int(link), bytes.fromhex(headers), int(size)) for _, link, t_ns, size, headers in rows]
+    lengths = np.array([len(headers) for _, _, headers, _ in kept], dtype=np.int64)
+    data = np.frombuffer(b"".join(headers for _, _, headers, _ in kept) + PADDING, dtype=np.uint8)
+    times, links, sizes = (np.array([one[place] for one in kept], dtype=np.int64) for place in (0, 1, 3))
+    return Frames(data, np.cumsum(lengths) - lengths, lengths, sizes, times, links)
+
+
+def refuted(seen: Observed, simulated: Observed) -> Iterator[str]:
+    """Yield where the capture shows another world than the simulated one."""
+    recorded, other = seen.numbers(), simulated.numbers()
+    for key, name in (("goodput_bps", "goodput"), ("rtt_median_s", "median RTT"), ("in_flight_max_bytes", "most in flight")):
+        one, two = recorded[key], other[key]
+        if one and two and not 1 / FAR <= two / one <= FAR:
+            yield f"the capture refutes the simulated world: its {name} is {two / one:.3g} times the recorded one"
+    lost, found = recorded["retransmitted_segments"], other["retransmitted_segments"]
+    if bool(lost) != bool(found):
+        yield f"the capture refutes the simulated world: {lost:,} segments were sent again in it, {found:,} in the simulation"
 
 
 def compare(path: Path, given: Mapping[str, str | int | None], changes: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
     """Return a trace, its link and the simulation of it, with the curves of both as `Observed`. Raises InputError."""
-    seen, count = read_trace(path, number)
-    link = estimate(seen, given, str(path))
-    simulated, scenario = simulate(seen, link, changes)
-    notes = [AWAY] if seen.sender.handshake_ns / 1e9 > 2 * float(seen.rtt[:, 1].min(initial=np.inf)) else []
+    trace = read_trace(path, number)
+    seen, link = trace.seen, estimate(trace, given, str(path))
+    scenario, notes = world(trace, link)
+    simulated, scenario = simulate(trace, scenario, changes)
+    notes = [*trace.notes, *notes, *refuted(seen, simulated)]
     return {
-        "notes": notes, "file": path.name, "connection": seen.name, "connections": count,
-        "link": asdict(link), "scenario": scenario,
+        "notes": notes, "file": path.name, "connection": seen.name, "connections": trace.connections, "taken_at": trace.taken_at,
+        "ecn": asdict(trace.marks), "link": asdict(link), "scenario": scenario,
         "trace": seen.numbers(), "simulation": simulated.numbers(), "curves": (seen, simulated),
     }  # fmt: skip

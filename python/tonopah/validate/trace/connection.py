@@ -4,13 +4,12 @@ All of it is as seen where the capture was made; at the sender it is what the se
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.validate.trace.packets import ACK, SYN, CapturedPacket
+from tonopah.validate.trace.capture import ACK, FIN, SYN, CapturedPacket
 
 WRAP = 1 << 32
 TIMESTAMPS = 12
@@ -56,6 +55,9 @@ class ObservedSender:
     retransmitted_ns: list[int] = field(default_factory=list)
     flight: list[tuple[int, int]] = field(default_factory=list)
     """Time and bytes sent and not cumulatively acknowledged (FlightSize of RFC 5681), after each event."""
+    outstanding: list[tuple[int, int]] = field(default_factory=list)
+    """Time and bytes sent and acknowledged neither cumulatively nor selectively, after each event."""
+    sacked: int = 0
     rtt: list[tuple[int, int]] = field(default_factory=list)
     """Time and nanoseconds since the last-sent segment that an ACK covers was sent; none was sent twice (Karn)."""
     delivered: list[tuple[int, int]] = field(default_factory=list)
@@ -68,6 +70,25 @@ class ObservedSender:
     ends: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     again: list[bool] = field(default_factory=list)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
+    """Data below the highest byte that was not seen and not acknowledged yet."""
+    missed_bytes: int = 0
+    """Acknowledged without having been seen: lost by the capture, not by the network."""
+    missed_segments: int = 0
+    """About as many: of the largest size."""
+    keep_alives: int = 0
+    """Probes of a byte that was acknowledged before (RFC 9293 section 3.8.4): no retransmissions."""
+    closed: int | None = None
+    """Number of its FIN."""
+
+    def from_it(self, packet: CapturedPacket, seq: int) -> None:
+        """Note a segment of the sender."""
+        if packet.flags & FIN:
+            self.closed = seq + packet.length
+        if packet.length == 1 and seq + 1 == self.una == self.high:
+            self.keep_alives += 1
+        elif packet.length:
+            self.sent(packet.t_ns, seq, packet.length, packet.size)
 
     def sent(self, t_ns: int, start: int, length: int, size: int) -> None:
         """Note a segment with data."""
@@ -80,21 +101,42 @@ class ObservedSender:
             self.retransmitted_ns.append(t_ns)
             for place in range(bisect_right(self.ends, start), min(bisect_left(self.ends, end) + 1, len(self.ends))):
                 self.again[place] = True
+            self.fill(start, end)
         if end > self.high:
+            if start > self.high:
+                self.gaps.append((self.high, start))
             self.ends.append(end)
             self.times.append(t_ns)
             self.again.append(start < self.high)
             self.high = end
         self.flight.append((t_ns, self.high - self.una))
+        self.outstanding.append((t_ns, self.high - self.una - self.sacked))
+
+    def fill(self, start: int, end: int) -> None:
+        """Note that data below the highest byte is seen now."""
+        left = ((piece, low, high) for low, high in self.gaps for piece in ((low, min(high, start)), (max(low, end), high)))
+        self.gaps = sorted({piece for piece, low, high in left if low <= piece[0] < piece[1] <= high})
+
+    def miss(self, ack: int, seen: int) -> bool:
+        """Note what an ACK covers and the capture did not see, and tell whether there is some behind the last segment `seen`."""
+        gaps = [*self.gaps, (self.high, ack)] if ack > self.high else self.gaps
+        covered = [(low, min(high, ack)) for low, high in gaps if low < ack]
+        self.missed_bytes += sum(high - low for low, high in covered)
+        self.gaps = [(max(low, ack), high) for low, high in self.gaps if high > ack]
+        return any(low >= seen for low, _ in covered)
 
     def acknowledged(self, t_ns: int, ack: int, sacked: int = 0) -> None:
         """Note an ACK, and the bytes above it that its SACK blocks cover."""
         if ack > self.una:
             first, last = bisect_right(self.ends, self.una), bisect_right(self.ends, ack)
-            if first < last and not any(self.again[first:last]):
+            # What was sent last may be what the capture did not see.
+            unseen = bool(self.gaps or ack > self.high) and self.miss(ack, self.ends[last - 1] if last else 0)
+            if first < last and not any(self.again[first:last]) and not unseen:
                 self.rtt.append((t_ns, t_ns - self.times[last - 1]))
             self.una, self.high = ack, max(self.high, ack)
             self.flight.append((t_ns, self.high - self.una))
+        self.sacked = min(sacked, self.high - self.una)
+        self.outstanding.append((t_ns, self.high - self.una - self.sacked))
         before = self.delivered[-1][1] if self.delivered else 0
         self.delivered.append((t_ns, max(before, self.una + sacked)))
 
@@ -120,11 +162,14 @@ class Observed:
     def numbers(self) -> dict[str, float | int | None]:
         """Return what the table shows."""
         rtt, flight = self.rtt[:, 1], self.flight[:, 1]
-        weights = np.diff(self.flight[:, 0], append=self.duration_s)
+        # Of the sender's packets alone nothing is known to have arrived.
+        flight = flight if len(self.delivered) else flight[:0]
+        weights = np.diff(self.flight[: len(flight), 0], append=self.duration_s) if len(flight) else flight
         return {
             "duration_s": self.duration_s,
             "goodput_bps": self.goodput_bps,
-            "data_segments": self.sender.segments,
+            "data_segments": self.sender.segments + self.sender.missed_segments,
+            "not_captured_segments": self.sender.missed_segments,
             "retransmitted_segments": len(self.retransmissions_s),
             "rtt_samples": len(rtt),
             "rtt_min_s": float(rtt.min()) if len(rtt) else None,
@@ -148,27 +193,16 @@ def observed(sender: ObservedSender, start_ns: int, end_ns: int, until_s: float)
     return Observed(sender.name, sender, start_ns, duration, *curves, again[again <= until_s])
 
 
-def connections(packets: Iterable[CapturedPacket]) -> list[list[CapturedPacket]]:
-    """Return the packets of each connection in the order of time, the connection with the most data first."""
-    found: dict[frozenset[tuple[str, int]], list[CapturedPacket]] = {}
-    for packet in packets:
-        found.setdefault(frozenset((packet.source, packet.target)), []).append(packet)
-    ordered = sorted(found.values(), key=lambda some: -sum(packet.length for packet in some))
-    return [sorted(some, key=lambda packet: packet.t_ns) for some in ordered]
+def observe(packets: list[CapturedPacket], source: str, until_s: float, most_bytes: int, from_data: bool = False) -> Observed:
+    """Return what is seen of the end that sends more data, until a time or a number of bytes. Raises InputError.
 
-
-def observe(packets: list[CapturedPacket], source: str, until_s: float, most_bytes: int) -> Observed:
-    """Return what is seen of the end that sends more data, until a time or a number of bytes. Raises InputError."""
-    data: dict[tuple[str, int], int] = {}
-    for packet in packets:
-        data[packet.source] = data.get(packet.source, 0) + packet.length
-    end = max(data, key=lambda of: data[of])
-    if not data[end]:
-        raise InputError("", "its TCP segments carry no data", None, source)
-    peer = next((packet.target for packet in packets if packet.source == end), end)
+    With `from_data` time begins with the first segment that has data, as in a capture that begins in the middle.
+    """
+    end, peer = ends(packets, source)
     sender = ObservedSender(f"{end[0]}:{end[1]} → {peer[0]}:{peer[1]}")
-    start, last = packets[0].t_ns, packets[0].t_ns
     first = next(packet for packet in packets if packet.source == end)
+    start = next(packet.t_ns for packet in packets if packet.length and packet.source == end) if from_data else packets[0].t_ns
+    last = start
     # A SYN takes a number before the first byte.
     base = (first.seq + bool(first.flags & SYN)) % WRAP
     sender.handshake_ns, found = handshake(packets), Acknowledged()
@@ -178,15 +212,29 @@ def observe(packets: list[CapturedPacket], source: str, until_s: float, most_byt
             break
         last = packet.t_ns
         if packet.source == end:
-            seq = unwrapped(packet.seq - base, sender.high)
-            if packet.length and not packet.flags & SYN and seq - sender.una + MAX_JUMP >= -1 and seq < sender.high + MAX_JUMP:
-                sender.sent(packet.t_ns, seq, packet.length, packet.size)
+            seq = unwrapped(packet.seq + bool(packet.flags & SYN) - base, sender.high)
+            if seq - sender.una + MAX_JUMP >= -1 and seq < sender.high + MAX_JUMP:
+                sender.from_it(packet, seq)
         elif packet.flags & ACK:
             acknowledge(sender, found, packet, base)
     if 0 < offered < sender.mss_bytes:
         # Captured before the network card cut it: what it sends fits the option, with timestamps.
         sender.mss_bytes = max(1, offered - TIMESTAMPS)
-    return observed(sender, start, last, until_s)
+    sender.missed_segments += -(-sender.missed_bytes // max(sender.mss_bytes, 1))
+    return observed(sender, start, max(last, start), until_s)
+
+
+def ends(packets: list[CapturedPacket], source: str) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Return the end that sends more data, and its peer. Raises InputError where none does."""
+    data: dict[tuple[str, int], int] = {}
+    for packet in packets:
+        data[packet.source] = data.get(packet.source, 0) + packet.length
+    end = max(data, key=lambda of: data[of])
+    if not data[end]:
+        acked = [packet.ack for packet in packets if packet.flags & ACK and not packet.flags & SYN]
+        hint = f"its ACKs cover {(acked[-1] - acked[0]) % WRAP:,} bytes: capture both directions" if acked else None
+        raise InputError("", "its TCP segments carry no data", hint, source)
+    return end, next((packet.target for packet in packets if packet.source == end), end)
 
 
 def handshake(packets: list[CapturedPacket]) -> int:
@@ -201,14 +249,15 @@ def handshake(packets: list[CapturedPacket]) -> int:
 def acknowledge(sender: ObservedSender, found: Acknowledged, packet: CapturedPacket, base: int) -> None:
     """Note an ACK of the peer. The number of a FIN is not data; what lies beyond what was sent is no ACK of it."""
     ack = unwrapped(packet.ack - base, sender.una)
-    if not 0 <= ack <= sender.high + 1:
+    if not 0 <= ack <= sender.high + MAX_JUMP:
         return
-    ack = min(ack, sender.high)
+    if ack == (sender.high if sender.closed is None else sender.closed) + 1:
+        ack -= 1
     if ack:
         found.add(0, ack)
     for left, right in packet.sack:
         low, high = (unwrapped(edge - base, sender.una) for edge in (left, right))
-        if 0 <= low < high <= sender.high:
+        if 0 <= low < high <= sender.high + MAX_JUMP:
             found.add(low, high)
     sender.acknowledged(packet.t_ns, ack, found.total - found.cumulative)
 

@@ -1,0 +1,129 @@
+"""The link of a trace: rate, delay and queue, from what its sender shows."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tonopah.errors import InputError
+from tonopah.identification.sending import HEADERS, Seen, Sending
+
+WINDOW_RTTS, MIN_WINDOW_S, WINDOW_SHARE, WINDOW_STEPS = 25, 1.0, 0.25, 5
+"""The delivery rate is taken over windows so long, at most a share of the trace, that begin so often in each."""
+RATE_QUANTILE = 0.9
+PEAK = 3
+"""The queue is full at the third largest RTT: the largest may be another's fault."""
+UNKNOWN_QUEUE = 10_000
+STEP = 0.02
+"""Width of the histogram of the spacing of ACKs."""
+TRAIN = 3
+"""ACKs that follow one another closely, at least."""
+MORE = 1.15
+"""Ratio of the capacity that spacing shows to the rate of the flow beyond which it was not alone."""
+VARIES = 0.10
+FULL = 1.1
+"""RTT above so many base RTTs: the queue is not empty."""
+
+
+@dataclass(frozen=True)
+class PathOf:
+    """A link as it was estimated or given."""
+
+    rate_bps: float
+    delay_s: float
+    queue_packets: int
+    mss_bytes: int
+    estimated: tuple[str, ...]
+
+    @property
+    def rtt_s(self) -> float:
+        """The RTT over an empty queue, with the transmission of a packet."""
+        return 2 * self.delay_s + 8 * (self.mss_bytes + 2 * HEADERS) / self.rate_bps
+
+    @property
+    def bdp_bytes(self) -> float:
+        """Payload in flight over an empty queue at the full rate."""
+        return self.rate_bps / 8 * self.rtt_s * self.mss_bytes / (self.mss_bytes + HEADERS)
+
+
+def rates_bps(sending: Sending, rtt_s: float) -> np.ndarray:
+    """Return the rates of delivery over windows, in bit/s of packets."""
+    times, total = sending.delivered[:, 0], sending.delivered[:, 1]
+    if len(times) < 2:
+        return np.zeros(0)
+    window = min(max(WINDOW_RTTS * rtt_s, MIN_WINDOW_S), WINDOW_SHARE * float(times[-1] - times[0]))
+    if window <= 0:
+        return np.zeros(0)
+    starts = np.arange(times[0], times[-1] - window + 1e-12, window / WINDOW_STEPS)
+    low, high = (np.interp(starts + late, times, total) for late in (0.0, window))
+    return 8 * (high - low) / window * (sending.mss_bytes + HEADERS) / sending.mss_bytes
+
+
+def estimate(
+    sending: Sending, rate_bps: float | None, delay_s: float | None, queue: int | None, handshake_s: float | None, source: str
+) -> PathOf:
+    """Return the link from what was given, and for the rest from what was seen; a handshake has no transmission to speak of.
+
+    Raises InputError.
+    """
+    samples = sending.rtt[:, 1]
+    least = min([*samples, *([handshake_s] if handshake_s else [])], default=None)
+    if least is None and delay_s is None:
+        raise InputError("--delay", "no RTT sample is there to estimate it from", "like --delay 20ms", source)
+    packet = sending.mss_bytes + HEADERS
+    rate = rate_bps
+    if rate is None:
+        found = rates_bps(sending, least or 2 * (delay_s or 0.0))
+        rate = float(np.quantile(found, RATE_QUANTILE)) if len(found) else 0.0
+    if not rate >= 1:
+        raise InputError("--rate", "too little is delivered to estimate it from", "like --rate 10Mbps", source)
+    serialisation = 8 * (packet + HEADERS) / rate
+    delay = delay_s
+    if delay is None:
+        bases = [float(samples.min()) - serialisation] if len(samples) else []
+        delay = max(0.0, min([*bases, *([handshake_s] if handshake_s else [])])) / 2
+    limit = queue
+    if limit is None:
+        limit = UNKNOWN_QUEUE
+        if len(sending.retransmissions_s) and len(samples):
+            peak = float(np.sort(samples)[-min(PEAK, len(samples))])
+            limit = max(2, math.ceil((peak - 2 * delay - serialisation) * rate / 8 / packet))
+    given = {"rate": rate_bps, "delay": delay_s, "queue": queue}
+    return PathOf(rate, delay, limit, sending.mss_bytes, tuple(name for name, value in given.items() if value is None))
+
+
+def capacity_bps(sending: Sending) -> float:
+    """Return the rate that the spacing of ACKs shows most often; NaN of too few."""
+    times, total = sending.delivered[:, 0], sending.delivered[:, 1]
+    gaps, sizes = np.diff(times), np.diff(total)
+    good = (gaps > 0) & (sizes > 0)
+    if good.sum() < 10 * TRAIN:
+        return float("nan")
+    close = good & (gaps < 2 * np.median(gaps[good]))
+    # Both neighbours of a gap are close too: it is inside of a train.
+    inside = close & np.concatenate(([False], close[:-1])) & np.concatenate((close[1:], [False]))
+    if inside.sum() < 10:
+        return float("nan")
+    rates = 8 * sizes[inside] / gaps[inside] * (sending.mss_bytes + HEADERS) / sending.mss_bytes
+    steps = np.round(np.log(rates) / STEP).astype(int)
+    values, counts = np.unique(steps, return_counts=True)
+    return math.exp(STEP * float(values[counts.argmax()]))
+
+
+def has_company(sending: Sending, path: PathOf) -> tuple[bool, float]:
+    """Tell whether another flow was on the link, and what the link's rate is then."""
+    capacity = capacity_bps(sending)
+    if capacity > MORE * path.rate_bps:
+        return True, capacity
+    rates = rates_bps(sending, path.rtt_s)
+    full = float(np.quantile(sending.rtt[:, 1], 0.1)) > FULL * path.rtt_s if len(sending.rtt) else False
+    varies = len(rates) > 2 and float(rates[len(rates) // 5 :].std() / rates.mean()) > VARIES
+    return bool(full and varies), max(capacity, path.rate_bps) if not math.isnan(capacity) else path.rate_bps
+
+
+def mark_threshold(seen: Seen, path: PathOf) -> int:
+    """Return the packets above which a simulated queue marks, from the median RTT; 0 if the trace has no marks."""
+    rtt = seen.sending.rtt[:, 1]
+    if not seen.marked or not len(rtt):
+        return 0
+    return max(1, round((float(np.median(rtt)) - path.rtt_s) * path.rate_bps / 8 / (path.mss_bytes + HEADERS)))

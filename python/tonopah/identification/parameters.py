@@ -1,0 +1,66 @@
+"""Beta and C of a CUBIC: a grid of simulations, and one refinement around the best of it."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tonopah.identification.features import features
+from tonopah.identification.judging import SET, SPREAD
+from tonopah.identification.link import PathOf
+from tonopah.identification.sending import Sending
+from tonopah.identification.simulations import candidates_of, longest_s, simulate
+
+BETAS, CS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.4, 0.8, 1.6)
+REPEATS = 3
+Point = tuple[float, float, bool]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The best beta and C, and the range of all whose distance is near that of the best."""
+
+    beta: float
+    c: float
+    hystart: bool
+    beta_low: float
+    beta_high: float
+    c_low: float
+    c_high: float
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        start = "with" if self.hystart else "without"
+        return (
+            f"beta {self.beta:g} ({self.beta_low:g} to {self.beta_high:g}), C {self.c:g} ({self.c_low:g} to {self.c_high:g}), "
+            f"{start} HyStart"
+        )
+
+
+def cubic_parameters(sending: Sending, path: PathOf, seed: int) -> Parameters:
+    """Return the parameters of the CUBIC that sends most like a trace."""
+    grid: list[Point] = list(itertools.product(BETAS, CS, (True, False)))
+    sent = sending.until(longest_s(path, REPEATS * len(grid)))
+    known = distances(sent, path, grid, seed)
+    beta, c, hystart = min(known, key=lambda point: known[point])
+    finer: list[Point] = [
+        (round(min(0.9, max(0.1, beta + 0.05 * up)), 3), round(c * 2 ** (0.5 * far), 4), hystart)
+        for up, far in itertools.product((-1, 0, 1), repeat=2)
+    ]
+    known |= distances(sent, path, [point for point in finer if point not in known], seed)
+    best = min(known, key=lambda point: known[point])
+    near = [point for point in known if known[point] <= (1 + SET) * known[best]]
+    betas, cs = [point[0] for point in near], [point[1] for point in near]
+    return Parameters(*best, min(betas), max(betas), min(cs), max(cs))
+
+
+def distances(sending: Sending, path: PathOf, grid: Sequence[Point], seed: int) -> dict[Point, float]:
+    """Return how far the simulations of each point are from a trace."""
+    given = [{"name": "cubic", "profile": "linux", "beta": beta, "c": c, "hystart": hystart} for beta, c, hystart in grid]
+    made = simulate(path, candidates_of(given), sending.seconds, seed, repeats=REPEATS)
+    centre, scale = made.rows.mean(axis=0), made.rows.std(axis=0) + SPREAD
+    row = (features(sending, path) - centre) / scale
+    away = np.abs((made.rows - centre) / scale - row).mean(axis=1)
+    return {point: float(away[made.owner == number].mean()) for number, point in enumerate(grid)}

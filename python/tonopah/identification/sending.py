@@ -1,0 +1,199 @@
+"""What is read of a sender, wherever it was seen: bytes outstanding, bytes delivered, RTT samples and retransmissions over time.
+
+At the receiver the sender's window is read by timestamps (RFC 7323, section 4.1): a data segment echoes the TSval of the last ACK
+that its sender had when it sent it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
+from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket, packets, survey
+from tonopah.validate.trace.comparison import MAX_BYTES, MAX_FILE_BYTES, MAX_SECONDS, NO_MARKS
+from tonopah.validate.trace.connection import WRAP, Acknowledged, Observed, ends, observe, unwrapped
+from tonopah.validate.trace.diagnosis import Marks, marks, taken_at, without_copies
+from tonopah.validate.trace.opening import parts
+from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog
+
+Curve = NDArray[np.float64]
+HEADERS = 52
+"""Bytes of IP and TCP with timestamps."""
+
+
+@dataclass(frozen=True)
+class Sending:
+    """A sender over time; time 0 is its first data. Curves have rows of time in seconds and value."""
+
+    outstanding: Curve
+    """Bytes sent and acknowledged neither cumulatively nor selectively."""
+    delivered: Curve
+    """Bytes acknowledged, cumulatively or selectively; at the receiver those that arrived."""
+    rtt: Curve
+    """Samples in seconds, by Karn's rule."""
+    retransmissions_s: NDArray[np.float64]
+    mss_bytes: int
+    seconds: float
+
+    def until(self, seconds: float) -> "Sending":
+        """Return its beginning."""
+        outstanding, delivered, rtt = (one[one[:, 0] <= seconds] for one in (self.outstanding, self.delivered, self.rtt))
+        again = self.retransmissions_s[self.retransmissions_s <= seconds]
+        return Sending(outstanding, delivered, rtt, again, self.mss_bytes, min(self.seconds, seconds))
+
+    def at(self, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the bytes outstanding at some times."""
+        place = np.searchsorted(self.outstanding[:, 0], times_s, side="right") - 1
+        return np.where(place >= 0, self.outstanding[np.maximum(place, 0), 1], 0.0)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A connection of a file."""
+
+    sending: Sending
+    name: str
+    connections: int
+    captured_at: str
+    """sender, receiver or between."""
+    notes: tuple[str, ...] = ()
+    handshake_s: float | None = None
+    marks: Marks = NO_MARKS
+
+    @property
+    def marked(self) -> bool:
+        """Tell whether the network marked, or the receiver said that it did."""
+        return self.marks.mode != "off" and bool(self.marks.marked or self.marks.echoed)
+
+
+def curve(times_s: ArrayLike, values: ArrayLike) -> Curve:
+    """Return a curve of two lists."""
+    return np.column_stack([np.asarray(times_s, float), np.asarray(values, float)]).reshape(-1, 2)
+
+
+def read(path: Path, number: int, seconds: float) -> Seen:
+    """Return connection `number` of a capture or a qlog. Raises InputError."""
+    source, until = str(path), min(seconds, MAX_SECONDS)
+    if next(parts(path, lambda _: None), b"")[:1] == RECORD_SEPARATOR:
+        if number:
+            raise InputError("--connection", f"{number}: a qlog has one connection", "0", source)
+        seen = observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES)
+        return Seen(of_observed(seen), seen.name, 1, "sender")
+    capture = survey(path)
+    if not 0 <= number < len(capture.connections):
+        raise InputError("--connection", f"{number} is not there", f"0 to {len(capture.connections) - 1}", source)
+    found, _ = without_copies(packets(capture, number, round(until * 1e9), MAX_BYTES))
+    place, why = taken_at(found, source)
+    seen = observe(found, source, until, MAX_BYTES)
+    if not seen.sender.segments:
+        raise InputError("", f"connection {number} has no data", None, source)
+    handshake_s = seen.sender.handshake_ns / 1e9 or None
+    more = (handshake_s, marks(found, source))
+    if place == "receiver":
+        return Seen(at_receiver(found, source), seen.name, len(capture.connections), place, (), None, more[1])
+    notes = () if place in (None, "sender") else (f"{why}: the curves are those that a sender there would have",)
+    return Seen(of_observed(seen), seen.name, len(capture.connections), "between" if notes else "sender", notes, *more)
+
+
+def of_observed(seen: Observed) -> Sending:
+    """Return what was seen at the sender."""
+    sender = seen.sender
+    first_ns = next((t_ns for t_ns, size in sender.outstanding if size > 0), seen.start_ns)
+
+    def since(points: Sequence[tuple[int, int]], unit: float = 1.0) -> Curve:
+        found = np.array(points, dtype=float).reshape(-1, 2)
+        return curve((found[:, 0] - first_ns) / 1e9, found[:, 1] * unit)
+
+    again = (np.array(sender.retransmitted_ns, dtype=float) - first_ns) / 1e9
+    outstanding = since(sender.outstanding)
+    seconds = float(outstanding[-1, 0])
+    return Sending(outstanding, since(sender.delivered), since(sender.rtt, 1e-9), again, sender.mss_bytes, seconds)
+
+
+def at_receiver(found: Sequence[CapturedPacket], source: str) -> Sending:
+    """Return the sender as a capture at its receiver shows it. Raises InputError without timestamps."""
+    end, _ = ends(list(found), source)
+    first = next(packet for packet in found if packet.source == end)
+    base, arrived = (first.seq + bool(first.flags & SYN)) % WRAP, Acknowledged()
+    acks = Acks()
+    high, mss, rows, delivered, rtt, again = 0, 0, [], [], [], []
+    for packet in found:
+        if packet.source != end:
+            if packet.flags & ACK:
+                acks.add(packet, base)
+        elif packet.length:
+            if packet.stamp is None:
+                text = "captured at the receiver, without timestamps: the window cannot be seen from there"
+                raise InputError("", text, "capture at the sender, or enable net.ipv4.tcp_timestamps", source)
+            seq = unwrapped(packet.seq + bool(packet.flags & SYN) - base, high)
+            mss = max(mss, packet.length)
+            known, acked_ns, exact = acks.before(packet.stamp[1])
+            # It was sent when the ACK that it echoes had come, a constant time after that left.
+            sent_ns = acked_ns if acked_ns is not None else packet.t_ns
+            if seq < high:
+                again.append(sent_ns)
+            high = max(high, seq + packet.length)
+            arrived.add(max(seq, 0), seq + packet.length)
+            rows.append((sent_ns, max(0, high - known)))
+            delivered.append((packet.t_ns, arrived.total))
+            if exact:
+                rtt.append((packet.t_ns, packet.t_ns - sent_ns))
+    if not rows:
+        raise InputError("", "its TCP segments carry no data", None, source)
+    start, arrival = rows[0][0], delivered[0][0]
+    rows.sort(key=lambda row: row[0])
+    return Sending(
+        points(rows, start), points(delivered, arrival), points(rtt, arrival, 1e-9), (np.array(again, float) - start) / 1e9, mss,
+        (rows[-1][0] - start) / 1e9,
+    )  # fmt: skip
+
+
+def points(rows: Sequence[tuple[int, float]], start_ns: int, unit: float = 1.0) -> Curve:
+    """Return a curve of times in nanoseconds and values."""
+    found = np.array(rows, dtype=float).reshape(-1, 2)
+    return curve((found[:, 0] - start_ns) / 1e9, found[:, 1] * unit)
+
+
+class Acks:
+    """What a receiver had acknowledged, by the TSval of its ACKs."""
+
+    def __init__(self) -> None:
+        self.values: list[int] = []
+        self.known: list[int] = []
+        """Bytes acknowledged, cumulatively or selectively, by the last ACK with each of the values."""
+        self.times: list[int] = []
+        """When the first ACK with each of them was sent."""
+        self.found = Acknowledged()
+        self.una = 0
+
+    def add(self, packet: CapturedPacket, base: int) -> None:
+        """Note an ACK."""
+        if packet.stamp is None:
+            return
+        ack = unwrapped(packet.ack - base, self.una)
+        if 0 < ack < self.una + WRAP // 4:
+            self.una = max(self.una, ack)
+            self.found.add(0, ack)
+        for left, right in packet.sack:
+            low, high = (unwrapped(edge - base, self.una) for edge in (left, right))
+            if 0 <= low < high < self.una + WRAP // 4:
+                self.found.add(low, high)
+        value = packet.stamp[0]
+        if self.values and value <= self.values[-1]:
+            self.known[-1] = self.found.total
+        else:
+            self.values.append(value)
+            self.known.append(self.found.total)
+            self.times.append(packet.t_ns)
+
+    def before(self, echo: int) -> tuple[int, int | None, bool]:
+        """Return what a sender that echoes a value knew to have arrived, when that ACK left, and whether it has the value."""
+        place = bisect_right(self.values, echo) - 1
+        if place < 0:
+            return 0, None, False
+        return self.known[place], self.times[place], self.values[place] == echo

@@ -1,0 +1,183 @@
+"""The candidates, each simulated several times over links like that of the trace."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tonopah._core import run_many
+from tonopah.breaking.runs import Algorithm, read_algorithm
+from tonopah.execution.options import Limits, cores
+from tonopah.execution.processes import Job
+from tonopah.execution.processes import run_many as run_apart
+from tonopah.identification.features import features
+from tonopah.identification.link import PathOf
+from tonopah.identification.sending import HEADERS, Sending, curve
+
+LINUX = (
+    "reno", "cubic", "bic", "bbr", "cdg", "westwood", "highspeed", "hybla", "htcp", "vegas", "nv", "veno", "scalable", "lp",
+    "yeah", "illinois",
+)  # fmt: skip
+OTHERS: tuple[Any, ...] = (
+    {"name": "cubic", "profile": "linux", "hystart": False}, {"name": "cubic", "profile": "rfc"}, "bbr3", "copa", "vivace",
+    "ledbat", "compound", {"name": "lp", "profile": "paper"},
+)  # fmt: skip
+CANDIDATES: tuple[Any, ...] = (*LINUX, *OTHERS)
+MARKED = ("dctcp", "prague")
+KIN = (("reno", "lp"), ("cubic",))
+"""Names that are one family: Reno and LP of Linux send alike where no delay is in the way, and CUBIC has several forms."""
+REPEATS, BESIDE_REPEATS = 6, 10
+MOST_PACKETS = 30_000_000
+"""Of all simulations together."""
+RATE, RTT, QUEUE = 0.01, 0.02, 0.05
+"""Shares by which the link is drawn around its estimate."""
+SAMPLES, LEAST_STEP_S = 1200, 0.005
+ACCESS = 100
+NAMING = ("name", "profile", "python", "native")
+SERIES = ["outstanding", "acked", "retransmits", "srtt"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm that could have made the trace."""
+
+    algorithm: Algorithm
+    label: str
+    """Name with parameters, as reports show it."""
+    profile: str
+
+    @property
+    def name(self) -> str:
+        """Name of the algorithm alone."""
+        cc = self.algorithm.subject.cc
+        return str(cc.get("name", self.label)) if isinstance(cc, dict) else str(cc)
+
+    @property
+    def family(self) -> str:
+        """What it is kin of."""
+        linux = self.profile == "linux"
+        if self.name in KIN[0] and linux:
+            return "reno"
+        return "cubic" if self.name == "cubic" else self.label
+
+    def is_kin(self, other: "Candidate") -> bool:
+        """Tell whether the two are forms of one algorithm."""
+        return self.family == other.family
+
+
+@dataclass
+class Simulated:
+    """All simulations: a row of features for each, whose it is, and what it sent."""
+
+    candidates: list[Candidate]
+    rows: np.ndarray
+    owner: np.ndarray
+    sent: list[Sending] = field(default_factory=list)
+
+
+def candidates_of(given: Sequence[Any], marks: bool = False) -> list[Candidate]:
+    """Return candidates by what names them; the usual ones without names. Raises InputError."""
+    wanted = list(given) or [*CANDIDATES, *(MARKED if marks else ())]
+    found = []
+    for one in wanted:
+        algorithm = read_algorithm(one, "--candidates")
+        subject = algorithm.subject
+        own = subject.label.removesuffix(")").partition(" (")[2]
+        table = subject.cc if isinstance(subject.cc, dict) else {}
+        extra = "".join(f" {key}={json.dumps(value)}" for key, value in table.items() if key not in NAMING)
+        label = str(table.get("name", "")) or subject.name
+        found.append(Candidate(algorithm, label + extra, str(table.get("profile", own or "own"))))
+    return found
+
+
+def longest_s(path: PathOf, runs: int) -> float:
+    """Return how long simulations may be."""
+    return MOST_PACKETS / runs * 8 * (path.mss_bytes + HEADERS) / path.rate_bps
+
+
+def world(path: PathOf, cc: Any, seconds: float, draw: random.Random, beside: bool, marks: int) -> dict[str, Any]:
+    """Return the scenario of a candidate over a link drawn around the estimate."""
+    rate = path.rate_bps * draw.uniform(1 - RATE, 1 + RATE)
+    rtt = 2 * path.delay_s * draw.uniform(1 - RTT, 1 + RTT)
+    limit = max(2, round(path.queue_packets * draw.uniform(1 - QUEUE, 1 + QUEUE)))
+    late_s = draw.uniform(0, min(1.0, seconds / 3))
+    starts = (late_s, 0.0) if draw.random() < 0.5 else (0.0, late_s)
+    queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{limit}p"} | ({"mark_threshold": marks} if marks else {})
+    bottleneck = {"rate": f"{rate:.9g}bps", "delay": f"{rtt / 2:.9f}s", "queue": queue}
+    flows = [{"from": "left0", "to": "right0", "cc": cc, "start": f"{starts[0] if beside else 0.0:.6f}s", "start_jitter": "0s"}]
+    if beside:
+        cubic = {"name": "cubic", "profile": "linux"}
+        flows.append({"from": "left1", "to": "right1", "cc": cubic, "start": f"{starts[1]:.6f}s", "start_jitter": "0s"})
+    longer = seconds + 2 * rtt + (starts[0] if beside else 0.0) + 0.1
+    access = {"rate": f"{min(ACCESS * rate, 1e12):.9g}bps", "delay": "0s"}
+    return {
+        "duration": f"{longer:.6f}s",
+        "network": {"kind": "dumbbell", "pairs": len(flows), "flows": 0, "access": access, "bottleneck": bottleneck},
+        "tcp": {"profile": "linux", "mss": f"{path.mss_bytes}B", "recv_buffer": "256MB"},
+        "flow": flows,
+        "record": {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"},
+    }  # fmt: skip
+
+
+def simulate(
+    path: PathOf, candidates: Sequence[Candidate], seconds: float, seed: int, beside: bool = False, marks: int = 0,
+    progress: Callable[[], None] = lambda: None, repeats: int = 0,
+) -> Simulated:  # fmt: skip
+    """Return simulations of all candidates; the draws are the same for each. Raises what ends a run."""
+    count = repeats or (BESIDE_REPEATS if beside else REPEATS)
+    jobs: list[tuple[int, str, int]] = []
+    for number, one in enumerate(candidates):
+        draw = random.Random(f"identify/{seed}")
+        for turn in range(count):
+            scenario = world(path, one.algorithm.cc, seconds, draw, beside, marks)
+            jobs.append((number, json.dumps(scenario), turn + 1))
+    sent: list[Sending | None] = [None] * len(jobs)
+    failures: list[Exception] = []
+
+    def done(places: Sequence[int]) -> Callable[[int, Any, Any], bool]:
+        def take(index: int, outcome: Any, series: Any) -> bool:
+            progress()
+            if isinstance(outcome, Exception):
+                failures.append(outcome)
+                return False
+            sent[places[index]] = of_series(series, path.mss_bytes, seconds)
+            return True
+
+        return take
+
+    native = [place for place, (number, _, _) in enumerate(jobs) if not candidates[number].algorithm.is_code]
+    apart = [place for place in range(len(jobs)) if place not in set(native)]
+    run_many([(jobs[place][1], jobs[place][2]) for place in native], cores(), done(native), None, None)
+    if apart and not failures:
+        own = [(jobs[place], dict(candidates[jobs[place][0]].algorithm.origins)) for place in apart]
+        run_apart([Job(text, turn, origins, Limits()) for (_, text, turn), origins in own], cores(), done(apart))
+    if failures:
+        raise failures[0]
+    made = [one for one in sent if one is not None]
+    rows = np.array([features(one, path) for one in made])
+    return Simulated(list(candidates), rows, np.array([number for number, _, _ in jobs]), made)
+
+
+def of_series(series: Any, mss_bytes: int, seconds: float) -> Sending:
+    """Return the first flow of a simulation as it would be read of a trace."""
+
+    def mine(name: str) -> np.ndarray:
+        columns = series[name]
+        keep = columns["id"] == 0
+        return curve(columns["t_s"][keep], columns["value"][keep])
+
+    outstanding = mine("outstanding")
+    begun = np.flatnonzero(outstanding[:, 1] > 0)
+    start_s = float(outstanding[begun[0], 0]) if len(begun) else 0.0
+    shifted = []
+    for name in SERIES:
+        found = mine(name)
+        found[:, 0] -= start_s
+        shifted.append(found[(found[:, 0] >= 0) & ~np.isnan(found[:, 1])])
+    sent, acked, again, srtt = shifted
+    count = np.diff(again[:, 1], prepend=0.0) if len(again) else np.zeros(0)
+    times = np.repeat(again[:, 0], np.maximum(count, 0).astype(int)) if len(again) else np.zeros(0)
+    return Sending(sent, acked, srtt, times, mss_bytes, seconds).until(seconds)
