@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import threading
 
 import pytest
@@ -63,6 +64,20 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
     assert study.run(quiet=True, out=tmp_path / "there", options=how) == len(study.plan.runs)
     assert killed and study.table().to_csv() == expected
     assert len(list((study.folder / "series").iterdir())) == 2
+
+
+def test_a_scheduler_that_takes_a_connection_and_says_nothing_is_named(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        options = ExecutionOptions(executor="dask", scheduler=f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+        with pytest.raises(tp.InputError, match="does not answer: nothing within 1 s"):
+            study.run(quiet=True, out=tmp_path / "out", options=options)
+
+
+def test_a_dask_whose_clusters_are_open_is_refused(monkeypatch):
+    monkeypatch.setattr(distributed, "__version__", "2024.12.1")
+    with pytest.raises(tp.InputError, match=r"distributed 2024\.12\.1 would let other machines reach the cluster"):
+        dask_cluster.start_cluster(1)
 
 
 def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, capsys):

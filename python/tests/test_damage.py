@@ -1,5 +1,7 @@
 """Whatever happens to a stored byte, to a file or to the folder: it is noticed, said in one sentence, and done again."""
 
+import hashlib
+import json
 import os
 import random
 import shutil
@@ -7,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -157,6 +160,47 @@ def test_one_changed_letter_of_the_stored_study_is_noticed(study, capsys):
     assert "what is stored about the study is damaged" in one_sentence(capsys, 1, "study", "report", study.folder)
 
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (f"ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS {ENDLESS} SELECT i AS id FROM n", "it has the view 'runs'"),
+        ("CREATE TRIGGER odd AFTER INSERT ON runs BEGIN DELETE FROM study; END", "it has the trigger 'odd'"),
+        ("DROP TABLE study", "a database of another program"),
+        ("PRAGMA user_version = -1", "a database of another program"),
+    ],
+)
+def test_a_store_that_is_made_otherwise_is_refused_before_it_is_read(study, tmp_path, capsys, change, words):
+    with sqlite3.connect(study.folder / "runs.sqlite") as database:
+        database.executescript(change)
+    database.close()
+    for command in (("report", str(study.folder)), ("run", str(study.source), "--out", str(study.folder))):
+        assert words in one_sentence(capsys, 2, "study", *command)
+
+
+def test_errors_of_an_archive_name_the_archive(study, tmp_path, capsys):
+    """And not the temporary folder into which it is unpacked."""
+    packed = tmp_path / "s.study.zip"
+    study.report(quiet=True)
+    assert main.main(["study", "pack", str(study.folder), "--to", str(packed)]) == 0
+    with zipfile.ZipFile(packed) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    facts = json.loads(files.pop("tonopah-study.json"))
+    (tmp_path / "odd.sqlite").write_bytes(files["runs.sqlite"])
+    with sqlite3.connect(tmp_path / "odd.sqlite") as database:
+        database.execute("UPDATE study SET value = 'x'")
+    database.close()
+    content = files["runs.sqlite"] = (tmp_path / "odd.sqlite").read_bytes()
+    facts["files"]["runs.sqlite"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in {"tonopah-study.json": json.dumps(facts), **files}.items():
+            archive.writestr(name, data)
+    said = one_sentence(capsys, 1, "study", "report", str(packed), "--out", str(tmp_path / "o"))
+    assert f"{packed}/runs.sqlite: what is stored about the study is damaged" in said and "tonopah-" not in said.split("; run")[0]
+
+
 def test_a_damaged_shard_is_not_merged(study, tmp_path, capsys):
     flip(series(study)[0], random.Random(1))
     said = one_sentence(capsys, 1, "study", "merge", study.folder, "--out", tmp_path / "merged")
@@ -172,7 +216,10 @@ def test_a_damaged_run_is_replaced_by_a_merge(finished, study, capsys):
 
 # The store is checked beside the loss, so a loss of several files shows either of them; a folder goes at once by a rename.
 LOSSES = {
-    "database": ("runs.sqlite(-wal)? was deleted, moved or replaced", lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")]),
+    "database": (
+        "runs.sqlite(-wal)? was deleted, moved or replaced",
+        lambda folder: [p.unlink() for p in folder.glob("runs.sqlite*")],
+    ),
     "log": ("runs.sqlite-wal was deleted", lambda folder: (folder / "runs.sqlite-wal").unlink()),
     "another database": (
         "runs.sqlite(-wal)? was deleted, moved or replaced",

@@ -1,6 +1,7 @@
 """All commands that carry out many runs have the same options; what an option was called before is refused with its new name."""
 
 import argparse
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ from tonopah.cli import coexist, compare, evaluate, study_run, study_sensitivity
 from tonopah.cli.execution import add_execution, size_of
 from tonopah.cli.main import main
 from tonopah.errors import InputError
+from tonopah.execution import options
 
 COMMANDS = {
     "evaluate": evaluate, "compare": compare, "coexist": coexist, "study run": study_run, "study sensitivity": study_sensitivity,
@@ -74,3 +76,14 @@ def test_a_size_that_a_command_does_not_have_is_refused(capsys):
     assert [size_of(parser.parse_args(given)) for given in ([], ["--quick"], ["--size", "quick"])] == ["full", "quick", "quick"]
     with pytest.raises(InputError, match="no size smoke"):
         size_of(parser.parse_args(["--size", "smoke"]))
+
+
+@pytest.mark.parametrize("name", options.BATCH_CPUS)
+@pytest.mark.parametrize(("given", "expected"), [("1", 1), ("3", 3), ("64", 8), ("", 8), ("many", 8), ("0", 1)])
+def test_a_job_uses_no_more_cores_than_its_batch_system_gave_it(monkeypatch, name, given, expected):
+    """Slurm without a task plugin binds no CPUs: the mask of the process has all of the machine."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    for other in options.BATCH_CPUS:
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, given)
+    assert options.cores() == expected

@@ -110,3 +110,14 @@ def test_mistakes_have_a_path():
 def test_the_example_learns_to_beat_reno():
     found = learn.main()
     assert found["learned"].flow(0).goodput_bps > 1.2 * found["reno"].flow(0).goodput_bps
+
+
+@pytest.mark.parametrize("action", [np.array([np.nan]), np.array([np.inf]), np.array([0.1, 0.2]), [], "0.1", None])
+def test_an_action_that_is_no_number_is_refused(action):
+    env = CongestionEnv(SHORT)
+    with pytest.raises(tp.InputError, match="before the first reset"):
+        env.step([0.0])
+    env.reset(seed=1)
+    with pytest.raises(tp.InputError, match="is no change of the window"):
+        env.step(action)
+    env.step(0.1)

@@ -73,6 +73,8 @@ def test_a_compressed_trace_is_the_same(tmp_path):
         (b"1\n4294967296\n", "line 2: '4294967296' is above 4294967295 ms"),
         (b"1\n" + b"9" * 5000 + b"\n", "line 2: '9999"),
         (b"1\n\xff\n", "line 2: "),
+        # Lines are counted before any of them is looked at.
+        (b"x\n" + b"1\n" * 50_000_000, "has 50,000,001 lines"),
     ],
 )
 def test_a_wrong_trace_names_its_line(text, words):
@@ -89,6 +91,7 @@ def test_a_wrong_trace_names_its_line(text, words):
         (b"t_s,rate_bps\n0,nan\n", "line 2: '0,nan' is not 2 numbers"),
         (b"t_s,rate_bps\n1,1e6\n", "line 2: the time 1 is wrong"),
         (b"t_s,rate_bps\n0,1e6\n0,2e6\n", "line 3: the time 0 is wrong"),
+        (b"t_s,rate_bps\n0,1\n1e300,1\n", "line 3: the time 1e\\+300 is wrong"),
         (b"t_s,rate_bps\n0,-1\n", "line 2: the rate -1 is wrong"),
     ],
 )

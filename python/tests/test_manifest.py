@@ -7,6 +7,7 @@ import pytest
 
 import tonopah as tp
 from tonopah.spec.manifest import Manifest, Reached, Target
+from tonopah.store.database import checksum
 from tonopah.store.store import Store
 
 FACTS = {
@@ -21,15 +22,27 @@ def test_a_manifest_is_read_as_it_was_written():
         assert Manifest.from_json(json.loads(json.dumps(manifest.to_json())), "out") == manifest
 
 
+END = {"half_width": 1.0, "where": "", "look": 1, "looks": 3, "replicates": 3, "narrow": True}
+WITH_TARGET = {"target": {"percent": 5.0, "at_most": 9, "metrics": []}, "reached": {"": END}}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (WITH_TARGET | {"reached": {}}, "the precision that was reached is not given by part"),
+        ({"target": WITH_TARGET["target"]}, "cannot read: KeyError: 'reached'"),
+        (WITH_TARGET | {"reached": {"": END | {"looks": 0}}}, "cannot read: ValueError: looks is 0"),
+        (WITH_TARGET | {"reached": {"": END | {"look": "1"}}}, "cannot read: TypeError: look is str"),
+        (WITH_TARGET | {"reached": {"": END | {"narrow": 1}}}, "cannot read: TypeError: narrow is int"),
+        (WITH_TARGET | {"target": {"percent": True, "metrics": []}}, "cannot read: TypeError: percent is bool"),
+        ({"source": "a\0b"}, "holds a null byte"),
+        ({"home": "a\0b"}, "holds a null byte"),
         (None, "out: contains no prepared study"),
         ([], "out: contains a study that this version cannot read"),
         ({"document": None}, "cannot read: TypeError"),
         ({"replicates": 3}, "cannot read: TypeError: replicates are not given by part"),
         ({"replicates": {"": 0}}, "cannot read: ValueError: 0 replicates of part ''"),
-        ({"target": {"percent": 5}}, "cannot read: KeyError: 'metrics' (run the study again, into another folder)"),
+        (WITH_TARGET | {"target": {"percent": 5}}, "cannot read: KeyError: 'metrics' (run the study again, into another folder)"),
     ],
 )
 def test_what_is_no_manifest_is_refused(change, message):
@@ -45,6 +58,21 @@ def test_a_folder_of_an_older_version_opens(study_document, tmp_path):
     study = tp.Study.open(tmp_path)
     assert study.spec.parts[0].derived[0].name == "fair"
     assert study.missing() == len(study.plan.runs)
+
+
+def test_odd_parts_of_an_older_version_are_refused(study_document, tmp_path):
+    with Store(tmp_path) as store:
+        store.remember("study", FACTS | {"document": study_document | {"part": [1]}})
+    with pytest.raises(tp.InputError, match="part"):
+        tp.Study.open(tmp_path)
+
+
+def test_a_study_without_end_of_its_nesting_is_damaged(tmp_path):
+    text = "[" * 100_000 + "]" * 100_000
+    with Store(tmp_path) as store:
+        store.execute("INSERT INTO study VALUES (?, ?, ?)", ("study", text, checksum("study", text)))
+    with pytest.raises(tp.RunFailedError, match="is damaged"):
+        tp.Study.open(tmp_path)
 
 
 def test_a_folder_whose_study_is_wrong_is_named(study_document, tmp_path):

@@ -79,6 +79,8 @@ def test_flows_and_movement_come_from_tables(tmp_path):
         ("away.csv", PLACES.replace("10,300", "10,fast"), "line 5: 'fast' is not a number"),
         ("away.csv", PLACES.replace("n2,400,0,,\n", ""), "flow[0].to"),
         ("away.csv", "node,x\n", "has no rows"),
+        ("away.csv", PLACES.replace("10,300", "1e300,300"), "the time"),
+        ("flows.csv", FLOWS.splitlines()[0] + ("\n" + FLOWS.splitlines()[1]) * 100_001, "line 100002: is one row too many"),
         ("flows.csv", FLOWS.replace("50kbps", "50kbps,more"), "line 2: has 8 cells"),
         ("flows.csv", FLOWS.replace("app.kind", "app.."), "line 2: app..: is not a path"),
         ("flows.csv", FLOWS.replace("n0,n2", "n0,n9"), "flow[0].to"),
@@ -100,7 +102,9 @@ def test_mistakes_in_tables_are_named(tmp_path, name, text, words):
     [
         ("$node_(4) set X_ 1.0", "gives no initial position of node 3"),
         ("$node_(1) set X_ east", "line 15: 'east' is not a number"),
-        ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: a time or a speed is below 0"),
+        ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: the time -1 is wrong"),
+        ('$ns_ at 1e308 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: the time 1e+308 is wrong"),
+        ('$ns_ at 1.0 "$node_(1) setdest 1.0 1.0 -1.0"', "line 15: the speed -1 is below 0"),
         ("set val(nn) 3", "line 15: 'set val(nn) 3' is not a line of a movement file"),
     ],
 )

@@ -2,15 +2,18 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 import tonopah
+from tonopah.cc.loading import find_entry_points
 from tonopah.cc.permission import NONE, Permission, permitting
 from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.lab.studies import Studies
+from tonopah.spec.source import loaded
 from tonopah.store.pack import unpacked
 from tonopah.study.study import Study
 
@@ -77,6 +80,63 @@ def test_reading_results_executes_nothing(folder, tmp_path, monkeypatch, capsys)
     assert (tmp_path / "again.study.zip").read_bytes() == (tmp_path / "r.study.zip").read_bytes()
     with unpacked(tmp_path / "r.study.zip") as place:
         assert Study.open(place).missing() == 0
+    capsys.readouterr()
+
+
+PLUGIN = """from pathlib import Path
+from tonopah.metrics.metric import Metric
+from tonopah.spec.source import Observed, Sourced
+
+Path(MARK).touch()
+
+
+def make(name, given, path):
+    shown = {"mine.answer": Metric("Answer", "", 1.0, "What it is.", "mine.answer")}
+    scenario = {**given, "network": {**given["network"], "pairs": 1}}
+    return Sourced(given, scenario, "a_plugin:observe", shown, identity={"version": 1}, title="Mine", about="As in mine.")
+
+
+def observe(scenario, seed, summary, series):
+    return Observed({"mine.answer": 42.0 + seed})
+"""
+
+
+def test_reading_results_imports_no_plug_in(tmp_path, monkeypatch, capsys):
+    """Those of other packages: what they made of the scenarios is in the results, and they need not even be installed."""
+    package, mark = tmp_path / "package", tmp_path / "executed"
+    (package / "a_plugin-1.dist-info").mkdir(parents=True)
+    (package / "a_plugin-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: a-plugin\nVersion: 1\n")
+    points = "[tonopah.sources]\nmine = a_plugin:make\n[tonopah.algorithms]\nmine = a_plugin_cc:Reno\n"
+    (package / "a_plugin-1.dist-info" / "entry_points.txt").write_text(points)
+    touch = f"from pathlib import Path; Path({str(mark)!r}).touch()\n"
+    (package / "a_plugin.py").write_text(PLUGIN.replace("MARK", repr(str(mark))))
+    (package / "a_plugin_cc.py").write_text(f"{RENO}\n{touch}")
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setenv("PYTHONPATH", f"{package}:{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.chdir(tmp_path)
+    find_entry_points.cache_clear()
+    text = STUDY.replace("CC", '"mine"').replace("pairs = 1\n", "").replace("[scenario]", '[scenario]\nsource = "mine:x"')
+    (tmp_path / "s.toml").write_text(text.replace("goodput_bps", "mine.answer"))
+    study = Study.load("s.toml")
+    study.run(1, out="r", quiet=True)
+    first = study.table()
+    assert sorted(first["mine.answer"]) == [43.0, 43.0, 44.0, 44.0] and executed(tmp_path)
+    for name in ("a_plugin", "a_plugin_cc"):
+        sys.modules.pop(name)
+    loaded.cache_clear()
+    opened = Study.open("r")
+    assert opened.missing() == 0 and opened.table().equals(first)
+    for command in ("report r", "merge r --out m", "pack r --to r.study.zip", "report r.study.zip --out o"):
+        assert main(["study", *command.split()]) == 0, command
+    assert not executed(tmp_path) and "a_plugin" not in sys.modules
+    shutil.rmtree(package)
+    find_entry_points.cache_clear()
+    assert Study.open("m").table().equals(first)
+    assert "As in mine." in (tmp_path / "r" / "report.html").read_text()
+    # Who runs what was opened asks the plug-in anew.
+    again = Study.open("m")
+    with pytest.raises(InputError, match="no plug-in 'mine' is installed"):
+        again.run(1, quiet=True)
     capsys.readouterr()
 
 

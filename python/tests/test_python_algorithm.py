@@ -368,3 +368,11 @@ def test_ranges_with_one_end():
     assert parameter_range({"min": 1.0, "max": None}) == "from 1"
     assert parameter_range({"min": None, "max": 2.0}) == "up to 2"
     assert parameter_range({"min": None, "max": None}) == ""
+
+
+@pytest.mark.parametrize("line", ["    native_entry = (1, 2, 3)", "    def __init__(self, setup): self.native_entry = (8, 2, 8)"])
+def test_the_name_of_machine_code_is_taken_by_no_class(tmp_path, dumbbell, line):
+    """The engine would jump to the address that stands there."""
+    (tmp_path / "my.py").write_text(f"{GOOD}{line}\n    cwnd = 3000\n")
+    with pytest.raises(tp.InputError, match=r"native_entry is the name of what @tonopah\.compiled makes"):
+        tp.check(dumbbell, set={"tcp.cc": f"{tmp_path}/my.py:Good"})

@@ -160,7 +160,13 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
         (observation, reward, terminated, truncated, info)
             `terminated` is always false; `truncated` when the run is over. `info["interval"]` is an `Interval`.
         """
-        change = min(max(float(action[0]), -1.0), 1.0)
+        if not hasattr(self, "cwnd_bytes"):
+            raise InputError("step", "there is no run before the first reset", "reset() begins one")
+        values = np.asarray(action)
+        given = float(values.reshape(-1)[0]) if values.size == 1 and values.dtype.kind in "biuf" else np.nan
+        if not np.isfinite(given):
+            raise InputError("action", f"{action!r} is no change of the window", "one number from -1 to 1")
+        change = min(max(given, -1.0), 1.0)
         least, most = 2 * self.mss_bytes, self.most_segments * self.mss_bytes
         self.cwnd_bytes = min(max(self.cwnd_bytes * 2.0**change, least), most)
         over, interval = self._advance(self.cwnd_bytes)

@@ -21,6 +21,7 @@ from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method, jain
+from tonopah.writing import written_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,11 +148,11 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
 
 def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
     """Write a table as CSV and as Parquet, in place of a link, not through it."""
-    for kind in ("csv", "parquet"):
-        (folder / f"{name}.{kind}").unlink(missing_ok=True)
     texts = {column: table[column].map(safe_text) for column in table.select_dtypes(["object", "string"]).columns}
-    table.assign(**texts).rename(columns=safe_text).to_csv(folder / f"{name}.csv", index=False)
-    table.to_parquet(folder / f"{name}.parquet", index=False)
+    with written_whole(folder / f"{name}.csv") as file:
+        table.assign(**texts).rename(columns=safe_text).to_csv(file, index=False)
+    with written_whole(folder / f"{name}.parquet") as file:
+        table.to_parquet(file, index=False)
 
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

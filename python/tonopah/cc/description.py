@@ -45,6 +45,11 @@ class Provenance:
         return is_library(self.reference)
 
 
+ENTRY = "native_entry"
+"""Attribute by which an object has machine code; the modules that may make it:"""
+ENTRY_MAKERS = ("tonopah.cc.compiled", "tonopah.cc.library")
+
+
 class Maker:
     """What the engine calls to make an object: the class that was loaded for the run in this thread, else the one checked."""
 
@@ -53,7 +58,12 @@ class Maker:
 
     def __call__(self, setup: Any, **parameters: float | bool) -> Any:
         """Return an object for one end of a connection."""
-        return getattr(self.of_run, "cls", self.checked)(setup, **parameters)
+        made = getattr(self.of_run, "cls", self.checked)(setup, **parameters)
+        entry = inspect.getattr_static(made, ENTRY, None)
+        # The engine calls what stands there as machine code, whatever it is.
+        if entry is not None and getattr(getattr(entry, "fget", None), "__module__", "") not in ENTRY_MAKERS:
+            raise TypeError(f"{ENTRY} is the name of what @tonopah.compiled makes: give it another name")
+        return made
 
     @contextmanager
     def using(self, cls: type) -> Iterator[None]:

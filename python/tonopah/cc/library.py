@@ -100,6 +100,9 @@ class Library:
         if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
             raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
         self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
+        names = [about["name"] for about in self.parameters]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError("", f"{file.name}: two parameters are called {twice!r}", "a name for each")
 
     @property
     def parameter_count(self) -> int:

@@ -64,9 +64,9 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
             raise InputError(path, f"there is no module {where}", f"the class of a file is written {where}.py:{name}")
         module = attempt(lambda: importlib.import_module(where), path, where)
         return prepare(find_class(module, name, path, where), called, path, reference)
+    file = Path(os.path.realpath(folder / where)) if "\0" not in where else Path(where)
+    permission().check(reference, path, file)
     try:
-        file = Path(os.path.realpath(folder / where)) if "\0" not in where else Path(where)
-        permission().check(reference, path, file)
         code = read_file(file, "an algorithm", MAX_FILE_BYTES)
     except InputError as error:
         raise InputError(path, f"{error.source or where} {error.message}", error.hint or HINT) from None

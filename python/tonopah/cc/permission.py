@@ -2,14 +2,16 @@
 
 The form of a text in a file says little of what the loader makes of it, and files change between a look and a load: so nobody
 looks before. What an installed package offers by an entry point, its owner has installed; no file can name a place of such code.
+Reading results asks neither: algorithms and what sources made are stored with them.
 """
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
@@ -34,6 +36,8 @@ class Permission:
     hint: str | None = None
     stored: Mapping[str, StoredAlgorithm] | None = None
     """When results are read: their algorithms by name. Nothing is executed then."""
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    """When results are read: what sources made of their scenarios (spec/source.py)."""
 
     def check(self, reference: str, path: str, file: Path | None = None) -> None:
         """Raise InputError unless the code of a reference, in a Python file with this real path, may be executed."""
@@ -52,9 +56,9 @@ NONE = Permission(limited=True, hint="--code any executes it")
 _now: ContextVar[Permission] = ContextVar("permission", default=ANY)
 
 
-def of_results(stored: Mapping[str, StoredAlgorithm]) -> Permission:
-    """Return what may be executed to read results: nothing; algorithms are known by what is stored of them."""
-    return Permission(limited=True, who="and reading results executes nothing", stored=stored)
+def of_results(stored: Mapping[str, StoredAlgorithm], sources: Mapping[str, Any]) -> Permission:
+    """Return what may be executed to read results: nothing; algorithms and sources are known by what is stored of them."""
+    return Permission(limited=True, who="and reading results executes nothing", stored=stored, sources=sources)
 
 
 def permission() -> Permission:

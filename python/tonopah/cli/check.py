@@ -11,6 +11,7 @@ from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
 from tonopah.runs.simulation import check
 from tonopah.scenario.document import is_study, read, to_toml
+from tonopah.writing import replace_file
 
 EXAMPLES = (
     "tonopah check dumbbell.toml --expand",
@@ -65,7 +66,7 @@ def draw(arguments: argparse.Namespace, checked: dict[str, Any]) -> tuple[dict[s
         tracks = satellites.find_ground_tracks(arguments.file, arguments.seed, changes(arguments), arguments.at or 0.0)
         checked = checked | {"tracks": tracks}
         picture, told = satellites.draw(tracks), satellites.caption(tracks)
-    path.write_text(picture, encoding="utf-8")
+    replace_file(path, picture)
     return checked, [told, f"picture: {path.resolve()}"]
 
 

@@ -8,7 +8,7 @@ from tonopah.cli.arguments import add_common, percent
 from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import RunFailedError
 from tonopah.judge.comparison import begin, outcome
-from tonopah.report.files import replace_file
+from tonopah.writing import replace_file
 
 SIZES = {
     "smoke": "three experiments with 5 replicates, some ten seconds",

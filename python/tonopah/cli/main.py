@@ -5,6 +5,7 @@ Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 """
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -81,6 +82,9 @@ def guarded(act: Callable[[], int]) -> int:
     """Carry out a command and return its exit code; an error is one message."""
     try:
         open_closed_streams()
+        if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+            # A parent that ignores it leaves this to its children, who would not learn how processes of theirs end.
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         use_any_encoding()
         with interrupted_by_sigterm():
             code = act()
@@ -98,8 +102,8 @@ def guarded(act: Callable[[], int]) -> int:
         return complain("interrupted", 1)
     except BrokenPipeError:
         return leave_quietly()
-    except OSError as error:
-        return complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
+    except (OSError, ImportError, MemoryError) as error:
+        return complain(lacking(error), 1)
     except SystemExit:
         raise
     except BaseException as error:
@@ -107,6 +111,16 @@ def guarded(act: Callable[[], int]) -> int:
         if os.environ.get("TONOPAH_DEBUG"):
             sys.excepthook(type(error), error, error.__traceback__)
         return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
+
+
+def lacking(error: OSError | ImportError | MemoryError) -> str:
+    """Return in words what the machine lacks: a file, memory, or a package (one of others, or of memory to load it)."""
+    if isinstance(error, MemoryError):
+        return "the memory is not enough (a smaller scenario or study, fewer --jobs, or a higher limit, ulimit -v)"
+    if isinstance(error, ImportError):
+        return f"a package that is needed cannot be loaded: {error} (install Tonopah again, or raise ulimit -v)"
+    text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return f"{text} (raise its limit, ulimit -n)" if error.errno == errno.EMFILE else text
 
 
 @contextmanager

@@ -42,6 +42,9 @@ NO_WORKERS_S = 15
 CLOSE_S = 5
 """Time that a connection may take to end."""
 LOOPBACK = "127.0.0.1"
+OLDEST = (2025, 1)
+"""Of Dask, for a cluster on this machine: 2024.8 listens on all interfaces, whatever its host is to be (the lower bound of pip's
+extra is no promise: an environment may have any version)."""
 NO_PAGES: dict[str, Any] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
@@ -75,23 +78,28 @@ def reach(address: str) -> None:
     from distributed.utils import LoopRunner
 
     async def greet() -> None:
-        comm = await connect_to(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
-        await comm.close()
+        # Dask's own limit is not that of a greeting to which nothing is answered.
+        async with asyncio.timeout(CONNECT_S):
+            comm = await connect_to(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
+            await comm.close()
 
     try:
         LoopRunner().run_sync(greet)
     except (OSError, TypeError, ValueError) as error:
         # TypeError: an address tls:// without certificates.
-        message = f"{address} does not answer: {error}"
+        message = f"{address} does not answer: {str(error) or f'nothing within {CONNECT_S} s'}"
         raise InputError("scheduler", message, "like tcp://HOST:8786; docs/cluster.md says what TLS needs") from None
 
 
 def start_cluster(count: int) -> Any:
     """Return a cluster of processes on this machine that only these processes can talk to."""
     import dask
-    from distributed import LocalCluster
+    from distributed import LocalCluster, __version__
     from distributed.security import Security
 
+    if tuple(int(part) for part in __version__.split(".")[:2]) < OLDEST:
+        message = f"distributed {__version__} would let other machines reach the cluster"
+        raise InputError("executor", message, 'pip install --upgrade "tonopah[dask]"')
     try:
         security = Security.temporary()
     except ImportError:

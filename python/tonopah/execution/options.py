@@ -66,9 +66,15 @@ class ExecutionOptions:
         return self.limits._replace(memory_bytes=max(MIN_MEMORY_BYTES, total // self.threads) if total else None)
 
 
+BATCH_CPUS = ("SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
+"""How many CPUs a batch system gave a job, where it need not bind it to them: Slurm, PBS, SGE and LSF."""
+
+
 def cores() -> int:
-    """Return the number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return the number of cores this process may use: those that it is bound to, and no more than its job got."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    given = [int(text) for name in BATCH_CPUS if (text := os.environ.get(name, "")).isdecimal() and text.isascii()]
+    return max(1, min([bound, *given]))
 
 
 def memory_total() -> int | None:

@@ -20,6 +20,7 @@ from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import Plan, Run, labelled
 from tonopah.store.commits import Commits
 from tonopah.store.store import Store
+from tonopah.writing import replace_file
 
 OnDone: TypeAlias = Callable[[int, str | Exception, Any], bool]
 """Receives the index of a run, its summary or the exception that ended it, and its series; returns False to stop."""
@@ -192,7 +193,7 @@ class Batch:
             return RunFailedError(f"{error}{describe_run(run)}") if type(error) is RunFailedError else error
         path = self.store.folder / "failed" / f"{run.id}.toml"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(to_toml(json.loads(run.scenario)), encoding="utf-8")
+        replace_file(path, to_toml(json.loads(run.scenario)))
         return RunFailedError(f"{error}{describe_run(run)}; reproduce it with: tonopah run {path} --seed {run.seed}")
 
 

@@ -53,8 +53,9 @@ def main() -> None:
     # What an algorithm prints must not get between the answers.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    # The process that started this one handles interrupts.
+    # The process that started this one handles interrupts; how a child ends this one has to know, whatever was inherited.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     library = ctypes.CDLL(None)
     warm_up()
     while True:

@@ -18,6 +18,7 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import layout, network, wireless
 from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 from tonopah.scenario.paths import fetch, put
+from tonopah.writing import written_whole
 
 NEEDED = ("position_x", "position_y", "energy")
 MAX_PACKETS = 20_000
@@ -54,7 +55,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     except ScenarioError as error:
         raise relay(error, name) from None
     result = RunResult(json.loads(summary), columns)
-    with target.open("w", encoding="utf-8") as file:
+    with written_whole(target) as place, place.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines(checked["graph"], result, packets))
     return result
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from tonopah._core import capture, engine_version
 from tonopah.errors import ScenarioError, relay
 from tonopah.runs.simulation import RunResult, checked_seed, engine_form
+from tonopah.writing import replace_file
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D
@@ -64,7 +65,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at:
     points = {"hosts": hosts, "links": links, "channels": channels}[at](result.summary)
     folder.mkdir(parents=True, exist_ok=True)
     for made in captures(seen, points):
-        (folder / f"{made.name}.pcapng").write_bytes(file_bytes(made))
+        replace_file(folder / f"{made.name}.pcapng", file_bytes(made))
     return result
 
 

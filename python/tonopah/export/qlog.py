@@ -23,6 +23,7 @@ from tonopah._core import engine_version, trace
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.runs.simulation import RunResult, checked_seed, engine_form, run_prepared
 from tonopah.scenario.paths import fetch, put
+from tonopah.writing import replace_file
 
 METRICS = {"cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt"}
 """Series of the engine, and the metrics of QUIC."""
@@ -59,7 +60,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
         number = flow["flow"]
         path = target if len(flows) == 1 else target.with_name(f"{target.stem}-{number}{target.suffix}")
         made = sorted([*events[number], *metrics(result, number)], key=lambda event: event[0])
-        path.write_text("".join(records(flow, seed, made)), encoding="utf-8")
+        replace_file(path, "".join(records(flow, seed, made)))
     return result
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tonopah.runs.simulation import OWNERS, RunResult
+from tonopah.writing import written_whole
 
 
 def write_tables(result: RunResult, folder: Path) -> None:
@@ -11,12 +12,14 @@ def write_tables(result: RunResult, folder: Path) -> None:
     tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
     tables |= {"workloads": result.workloads} if len(result.workloads) else {}
     for name, table in {**tables, **{name: result.series(name) for name in result.names}}.items():
-        table.to_parquet(folder / f"{name}.parquet", index=False)
+        with written_whole(folder / f"{name}.parquet") as file:
+            table.to_parquet(file, index=False)
 
 
 def write_series(result: RunResult, folder: Path) -> list[str]:
     """Write every series of a run as CSV and return their names; those of nodes and workloads only where there are any."""
     names = [name for name in result.names if OWNERS.get(name) not in ("node", "workload") or len(result.series(name))]
     for name in names:
-        result.series(name).to_csv(folder / f"{name}.csv", index=False)
+        with written_whole(folder / f"{name}.csv") as file:
+            result.series(name).to_csv(file, index=False)
     return names

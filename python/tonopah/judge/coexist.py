@@ -23,10 +23,10 @@ from tonopah.judge.worlds import seconds
 from tonopah.metrics import show
 from tonopah.names import figure_id
 from tonopah.report.document import render_page
-from tonopah.report.files import replace_file
 from tonopah.report.panels import make_panels
 from tonopah.runs.simulation import algorithms
 from tonopah.stats import NOT_MEASURED, Estimate, mean_of
+from tonopah.writing import replace_file, written_whole
 
 BUFFERS, RTTS = (0.5, 1.0, 4.0), (("40ms", "40ms"), ("20ms", "80ms"), ("80ms", "20ms"))
 USUAL = {"rate": "50Mbps", "duration": "60s", "warmup": "20s"}
@@ -185,7 +185,8 @@ class Coexistence(JudgedStudy):
         )  # fmt: skip
         try:
             self.out.mkdir(parents=True, exist_ok=True)
-            pd.DataFrame([cell.flat for cell in cells]).to_parquet(self.out / "coexist.parquet", index=False)
+            with written_whole(self.out / "coexist.parquet") as file:
+                pd.DataFrame([cell.flat for cell in cells]).to_parquet(file, index=False)
             replace_file(self.out / "coexist.json", json.dumps(self.facts(cells), allow_nan=False) + "\n")
             replace_file(self.out / "report.html", text)
         except OSError as error:

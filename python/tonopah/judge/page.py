@@ -28,11 +28,11 @@ from tonopah.metrics import show
 from tonopah.names import figure_id
 from tonopah.plot.spark import sample, sparkline
 from tonopah.report.document import render_page
-from tonopah.report.files import replace_file
 from tonopah.report.formatting import p_text
 from tonopah.report.panels import make_panels
 from tonopah.stats import UNBOUNDED, Method, confidence_of_each
 from tonopah.units import numbers
+from tonopah.writing import replace_file, written_whole
 
 UNITS_SHOWN = 3.0
 """The axis of effects reaches so many margins to each side."""
@@ -69,7 +69,8 @@ def write_table(results: Results, folder: Path) -> None:
         table = place.table.drop(columns=["run", *axes_of(place.point)])
         table.insert(1, "point", place.label)
         found.append(table.rename(columns={"part": "experiment", "algorithm": "arm", "seed": "replicate"}))
-    (pd.concat(found) if found else pd.DataFrame()).to_csv(folder / "runs.csv", index=False)
+    with written_whole(folder / "runs.csv") as file:
+        (pd.concat(found) if found else pd.DataFrame()).to_csv(file, index=False)
 
 
 def criterion_figures(criterion: Criterion, results: Results, cast: Cast) -> Iterator[FigureData]:

@@ -13,6 +13,7 @@ from tonopah.errors import InputError
 from tonopah.plot.chart import drawn, plain
 from tonopah.plot.look import FORMATS, Look, parse_font, parse_length, parse_palette, parse_size
 from tonopah.spec.validation import list_allowed
+from tonopah.writing import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,8 +72,8 @@ def write_picture(data: FigureData, look: Look, form: str, folder: Path) -> Path
     made = picture(data, look, form)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{data.id}.{form}"
-    target.write_bytes(made)
-    (folder / f"{data.id}.csv").write_text(as_csv(data), encoding="utf-8")
+    replace_file(target, made)
+    replace_file(folder / f"{data.id}.csv", as_csv(data))
     return target
 
 

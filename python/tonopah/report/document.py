@@ -23,7 +23,6 @@ from tonopah.metrics import count_text, duration_text
 from tonopah.report import vendor, verdicts
 from tonopah.report.claim_views import claim_views, find_figure, with_difference
 from tonopah.report.embed import page_data
-from tonopah.report.files import replace_file
 from tonopah.report.formatting import drawing, interval_text, p_text
 from tonopah.report.panels import make_panels
 from tonopah.report.part import PartReport, report_part
@@ -34,6 +33,7 @@ from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
+from tonopah.writing import replace_file
 
 Held: TypeAlias = dict[str, list[reproduction.Reproduced]]
 """By published table: its numbers beside ours."""

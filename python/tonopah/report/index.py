@@ -10,8 +10,8 @@ from tonopah._core import engine_version
 from tonopah.errors import RunFailedError
 from tonopah.report import verdicts
 from tonopah.report.document import template_environment
-from tonopah.report.files import replace_file
 from tonopah.store import pack
+from tonopah.writing import replace_file
 
 FILE = "index.html"
 

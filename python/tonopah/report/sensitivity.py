@@ -12,11 +12,11 @@ from tonopah.analysis.evidence import Outcome
 from tonopah.analysis.sensitivity import AlteredClaim, AlteredReading, AlteredWorld, Sensitivity
 from tonopah.errors import RunFailedError
 from tonopah.report.document import template_environment
-from tonopah.report.files import replace_file
 from tonopah.report.formatting import interval_text
 from tonopah.report.sensitivity_file import FILE, FORMAT
 from tonopah.report.verdicts import estimate_entry
 from tonopah.spec.model import StudySpec
+from tonopah.writing import replace_file
 
 PAGE = "sensitivity.html"
 

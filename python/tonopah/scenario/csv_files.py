@@ -10,7 +10,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_ROWS = 1_000_000
 
 
-def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
+def read_table(path: Path, most: int = MAX_ROWS) -> list[tuple[str, dict[str, str]]]:
     """Return the rows of a CSV file with a header, each with its place. Raises InputError."""
     text = read_file(path, "a table", MAX_FILE_BYTES).decode("utf-8-sig", errors="replace")
     lines = csv.reader(text.splitlines())
@@ -23,8 +23,8 @@ def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
             continue
         if len(cells) != len(head):
             raise InputError(f"line {number}", f"has {len(cells)} cells", f"{len(head)}, as the header", str(path))
-        if len(rows) == MAX_ROWS:
-            raise InputError(f"line {number}", "is one row too many", f"at most {MAX_ROWS:,}", str(path))
+        if len(rows) == most:
+            raise InputError(f"line {number}", "is one row too many", f"at most {most:,}", str(path))
         rows.append((f"line {number}", {name: cell.strip() for name, cell in zip(head, cells, strict=True)}))
     if not rows:
         raise InputError("", "has no rows", None, str(path))

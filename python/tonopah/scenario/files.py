@@ -14,6 +14,9 @@ from tonopah.errors import InputError, near_names
 MAX_NEIGHBOURS = 1000
 """Files of a folder that are looked at for a name like the one that is missing."""
 
+MAX_TIME_S = 1e9
+"""Longest time that a file may name: what follows is beyond every run, and would not fit the engine's nanoseconds."""
+
 KINDS = (
     (stat.S_ISDIR, "is a folder"), (stat.S_ISFIFO, "is a pipe"), (stat.S_ISSOCK, "is a socket"), (stat.S_ISCHR, "is a device"),
     (stat.S_ISBLK, "is a device"),
@@ -48,6 +51,13 @@ def read_file(path: str | Path, what: str, most_bytes: int) -> bytes:
     if len(data) > most_bytes:
         raise InputError("", f"is too large for {what}", f"at most {most_bytes:,} bytes", source)
     return data
+
+
+def instant(at_s: float, where: str, source: str | Path) -> str:
+    """Return a time of a file as the engine takes it. Raises InputError for one that no run reaches."""
+    if not 0 <= at_s <= MAX_TIME_S:
+        raise InputError(where, f"the time {at_s:g} is wrong", f"from 0 to {MAX_TIME_S:g} s", str(source))
+    return f"{round(at_s * 1e9)}ns"
 
 
 def check_name(name: str) -> None:

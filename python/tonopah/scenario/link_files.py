@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.scenario.files import read_file
+from tonopah.scenario.files import instant, read_file
 from tonopah.scenario.setdest import named_by
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
 
@@ -100,12 +100,13 @@ def read_trace(data: bytes, source: str) -> str:
     text = data.replace(b"\r\n", b"\n").removesuffix(b"\n")
     if not text:
         raise InputError("", "is empty", "a time in milliseconds on each line", source)
+    # First of all: to look at each of hundreds of millions of lines takes minutes.
+    if (lines := text.count(b"\n") + 1) > MAX_LINES:
+        raise InputError("", f"has {lines:,} lines", f"at most {MAX_LINES:,}", source)
     # A letter, an empty line or a number without end.
     if wrong := re.search(rb"[^0-9\n]|^(?=\n)|(?<=\n)(?=\n)|(?<=\n)\Z|[0-9]{11}", text):
         line = text.count(b"\n", 0, wrong.start()) + 1
         raise InputError(f"line {line}", f"{shown(text, line)} is not a whole number of milliseconds", None, source)
-    if (lines := text.count(b"\n") + 1) > MAX_LINES:
-        raise InputError("", f"has {lines:,} lines", f"at most {MAX_LINES:,}", source)
     stamps = np.fromstring(text.decode("ascii"), dtype=np.int64, sep="\n")
     if (large := stamps > MAX_STAMP).any():
         line = int(large.argmax()) + 1
@@ -133,7 +134,7 @@ def read_rates(data: bytes, source: str) -> list[list[str]]:
         if rate < 0 or rate > 1e15:
             raise InputError(f"line {line}", f"the rate {rate:g} is wrong", "from 0 to 1e15", source)
         before = at
-        rows.append([f"{round(at * 1e9)}ns", f"{round(rate)}bps"])
+        rows.append([instant(at, f"line {line}", source), f"{round(rate)}bps"])
     return rows
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.scenario.csv_files import read_table
-from tonopah.scenario.files import read_file
+from tonopah.scenario.files import instant, read_file
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Limit of the size of a movement file, so that a wrong argument does not exhaust memory."""
@@ -73,10 +73,7 @@ def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, An
             axes.setdefault(int(node), {})[axis] = finite(value, where, path)
         elif order := ORDER.fullmatch(line):
             at, x, y, speed = (finite(order[i], where, path) for i in (1, 3, 4, 5))
-            if at < 0 or speed < 0:
-                raise InputError(where, "a time or a speed is below 0", None, str(path))
-            order_at = {"at": f"{round(at * 1e9)}ns", "x": x, "y": y, "speed": f"{speed!r}m/s"}
-            orders.setdefault(int(order[2]), []).append((at, order_at))
+            orders.setdefault(int(order[2]), []).append((at, order_of(at, x, y, speed, where, path)))
         else:
             hint = '$node_(i) set X_ v, or $ns_ at t "$node_(i) setdest x y v"'
             raise InputError(where, f"{line[:80]!r} is not a line of a movement file", hint, str(path))
@@ -103,11 +100,15 @@ def read_movement_table(path: Path) -> tuple[list[list[float]], list[list[dict[s
             axes[int(node[1])] = {"X": x, "Y": y, "Z": height}
             continue
         at, speed = (finite(row.get(key, ""), where, path) for key in ("at", "speed"))
-        if at < 0 or speed < 0:
-            raise InputError(where, "a time or a speed is below 0", None, str(path))
-        order = {"at": f"{round(at * 1e9)}ns", "x": x, "y": y, "speed": f"{speed!r}m/s"}
-        orders.setdefault(int(node[1]), []).append((at, order))
+        orders.setdefault(int(node[1]), []).append((at, order_of(at, x, y, speed, where, path)))
     return assemble(axes, orders, path)
+
+
+def order_of(at: float, x: float, y: float, speed: float, where: str, path: Path) -> dict[str, Any]:
+    """Return an order to go somewhere. Raises InputError."""
+    if speed < 0:
+        raise InputError(where, f"the speed {speed:g} is below 0", None, str(path))
+    return {"at": instant(at, where, path), "x": x, "y": y, "speed": f"{speed!r}m/s"}
 
 
 def assemble(

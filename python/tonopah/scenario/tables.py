@@ -12,6 +12,8 @@ from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import parse_assignment, put
 from tonopah.scenario.setdest import inline_movement, named_by
 
+MAX_FLOWS = 100_000
+"""As many as the engine takes (`crates/sim/src/expand/limits.rs`): a longer table is refused before each row is made a flow."""
 TEXTS = ("from", "to", "sink_agent")
 """Columns of names, which stay text even where they look like numbers."""
 
@@ -31,7 +33,8 @@ def inline_flows(scenario: dict[str, Any], folder: Path, source: str | None = No
     if set(flow) != {"file"}:
         raise InputError("flow", "a table of flows stands alone", "only file", source)
     try:
-        scenario["flow"] = [read_flow(row, where, folder / flow["file"]) for where, row in read_table(folder / flow["file"])]
+        path = folder / flow["file"]
+        scenario["flow"] = [read_flow(row, where, path) for where, row in read_table(path, MAX_FLOWS)]
     except InputError as error:
         raise named_by(error, "flow.file", source) from None
 

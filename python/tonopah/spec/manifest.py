@@ -1,11 +1,12 @@
 """What a folder of results says about its study: the file as it was run, its size, and how narrow intervals were to become."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar
 
 from tonopah.cc.permission import StoredAlgorithm
 from tonopah.errors import InputError
+from tonopah.scenario.files import check_name
 
 VERSION = 2
 """Of the manifest. Version 1 had no version, and a study file with older keys."""
@@ -49,6 +50,8 @@ class Manifest:
     version: int = VERSION
     algorithms: dict[str, StoredAlgorithm] = field(default_factory=dict)
     """Those that are code, by the name that the study has for them: to read results executes none of it."""
+    sources: dict[str, Any] = field(default_factory=dict)
+    """What plug-ins of other packages made of its scenarios (source.py): to read results imports none of them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as data of JSON."""
@@ -63,19 +66,41 @@ class Manifest:
         if facts is None:
             raise InputError("", "contains no prepared study", "run the study with this folder as --out", folder)
         try:
-            target = facts.get("target")
+            target, replicates = facts.get("target"), counts(facts["replicates"])
+            reached = {part: typed(Reached, end) for part, end in facts["reached"].items()} if target else {}
+            if target and set(reached) != set(replicates):
+                raise ValueError("the precision that was reached is not given by part")
+            for path in (str(facts["source"]), str(facts.get("home", ""))):
+                check_name(path)
             return cls(
                 name=str(facts["name"]), document=dict(facts["document"]), source=str(facts["source"]),
-                home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=counts(facts["replicates"]),
-                target=Target(**target | {"metrics": tuple(target["metrics"])}) if target else None,
+                home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=replicates,
+                target=typed(Target, target | {"metrics": tuple(target["metrics"])}) if target else None,
                 version=int(facts.get("version", 1)),
                 algorithms={str(name): StoredAlgorithm(str(one["digest"]), str(one["description"]))
                             for name, one in facts.get("algorithms", {}).items()},
-                reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
+                sources=dict(facts.get("sources", {})),
+                reached=reached,
             )  # fmt: skip
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             message = f"contains a study that this version cannot read: {type(error).__name__}: {error}"
             raise InputError("", message, "run the study again, into another folder", folder) from None
+
+
+Table = TypeVar("Table", Target, Reached)
+
+
+def typed(kind: type[Table], facts: Mapping[str, Any]) -> Table:
+    """Return a table of the manifest; raise TypeError or ValueError when a value is not what it has to be."""
+    made = kind(**facts)
+    for name, wanted in ((one.name, one.type) for one in fields(kind)):
+        value = getattr(made, name)
+        kinds = {float: (float, int), int: int, str: str, bool: bool}.get(wanted, tuple)  # type: ignore[call-overload]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and wanted is not bool):
+            raise TypeError(f"{name} is {type(value).__name__}")
+        if wanted is int and value < 1:
+            raise ValueError(f"{name} is {value}")
+    return made
 
 
 def counts(replicates: Any) -> dict[str, int]:

@@ -101,6 +101,8 @@ class Plan:
 
     runs: dict[str, Run] = field(default_factory=dict)
     parts: dict[str, PartPlan] = field(default_factory=dict)
+    sources: dict[str, Any] = field(default_factory=dict)
+    """What results keep of what sources made (source.py)."""
 
     @property
     def algorithms(self) -> dict[str, StoredAlgorithm]:

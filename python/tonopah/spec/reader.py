@@ -103,7 +103,9 @@ def rename_keys(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored study file of an older version with its keys as they are called now."""
     renamed = {RENAMED.get(key, key): value for key, value in document.items()}
     if isinstance(parts := renamed.get("part"), list):
-        renamed["part"] = [{RENAMED.get(key, key): value for key, value in part.items()} for part in parts]
+        renamed["part"] = [
+            {RENAMED.get(key, key): value for key, value in part.items()} if isinstance(part, dict) else part for part in parts
+        ]
     return renamed
 
 

@@ -5,14 +5,20 @@ scenario that they stand for, the columns that it adds to the tables, and the na
 name comes from the plug-in alone: whatever a study file says, no code is imported by a name that stands in it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, TypeAlias
 
 from pydantic import PrivateAttr
 
+from tonopah.cc.binding import class_name
+from tonopah.cc.permission import permission
+from tonopah.digest import digest
 from tonopah.errors import InputError
 from tonopah.metrics.metric import Metric
 from tonopah.spec.derived import Derived
@@ -101,16 +107,57 @@ def make(scenario: Mapping[str, Any], path: str = "scenario") -> Sourced:
     plugin, colon, name = reference.partition(":") if isinstance(reference, str) else ("", "", "")
     if not colon:
         raise InputError(where, f"{shorten(reference)} is not a source", f"PLUGIN:NAME, such as {EXAMPLE}")
-    found = find(plugin, where)
-    return found(name, {key: value for key, value in scenario.items() if key != KEY}, path)
+    places = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    own, now = places.get(plugin, "").startswith("tonopah."), permission()
+    if now.stored is not None and not own:
+        return read_stored(scenario, where, now.sources)
+    if plugin not in places:
+        raise InputError(where, f"no plug-in {shorten(plugin)} is installed", list_allowed(sorted(places), "installed", plugin))
+    maker: Maker = loaded(places[plugin])
+    made = maker(name, {key: value for key, value in scenario.items() if key != KEY}, path)
+    if not own:
+        _made.get({})[key_of(scenario)] = json.loads(json.dumps(asdict(made), default=plain))
+    return made
 
 
-def find(plugin: str, path: str) -> Maker:
-    """Return the source of a plug-in. Raises InputError."""
-    known = {entry.name: entry for entry in entry_points(group=GROUP)}
-    if plugin not in known:
-        raise InputError(path, f"no plug-in {shorten(plugin)} is installed", list_allowed(sorted(known), "installed", plugin))
-    return loaded(known[plugin].value)
+_made: ContextVar[dict[str, Any]] = ContextVar("made")
+
+
+@contextmanager
+def keeping() -> Iterator[dict[str, Any]]:
+    """Yield what plug-ins of other packages make meanwhile, as results keep it: to read them imports no such package."""
+    before = _made.set({})
+    try:
+        yield _made.get()
+    finally:
+        _made.reset(before)
+
+
+def plain(value: Any) -> Any:
+    """Return a mapping as a dictionary, and a class as the reference that stands for it."""
+    return class_name(value) if isinstance(value, type) else dict(value)
+
+
+def key_of(scenario: Mapping[str, Any]) -> str:
+    """Return what stands in results for a table that names a source."""
+    return digest(json.dumps(scenario, sort_keys=True))
+
+
+def read_stored(scenario: Mapping[str, Any], path: str, stored: Mapping[str, Any]) -> Sourced:
+    """Return what a source made of a table when the study was run. Raises InputError."""
+    known = stored.get(key_of(scenario))
+    if known is None:
+        hint = "run the study again with their folder as --out, which keeps its results"
+        raise InputError(path, "what it made is not in the results, and reading them imports no plug-in", hint)
+    try:
+        return Sourced(**known | {name: metrics_of(known[name]) for name in ("columns", "flow_columns")})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(path, f"what it made cannot be read in the results: {type(error).__name__}: {error}") from None
+
+
+def metrics_of(stored: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return columns as they were stored."""
+    return {name: Metric(**one | {"bounds": tuple(one["bounds"])}) for name, one in stored.items()}
 
 
 @cache

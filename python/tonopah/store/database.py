@@ -153,12 +153,16 @@ def read_version(database: sqlite3.Connection, path: Path) -> int:
     """Return the version of the tables, 0 for a new database. Raises InputError for a file not written by Tonopah."""
     database.text_factory = decode
     head, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    kinds = dict(database.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall())
+    tables = {name for name, kind in kinds.items() if kind == "table"}
     database.text_factory = str
+    # A view may have rows without end, and a trigger change what is written.
+    if odd := sorted(kinds.keys() - tables):
+        raise InputError("", f"cannot be used as a store: it has the {kinds[odd[0]]} {odd[0]!r}", "use another folder", str(path))
     if head == APPLICATION and version > VERSION:
         message = f"was written by a newer Tonopah (tables of version {version}, this one knows {VERSION})"
         raise InputError("", message, None, str(path))
-    if head == APPLICATION:
+    if head == APPLICATION and version > 0 and tables >= {"runs", "study"}:
         return version
     if not tables and head == 0:
         return 0

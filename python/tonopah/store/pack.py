@@ -111,7 +111,13 @@ def unpacked(file: Path) -> Iterator[Path]:
     """Yield a temporary folder with the results of an archive, each file compared with its digest. Raises InputError."""
     with tempfile.TemporaryDirectory(prefix="tonopah-") as place:
         unpack(file, Path(place))
-        yield Path(place)
+        try:
+            yield Path(place)
+        except RunFailedError as error:
+            raise RunFailedError(str(error).replace(place, str(file))) from error
+        except InputError as error:
+            named = (error.path, error.message, error.hint, error.source)
+            raise InputError(*(text and text.replace(place, str(file)) for text in named)) from error  # type: ignore[arg-type]
 
 
 def unpack(file: Path, folder: Path) -> None:

@@ -274,10 +274,13 @@ class Store:
         rows = self.execute("SELECT key, value, digest FROM study WHERE key = ?", (key,))
         if not rows:
             return None
-        if rows[0][2] != checksum(*rows[0][:2]):
-            message = f"what is stored about the study is damaged; run it again with --out {self.folder}, which keeps its results"
-            raise RunFailedError(f"{self.path}: {message}")
-        return json.loads(rows[0][1])
+        try:
+            if rows[0][2] == checksum(*rows[0][:2]):
+                return json.loads(rows[0][1])
+        except (ValueError, TypeError, RecursionError):
+            pass
+        message = f"what is stored about the study is damaged; run it again with --out {self.folder}, which keeps its results"
+        raise RunFailedError(f"{self.path}: {message}")
 
 
 def stored_summary(summary: str, derived: Mapping[str, float | None] | None) -> str:

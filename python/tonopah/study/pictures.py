@@ -17,6 +17,7 @@ from tonopah.runs.simulation import RunResult
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
+from tonopah.writing import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ class Picture:
         form = target.suffix.lstrip(".").lower()
         if form not in ("svg", "pdf", "png"):
             raise InputError("path", f"{target.suffix or target.name!r} is no format of a picture", ".svg, .pdf or .png")
-        target.write_bytes(self.draw(form))
+        replace_file(target, self.draw(form))
         return target
 
 

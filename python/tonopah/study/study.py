@@ -18,6 +18,7 @@ from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
+from tonopah.spec.source import is_sourced, keeping
 from tonopah.store.store import Store
 from tonopah.study.results import StudyResults
 
@@ -151,14 +152,16 @@ class Study(StudyResults):
             manifest = Manifest.from_json(store.recall("study"), str(folder))
         try:
             document = rename_keys(manifest.document) if manifest.version == 1 else manifest.document
-            study = cls.of(manifest.name, parse_spec(document), document, manifest.source)
+            code = of_results(manifest.algorithms, manifest.sources)
+            with permitting(code):
+                study = cls.of(manifest.name, parse_spec(document), document, manifest.source)
             study.resize(manifest.quick, manifest.replicates)
         except InputError as error:
             raise relay(error, str(folder)) from None
         study.target, study.reached = manifest.target, manifest.reached
         for part in study.spec.parts if manifest.target else []:
             part.confidence = confidence(study.reached[part.id].looks)
-        study.folder, study.code = Path(folder), of_results(manifest.algorithms)
+        study.folder, study.code = Path(folder), code
         study.home = Path(manifest.home) if manifest.home else study.home
         return study
 
@@ -193,8 +196,11 @@ class Study(StudyResults):
         """All runs of the study, checked by the engine. Raises InputError."""
         if self._plan is None:
             try:
-                with permitting(self.code):
+                with permitting(self.code), keeping() as made:
+                    if any(is_sourced(part.scenario) for part in self.spec.parts):
+                        self.ask_sources()
                     self._plan = make_plan(self.spec, self.home)
+                    self._plan.sources = {**self.code.sources, **made}
             except InputError as error:
                 raise relay(error, self.source) from None
             for part in self.spec.parts:
@@ -202,13 +208,18 @@ class Study(StudyResults):
                 part.replicates = self._plan.parts[part.id].replicates
         return self._plan
 
+    def ask_sources(self) -> None:
+        """Take the columns of sources as they are where the plan is made: what was opened to be read has them as stored."""
+        for part, again in zip(self.spec.parts, parse_spec(self.document).parts, strict=True):
+            part.derived = again.derived
+
     @property
     def manifest(self) -> Manifest:
         """What the folder of the results says about the study."""
         replicates = {part.id: part.replicates for part in self.spec.parts}
         return Manifest(
             self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached),
-            algorithms=self.plan.algorithms,
+            algorithms=self.plan.algorithms, sources=self.plan.sources,
         )  # fmt: skip
 
     def run(

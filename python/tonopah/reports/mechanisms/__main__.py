@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tonopah.errors import RunFailedError, ScenarioError
 from tonopah.metrics import show
-from tonopah.report.files import replace_file
 from tonopah.reports.mechanisms.model import read
 from tonopah.reports.mechanisms.numbers import Shown, Side, shown
 from tonopah.stats import Estimate
 from tonopah.study.study import Study
 from tonopah.terminal.grid import Grid, print_grids
+from tonopah.writing import replace_file
 
 FILE = "mechanisms.json"
 """Written into the folder of the results; docs/findings shows it."""

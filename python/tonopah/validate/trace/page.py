@@ -12,6 +12,7 @@ from tonopah.plot import style
 from tonopah.scenario.document import to_toml
 from tonopah.template import render
 from tonopah.validate.trace.connection import Observed
+from tonopah.writing import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,11 +115,11 @@ def write(compared: Mapping[str, Any], path: Path) -> None:
     """Write the figure (.svg), or the page with figure, table and scenario."""
     figure = draw(compared)
     if path.suffix == ".svg":
-        path.write_text(figure, encoding="utf-8")
+        replace_file(path, figure)
         return
     page = render(
         TEMPLATE, title=escape(f"{compared['file']}: {compared['connection']}"), link=escape(link_text(compared)),
         rows=rows(compared), notes=compared["notes"], figure=figure[figure.index("<svg") :],
         scenario=escape(to_toml(compared["scenario"])), version=engine_version(),
     )  # fmt: skip
-    path.write_text(page, encoding="utf-8")
+    replace_file(path, page)
