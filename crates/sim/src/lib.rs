@@ -56,7 +56,7 @@ pub use host::app::voice::VoiceSummary;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use packet::{Datagram, DropReason, Packet, Payload};
-pub use qdisc::{BandReport, DualPi2Report, FqCodelReport, QueueReport, TinReport};
+pub use qdisc::{BandReport, DualPi2Report, FqCodelReport, HtbClassReport, QueueReport, TinReport};
 pub use scenario::{Scenario, ScenarioError, ScenarioWarning};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};

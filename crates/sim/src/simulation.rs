@@ -105,7 +105,7 @@ impl Simulation {
         let next_check = invariants::interval(&world);
         let mut simulation = Simulation { world, next_check, watches_flows, recorded: BTreeMap::new() };
         let World { ctx, network, hosts, workloads, changes, constellation, .. } = &mut simulation.world;
-        if mode == EventMode::Coalesced && constellation.is_none() && !ctx.keeps_doubles() {
+        if mode == EventMode::Coalesced && constellation.is_none() && !ctx.keeps_doubles() && ctx.waits.is_none() {
             let link_of = |change: &Change| match change {
                 Change::Link { link, .. } => Some(*link),
                 Change::Path { .. } => None,
@@ -237,6 +237,7 @@ impl Simulation {
                 if network.on_arrive(ctx, link, packet) {
                     let packet = ctx.deliver(packet);
                     hosts.on_packet(ctx, network, &packet);
+                    self.world.report_delay(&packet);
                     self.on_flow_change(packet.to.flow());
                 }
             }
@@ -285,6 +286,7 @@ impl Simulation {
                 while let Some(packet) = delivered {
                     let World { ctx, network, hosts, .. } = &mut self.world;
                     hosts.on_packet(ctx, network, &packet);
+                    self.world.report_delay(&packet);
                     self.on_flow_change(packet.to.flow());
                     let World { ctx, network, .. } = &mut self.world;
                     delivered = network.next_delivery(ctx);
@@ -387,6 +389,7 @@ impl Simulation {
         if let Some(order) = &mut ctx.order {
             order.on_warmup_end();
         }
+        ctx.waits.iter_mut().for_each(|waits| waits.on_warmup_end());
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));

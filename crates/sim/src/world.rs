@@ -9,6 +9,7 @@ use crate::host::Hosts;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::LinkChange;
 use crate::network::Network;
+use crate::packet::Packet;
 use crate::scenario::{AppDef, CcChoice, FlowDef, Scenario, TransportDef};
 use crate::series::Series;
 use crate::workload::Workloads;
@@ -64,6 +65,8 @@ pub(crate) struct World {
     pub(crate) workloads: Workloads,
     /// By the index in `Event::Change`.
     pub(crate) changes: Vec<Change>,
+    /// Flows whose delays controllers of shapers measure, each with the link of the shaper.
+    pub(crate) probes: Vec<(FlowId, LinkId)>,
     pub(crate) series: Series,
     /// Which pairs of nodes had a path; of networks with radio.
     pub(crate) reachability: Option<Reachability>,
@@ -83,6 +86,16 @@ impl World {
     /// Gives back the memory of what only the description of the world needs.
     pub(crate) fn forget_description(&mut self) {
         (self.graph.link, self.graph.flow) = (Vec::new(), Vec::new());
+    }
+
+    /// Tells controllers of shapers what a packet of a probing flow took that has reached its end.
+    #[inline]
+    pub(crate) fn report_delay(&mut self, packet: &Packet) {
+        let World { ctx, network, probes, .. } = self;
+        let flow = packet.to.flow();
+        for (_, link) in probes.iter().filter(|(probe, _)| *probe == flow) {
+            network.links[link.index()].on_delay(ctx.now, flow, ctx.now.since(packet.sent_at));
+        }
     }
 
     /// The part of the measurement interval that is over.

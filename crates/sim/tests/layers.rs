@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 16] = [
+const LAYERS: [&[&str]; 17] = [
     &["ids", "scenario", "algorithms", "hash"],
     &["earth"],
     &["packet", "mobility", "orbit"],
     &["routing", "metrics"],
     &["engine"],
-    &["qdisc", "radio"],
+    &["qdisc"],
+    &["radio"],
     &["link", "wireless"],
     &["network"],
     &["host", "constellation", "connectivity"],

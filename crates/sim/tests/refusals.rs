@@ -111,9 +111,9 @@ fn each_mistake_names_its_path_and_the_way_out() {
         ),
         (
             "/network/bottleneck/queue",
-            json!({"kind": "tbf", "rate": "1Mbps", "queue": {"kind": "cake"}}),
-            "network.bottleneck.queue.queue: ",
-            "does not stand inside another",
+            json!({"kind": "cake", "wake": "1ms"}),
+            "network.bottleneck.queue.wake: ",
+            "give `rate` beside it",
         ),
         (
             "/network/bottleneck/queue",

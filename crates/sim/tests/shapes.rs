@@ -190,3 +190,20 @@ fn every_preset_works_wherever_a_link_can_stand() {
         }
     }
 }
+
+/// One direction alone cannot have a preset, which has both.
+#[test]
+fn no_preset_stands_in_one_direction_of_a_link() {
+    for preset in &presets() {
+        let all = places(&json!({"reverse": {"preset": preset}}));
+        let worlds: Vec<_> = all.iter().filter(|(_, world)| world.to_string().contains("reverse")).collect();
+        assert!(worlds.len() >= 23, "{}", worlds.len());
+        for (kind, world) in worlds {
+            let refused = refusal(world);
+            assert!(
+                refused.contains("reverse.preset: a preset has both directions; give it to the link"),
+                "{preset} in {kind}: {refused}"
+            );
+        }
+    }
+}

@@ -119,6 +119,12 @@ METRICS = {
         "Delay", *MS, "Mean one-way delay of data packets, from the last transmission by TCP to reception (RFC 7679)"
     ),
     "delay_min_s": Metric("Minimum delay", *MS, "Smallest one-way delay of a data packet (RFC 7679 §5)"),
+    "delay_added_p50_s": Metric(
+        "Added delay, median", *MS, "Latency under load less idle: median of the one-way delay less its minimum (RFC 7679 §5)"
+    ),
+    "delay_added_p95_s": Metric(
+        "Added delay, 95th percentile", *MS, "Latency under load less idle: 95th percentile of the one-way delay less its minimum"
+    ),
     "delay_p50_s": Metric("Delay, median", *MS, "Median of the one-way delay of data packets (RFC 7679 §5)"),
     "delay_max_s": Metric("Maximum delay", *MS, "Largest one-way delay of a data packet (RFC 7679 §5)"),
     "delay_p95_s": Metric("Delay, 95th percentile", *MS, "95th percentile of the one-way delay of data packets (RFC 7679 §5)"),
@@ -274,6 +280,7 @@ METRICS = {
     "rto": Metric("Retransmission timeout", *MS, "Current RTO (RFC 6298)"),
     "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
     "energy": Metric("Energy consumed", "J", 1.0, "Energy consumed by a node's radio since the start of the run"),
+    "airtime": Metric("Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0)),
     "position_x": Metric("x", "m", 1.0, "Position of a node along x"),
     "position_y": Metric("y", "m", 1.0, "Position of a node along y"),
     "position_z": Metric("z", "m", 1.0, "Position of a node along z"),

@@ -32,16 +32,16 @@ SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "sending_rate", "throughput", "goodput", "state", "retransmits",
     "pipe", "outstanding", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
-    "alive", "arrivals", "offered", "carried", "buffer", "level",
+    "alive", "arrivals", "offered", "carried", "buffer", "level", "airtime",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 OWNERS: dict[str, str] = {
     **dict.fromkeys(("queue", "queue_delay", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link"),
-    **dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node"),
+    **dict.fromkeys(("energy", "airtime", "position_x", "position_y", "position_z"), "node"),
     **dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload"),
 }
 """Series that do not belong to flows, and what they belong to."""
-BINNED = ("sending_rate", "throughput", "goodput", "capacity", "queue_delay", "arrivals", "offered", "carried")
+BINNED = ("sending_rate", "throughput", "goodput", "capacity", "queue_delay", "arrivals", "offered", "carried", "airtime")
 """Series whose value is that of the time since the sample before; any other value holds until the next."""
 
 MOST_THREADS = 1024

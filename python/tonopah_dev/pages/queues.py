@@ -53,6 +53,13 @@ EXAMPLES = {
         "Drops or marks at the head once every packet of 100 ms has waited longer than 5 ms. One queue for all: a scalable flow "
         "that takes marks far more gently than a classic one pushes it aside.",
     ),
+    "htb": Example(
+        '{ kind = "htb", classes = [{ name = "all", rate = "20Mbps" }, { name = "voice", parent = "all", rate = "2Mbps", '
+        'ceiling = "20Mbps", priority = 0, dscp = ["EF"] }, { name = "rest", parent = "all", rate = "18Mbps", '
+        'ceiling = "20Mbps", priority = 1, queue = { kind = "fq_codel" } }] }',
+        "Classes with rates, ceilings and priorities, as Linux' htb: what one does not use the others borrow. Packets go to "
+        "classes by host, DSCP, flow or workload, and each class has any queue.",
+    ),
     "pie": Example(
         '{ kind = "pie", ecn = true }',
         "The same aim, a delay of 15 ms, by a probability at the entrance.",

@@ -197,7 +197,7 @@ fn random_queues(queue: &Queue) -> Vec<&'static str> {
         Queue::Cake(_) => Some("cake"),
         Queue::DropTail(_) | Queue::Codel(_) | Queue::Drr(_) | Queue::Fq(_) => None,
         Queue::DualPi2(def) => (def.with_defaults().draws == Some(Draws::Random)).then_some("dualpi2"),
-        Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) => None,
+        Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) | Queue::Htb(_) => None,
     };
     own.into_iter().chain(queue.inner().into_iter().flat_map(|(_, inner)| random_queues(inner))).collect()
 }

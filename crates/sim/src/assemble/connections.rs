@@ -7,6 +7,7 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
+use super::classes::Groups;
 use super::flows::{FlowParts, build_flow, check_path, ends_of, member_of};
 use super::{applications, starts};
 use crate::engine::context::Context;
@@ -24,6 +25,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) graph: &'a Scenario,
     pub(super) names: &'a BTreeMap<&'a str, NodeId>,
     pub(super) network: &'a Network,
+    pub(super) groups: &'a Groups,
     pub(super) seed: u64,
     /// Flows that the scenario lists; the others are generated.
     pub(super) listed: usize,
@@ -130,7 +132,7 @@ impl Surroundings<'_> {
         if !self.paths_change {
             check_path(self.network, &flow, id, def, path)?;
         }
-        ctx.ends.push(ends_of(def, &flow, id));
+        ctx.ends.push(ends_of(def, &flow, self.groups.of_flow(def), id));
         Ok(flow)
     }
 

@@ -20,9 +20,9 @@ use crate::network::Network;
 use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
 
 /// What queues may ask about a flow.
-pub(super) fn ends_of(def: &FlowDef, flow: &Flow, serial: FlowId) -> FlowEnds {
+pub(super) fn ends_of(def: &FlowDef, flow: &Flow, group: u16, serial: FlowId) -> FlowEnds {
     let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
-    FlowEnds { source: flow.source, sink: flow.sink, priority, dscp: def.code_point(), serial }
+    FlowEnds { source: flow.source, sink: flow.sink, priority, dscp: def.code_point(), group, serial }
 }
 
 /// The part that a connection has in the conversation of an application.

@@ -1,6 +1,7 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod applications;
+mod classes;
 mod connections;
 mod constellation;
 mod flows;
@@ -30,7 +31,7 @@ use crate::link::loss::Loss;
 use crate::link::marking::Marking;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
-use crate::metrics::OrderMetrics;
+use crate::metrics::{OrderMetrics, Waits};
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
@@ -46,6 +47,7 @@ use names::{find_node, node_names};
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
     let resolved = expand::resolve(scenario)?;
     let expand::Expanded { mut graph, placement_draws } = expand::graph_of(&resolved, seed)?;
+    let groups = classes::bind(&resolved, &mut graph)?;
     let mut names = node_names(&graph)?;
     let (mut network, mut dynamics) = network_of(&graph, &mut names, seed)?;
     let moves = paths::build(&graph, &names, seed, &mut network)?;
@@ -63,14 +65,16 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         graph: &graph,
         names: &names,
         network: &network,
+        groups: &groups,
         seed,
         listed: scenario.flow.len(),
         paths_change: dynamics.is_some(),
     };
     let Connections { mut flows, sessions, starts } = surroundings.connect(&mut ctx)?;
-    let mut workloads = workloads::build(&graph, flows.len(), &names, &network, seed)?;
+    let mut workloads = workloads::build(&graph, flows.len(), &names, &network, &groups, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
+    ctx.waits = resolved.record.waits.then(|| Box::new(Waits::new(flows.len())));
     ctx.flows.resize_with(flows.len(), Default::default);
     let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
     ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
@@ -84,16 +88,16 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
-    let (hosts, constellation) = (Hosts::new(flows, sessions), dynamics);
     Ok(World {
         ctx,
         network,
-        hosts,
+        hosts: Hosts::new(flows, sessions),
         workloads,
         changes,
+        probes: groups.probes,
         series,
         reachability,
-        constellation,
+        constellation: dynamics,
         graph,
         listed: listed_flows,
         resolved,

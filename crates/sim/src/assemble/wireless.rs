@@ -16,7 +16,7 @@ use crate::radio::streams::RandomStream;
 use crate::routing;
 use crate::scenario::{
     AccessPointsDef, AddressLength, ArpDef, BeaconsDef, ChannelDef, NeighborDiscoveryDef, RoutingDef, Scenario,
-    ScenarioError, ShortestDef, Standard,
+    ScenarioError, SchedulerDef, ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
 use crate::wireless::arp_cache::ArpCache;
@@ -61,7 +61,16 @@ fn channel(
         return Err(ScenarioError::new(format!("{path}.routing.kind"), message));
     }
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
+    if let Some(name) = def.radio.rates.keys().find(|name| !def.stations.contains(name)) {
+        let error = ScenarioError::new(format!("{path}.radio.rates.{name}"), "is not one of the channel's stations");
+        return Err(error.with_hint(format!("stations: {}", def.stations.join(", "))));
+    }
     let (mut mac, mtu) = medium(def, id, &nodes, tracks, seed);
+    if def.radio.scheduler == Some(SchedulerDef::Airtime) {
+        let points = sharing(def, path)?;
+        let rng = |point: StationId| Rng::stream(seed, &format!("station/{}/airtime", def.stations[point.index()]));
+        mac.dcf().share_airtime(&points, rng);
+    }
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut mac, Time::ZERO))),
         RoutingDef::AccessPoints(points) => access_points(def, points, path, &mut mac)?,
@@ -76,6 +85,23 @@ fn channel(
     let mut channel = WirelessSubnet::new(id, mac, nodes, gateways, routing, resolution);
     channel.refresh = refresh;
     Ok(channel)
+}
+
+/// The stations that share airtime among those that they send to: access points, or gateways.
+fn sharing(def: &ChannelDef, path: &str) -> Result<Vec<StationId>, ScenarioError> {
+    let fail =
+        |message: &str, hint: &str| Err(ScenarioError::new(format!("{path}.radio.scheduler"), message).with_hint(hint));
+    match &def.routing {
+        RoutingDef::AccessPoints(points) => stations_of(def, &points.stations, &format!("{path}.routing.stations")),
+        RoutingDef::Shortest(_) if def.gateway.is_empty() => {
+            fail("\"airtime\" is what an access point does, and the channel has none", "name it in `gateway`")
+        }
+        RoutingDef::Shortest(_) => stations_of(def, &def.gateway, &format!("{path}.gateway")),
+        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => fail(
+            "\"airtime\" is what an access point does, and stations with a routing protocol have none",
+            "leave it out",
+        ),
+    }
 }
 
 /// The stations of these names, which stand at `path`.
@@ -176,8 +202,12 @@ fn medium(def: &ChannelDef, id: ChannelId, nodes: &[NodeId], tracks: Vec<Track>,
         let lrwpan = LrWpanMac::new(id, radio.rules, nodes.to_vec(), medium, rng).with_energy(radio.energy);
         return (Mac::Lrwpan(Box::new(lrwpan)), mtu);
     }
-    let radio = build::dcf::build(&def.radio);
+    let mut radio = build::dcf::build(&def.radio);
     let medium = radio.medium(tracks);
+    if !def.radio.rates.is_empty() {
+        let rate = |name| def.radio.rates.get(name).copied().unwrap_or(radio.rules.phy.data_rate);
+        radio.rules.station_rates = def.stations.iter().map(rate).collect();
+    }
     let mac = DcfMac::new(id, radio.rules, medium, rng).with_energy(radio.energy);
     (Mac::Dcf(Box::new(mac)), routing::build::MTU)
 }

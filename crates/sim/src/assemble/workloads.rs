@@ -7,6 +7,7 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
+use super::classes::Groups;
 use super::names::{find_node, matching};
 use crate::host::app::plans::period_of;
 use crate::host::header_of;
@@ -32,11 +33,13 @@ pub(super) fn build(
     listed: usize,
     names: &BTreeMap<&str, NodeId>,
     network: &Network,
+    groups: &Groups,
     seed: u64,
 ) -> Result<Workloads, ScenarioError> {
     let mut all = Vec::with_capacity(graph.workload.len());
     for (index, def) in graph.workload.iter().enumerate() {
-        all.push(workload(graph, def, &format!("workload[{index}]"), names, network, seed)?);
+        let built = workload(graph, def, &format!("workload[{index}]"), names, network, seed)?;
+        all.push(Workload { group: groups.of_workload(def), ..built });
     }
     let recorder = Recorder::new(graph.record.flows, Rng::stream(seed, "record/flows"));
     let end = Time::ZERO + graph.duration.saturating_sub(graph.cooldown);
@@ -91,6 +94,7 @@ fn workload(
         transfer: IdealTransfer { mss: config.mss, header: header_of(&config), handshake: config.handshake },
         priority: def.priority.unwrap_or(PriorityDef::DEFAULT_BAND),
         dscp: def.dscp.unwrap_or_default(),
+        group: 0,
         config: Arc::new(config),
         streams,
         rate,

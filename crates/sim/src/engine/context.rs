@@ -10,7 +10,7 @@ use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::rehashes::Rehashes;
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
-use crate::metrics::{FlowMetrics, OrderMetrics};
+use crate::metrics::{FlowMetrics, OrderMetrics, Waits};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
 use crate::scenario::Dscp;
 
@@ -31,6 +31,8 @@ pub(crate) struct Context {
     pub(crate) ends: Vec<FlowEnds>,
     /// The order of packets, where links can change it.
     pub(crate) order: Option<Box<OrderMetrics>>,
+    /// How long packets of listed flows wait in queues, if that is recorded.
+    pub(crate) waits: Option<Box<Waits>>,
     pub(crate) rehashes: Rehashes,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Packets that leave the part of the world that is simulated here, if that is a part.
@@ -47,6 +49,8 @@ pub(crate) struct FlowEnds {
     /// Its band where priorities go by flow.
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
+    /// Its group where classes of shapers tell flows apart; 0 where none does.
+    pub(crate) group: u16,
     /// The flow as everything outside names it: its index among listed flows, else a number that no other flow ever has.
     pub(crate) serial: FlowId,
 }
@@ -70,6 +74,7 @@ impl Context {
             flows: vec![FlowMetrics::default(); flows],
             ends: Vec::new(),
             order: None,
+            waits: None,
             rehashes: Rehashes::default(),
             sink,
             outbox: None,
@@ -313,10 +318,27 @@ impl Context {
 
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).
     #[inline(never)]
-    pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
+    pub(crate) fn mark(&mut self, id: PacketId, link: Option<LinkId>) {
         let packet = self.packets.mark(id);
         self.flows[packet.to.flow().index()].on_marked(&packet);
-        self.record(&Record::Marked { packet: &packet, link });
+        if let Some(link) = link {
+            self.record(&Record::Marked { packet: &packet, link });
+        }
+    }
+
+    /// A packet leaves the queue of a link for its transmitter.
+    #[inline]
+    pub(crate) fn note_wait(&mut self, link: LinkId, id: PacketId, since: Time) {
+        if self.waits.is_some() {
+            self.add_wait(link, id, since);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_wait(&mut self, link: LinkId, id: PacketId, since: Time) {
+        let (flow, waited) = (self.packets.get(id).to.flow(), self.now.since(since));
+        self.waits.iter_mut().for_each(|waits| waits.add(link, flow, waited));
     }
 
     /// Records what happens now.

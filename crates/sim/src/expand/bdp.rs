@@ -8,9 +8,7 @@ use tcp::units::{Bytes, Rate, Span};
 use super::graph::{forward_options, reverse_options};
 use crate::ids::{LinkId, NodeId};
 use crate::routing::{Edge, Routes};
-use crate::scenario::{
-    Amount, LinkOptions, Network, PolicerDef, Queue, Scenario, ScenarioError, ServiceDef, TbfDef, join,
-};
+use crate::scenario::{Amount, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
 
 /// Longest round trips by direction of each link: forward, reverse.
 type RoundTrips = Vec<[Span; 2]>;
@@ -69,8 +67,9 @@ fn limits(queue: &mut Queue) -> Vec<&mut Amount> {
         Queue::Fq(def) => vec![&mut def.limit],
         Queue::DualPi2(def) => def.limit.iter_mut().collect(),
         Queue::Cake(_) => Vec::new(),
-        Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => limits(queue),
-        Queue::Priority(def) => def.bands.iter_mut().flat_map(limits).collect(),
+        Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) | Queue::Htb(_) => {
+            queue.inner_mut().into_iter().flat_map(limits).collect()
+        }
     }
 }
 

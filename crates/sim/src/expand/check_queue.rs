@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use tcp::units::{Bytes, Span};
 
+use super::check_shaper::{check_autorate, check_htb, check_shaping};
 use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{
     Amount, CakeDef, CeSelector, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, Overhead,
@@ -11,14 +12,14 @@ use crate::scenario::{
 };
 
 /// Where a queue stands in the scenario.
-struct Place<'a>(&'a str);
+pub(super) struct Place<'a>(pub(super) &'a str);
 
 impl Place<'_> {
-    fn error(&self, field: &str, message: String) -> ScenarioError {
+    pub(super) fn error(&self, field: &str, message: String) -> ScenarioError {
         ScenarioError::new(join(self.0, field), message)
     }
 
-    fn check(&self, field: &str, value: impl Display, ok: bool, allowed: &str) -> Result<(), ScenarioError> {
+    pub(super) fn check(&self, field: &str, value: impl Display, ok: bool, allowed: &str) -> Result<(), ScenarioError> {
         if ok { Ok(()) } else { Err(self.error(field, format!("{value} is not {allowed}"))) }
     }
 
@@ -48,7 +49,7 @@ impl Place<'_> {
     }
 
     /// A time long enough for a clock of the simulator and short enough to matter in a run.
-    fn time(&self, field: &str, span: Span) -> Result<(), ScenarioError> {
+    pub(super) fn time(&self, field: &str, span: Span) -> Result<(), ScenarioError> {
         let (least, most) = (Span::from_micros(1), Span::from_millis(1_000_000));
         self.check(field, span, (least..=most).contains(&span), &format!("a time from {least} to {most}"))
     }
@@ -63,7 +64,7 @@ impl Place<'_> {
         }
     }
 
-    fn size(&self, field: &str, bytes: Bytes) -> Result<(), ScenarioError> {
+    pub(super) fn size(&self, field: &str, bytes: Bytes) -> Result<(), ScenarioError> {
         let most = Bytes(1_000_000);
         self.check(field, bytes, (Bytes(1)..=most).contains(&bytes), &format!("a size from 1B to {most}"))
     }
@@ -95,10 +96,6 @@ fn check_nested(queue: &Queue, path: &str, depth: usize) -> Result<(), ScenarioE
     if depth > DEEPEST {
         return Err(ScenarioError::new(path, format!("queues nest at most {DEEPEST} deep")));
     }
-    if depth > 0 && matches!(queue, Queue::Cake(_)) {
-        let hint = "cake has its own shaper, `rate`, and its own classes, `tins`";
-        return Err(ScenarioError::new(path, "cake does not stand inside another queue").with_hint(hint));
-    }
     check_own(queue, path)?;
     queue.inner().into_iter().try_for_each(|(place, inner)| check_nested(inner, &join(path, &place), depth + 1))
 }
@@ -115,7 +112,11 @@ fn check_own(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
         Queue::Sfq(def) => check_sfq(&place, def),
         Queue::Fq(def) => check_fq(&place, def),
         Queue::Tbf(def) => check_tbf(&place, def),
-        Queue::Policer(def) => place.burst("burst", def.burst),
+        Queue::Policer(def) => {
+            place.burst("burst", def.burst)?;
+            check_framing(&def.overhead, &join(path, "overhead"))
+        }
+        Queue::Htb(def) => check_htb(&place, def),
         Queue::Priority(def) => check_priority(&place, def),
         Queue::Cake(def) => check_cake(&place, def),
         Queue::DualPi2(def) => check_dualpi2(&place, def),
@@ -205,6 +206,14 @@ fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
             place.burst(field, burst)?;
         }
     }
+    check_shaping(place, def.wake, &def.overhead, &def.changes)?;
+    check_autorate(place, def.autorate.as_deref(), Some(def.rate), &def.changes)?;
+    for (index, change) in
+        def.changes.iter().enumerate().filter(|(_, change)| def.peak.is_some_and(|peak| change.rate >= peak))
+    {
+        let message = format!("{} is not below peak", change.rate);
+        return Err(place.error(&format!("changes[{index}].rate"), message));
+    }
     match def.peak {
         Some(peak) => place.check("peak", peak, peak > def.rate, &format!("above rate ({})", def.rate)),
         None if def.peak_burst.is_some() => Err(place.error("peak_burst", "needs peak beside it".into())),
@@ -228,7 +237,16 @@ fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
             "the memory of a full packet with its buffer, 2304B, or more, and at most 1TB",
         )?;
     }
-    check_framing(&def.overhead, &join(place.0, "overhead"))
+    for (index, change) in def.changes.iter().enumerate() {
+        let enough = change.rate.as_bps() >= LEAST_BPS;
+        place.check(&format!("changes[{index}].rate"), change.rate, enough, "a rate of 512bps or more")?;
+    }
+    let given = [("wake", def.wake.is_some()), ("changes", !def.changes.is_empty())];
+    if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given && def.rate.is_none()) {
+        return Err(place.error(field, "belongs to the shaper: give `rate` beside it".into()));
+    }
+    check_autorate(place, def.autorate.as_deref(), def.rate, &def.changes)?;
+    check_shaping(place, def.wake, &def.overhead, &def.changes)
 }
 
 /// Checks the framing of a line.

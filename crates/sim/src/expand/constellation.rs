@@ -6,7 +6,9 @@ use super::constellation_profiles::{Habits, preset_of};
 use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link_with_defaults, node, within};
 use super::ground;
 use super::limits::MAX_SATELLITES;
-use crate::scenario::{Constellation, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, TerminalDef, join};
+use crate::scenario::{
+    Constellation, HtbClassDef, LinkOptions, Network, NodeDef, Pattern, Queue, Role, ScenarioError, TerminalDef, join,
+};
 
 /// The constellation with nothing left to its preset.
 fn with_preset(def: &Constellation) -> Result<Constellation, ScenarioError> {
@@ -74,6 +76,11 @@ fn link(
         ("delay", options.delay.is_some(), "the delay is that of the distance"),
         ("reverse", options.reverse.is_some(), "each direction has a key of its own, or is like the other"),
         ("changes", !options.changes.is_empty(), "satellites make the changes"),
+        (
+            "queue",
+            options.queue.as_ref().is_some_and(names_flows),
+            "its queues do not tell hosts and flows apart by name",
+        ),
     ];
     for (field, is_given, why) in given {
         if is_given {
@@ -89,6 +96,14 @@ fn link(
     }
     let full = link_with_defaults(&options, path, &LinkDefaults { mbps, delay_us: 0, queue_packets: queue })?;
     Ok(LinkOptions { delay: None, ..full })
+}
+
+/// True of classes that take packets by the names of nodes, flows or workloads.
+fn names_flows(queue: &Queue) -> bool {
+    let by_name =
+        |class: &HtbClassDef| !(class.hosts.is_empty() && class.flows.is_empty() && class.workloads.is_empty());
+    matches!(queue, Queue::Htb(def) if def.classes.iter().any(by_name))
+        || queue.inner().into_iter().any(|(_, inner)| names_flows(inner))
 }
 
 fn check(full: &Constellation) -> Result<(), ScenarioError> {

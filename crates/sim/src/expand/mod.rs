@@ -13,6 +13,7 @@ mod check_effects;
 mod check_paths;
 mod check_queue;
 mod check_service;
+mod check_shaper;
 mod check_workload;
 mod constellation;
 mod constellation_profiles;

@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Rate};
 use super::graph::{link, reverse_options};
 use super::phase;
 use crate::scenario::{
-    Amount, CakeDef, DualPi2Def, DualPi2Scheduler, LinkDef, LinkOptions, Overhead, Queue, RedDef, Scenario,
+    Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, Queue, RedDef, Scenario,
     ScenarioWarning, ServiceDef, WrrDef, join,
 };
 
@@ -51,6 +51,7 @@ fn of_queue(
         Queue::Red(def) => rate.into_iter().for_each(|rate| of_red(def, rate, path, warn)),
         Queue::Cake(def) => of_cake(def, options, path, warn),
         Queue::DualPi2(def) => of_dualpi2(def, path, warn),
+        Queue::Htb(def) => of_htb(def, path, warn),
         _ => {}
     }
     let rate = match queue {
@@ -102,6 +103,20 @@ fn of_cake(def: &CakeDef, options: &LinkOptions, path: &str, warn: &mut impl FnM
         let message =
             format!("{rate} is above the rate of the link ({line}): the shaper never holds a full packet back");
         warn(join(path, "rate"), message);
+    }
+}
+
+/// A class sends within its rate whatever the one above it may.
+fn of_htb(def: &HtbDef, path: &str, warn: &mut impl FnMut(String, String)) {
+    for (index, class) in def.classes.iter().enumerate() {
+        let children = def.classes.iter().filter(|other| other.parent.as_ref() == Some(&class.name));
+        let sum: u64 = children.map(|child| child.rate.as_bps()).fold(0, u64::saturating_add);
+        let ceiling = class.ceiling.unwrap_or(class.rate);
+        if let Some(asked) = Rate::from_bps(sum).filter(|asked| *asked > ceiling) {
+            let message =
+                format!("children have {asked} in any case, above the ceiling of {ceiling}, which they will exceed");
+            warn(join(path, &format!("classes[{index}]")), message);
+        }
     }
 }
 

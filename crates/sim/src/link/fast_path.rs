@@ -11,7 +11,7 @@ use super::{Delay, Link};
 use crate::engine::context::Context;
 use crate::engine::event::EventKey;
 use crate::engine::trace::Record;
-use crate::ids::PacketId;
+use crate::ids::{FlowId, PacketId};
 use crate::link::loss::Loss;
 use crate::metrics::Waited;
 use crate::packet::DropReason;
@@ -55,7 +55,7 @@ impl Link {
 
     /// The measurement interval begins. The packets in the queue belong to it, but not the time they have waited.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
-        self.metrics.on_warmup_end(now);
+        self.metrics.on_warmup_end(now, self.queue_bytes());
         if let Some(service) = &mut self.service {
             service.on_warmup_end(now);
         }
@@ -66,6 +66,11 @@ impl Link {
             self.metrics.on_transmission(size, transmission, starts.since(since));
             self.metrics.correct_area(Span::ZERO, now.since(since));
         }
+    }
+
+    /// A flow that probes for controllers of this link's shapers has measured a delay.
+    pub(crate) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        self.queue.on_delay(now, flow, delay);
     }
 
     /// The transmissions of the measurement interval that have begun, and how long their packets waited.
@@ -100,7 +105,8 @@ impl Link {
             return None;
         }
         let Link { virtual_queue: Some(queue), metrics, free_at, rate, .. } = self else { return None };
-        let Some(starts) = queue.reserve(now, size, *free_at, &mut metrics.max_queue) else {
+        let Some(starts) = queue.reserve(now, size, *free_at, [&mut metrics.max_queue, &mut metrics.max_queue_bytes.0])
+        else {
             self.drop_at(ctx, now.time(), id, DropReason::Queue);
             return None;
         };

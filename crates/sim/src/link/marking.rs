@@ -102,7 +102,7 @@ impl Link {
         let Some(marking) = &mut self.marking else { return };
         if marking.chooses(&ctx.packets.get(id), size) {
             let packet = QueuedPacket { packet: id, size, since: ctx.now };
-            QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at).mark(&packet);
+            QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at).mark(&packet);
         }
         let packet = ctx.packets.get(id);
         let ecn = marking.rewritten_field(&packet);

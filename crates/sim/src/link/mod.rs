@@ -261,19 +261,19 @@ impl Link {
             return self.enter(ctx, id);
         }
         let arrival = QueuedPacket { packet: id, size, since: ctx.now };
-        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at);
         if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
             return self.drop(ctx, id, reason);
         }
         if let Some(ready_at) = self.ready_at {
-            self.metrics.queue_grew(ctx.now, self.queue.packets());
+            self.metrics.queue_grew(ctx.now, self.queue.packets(), self.queue.bytes());
             if ready_at > ctx.now && ctx.now >= self.free_at {
                 self.ask_again(ctx);
             }
         } else if ctx.now >= self.free_at {
             self.transmit(ctx);
         } else {
-            self.metrics.queue_grew(ctx.now, self.queue.packets());
+            self.metrics.queue_grew(ctx.now, self.queue.packets(), self.queue.bytes());
             self.await_transmitter(ctx);
         }
     }
@@ -307,7 +307,7 @@ impl Link {
     #[inline(never)]
     fn await_queue(&mut self, ctx: &mut Context, at: Time) {
         debug_assert!(at > ctx.now, "the queue of {:?} would be asked for ever", self.id);
-        self.metrics.queue_grew(ctx.now, self.queue.packets());
+        self.metrics.queue_grew(ctx.now, self.queue.packets(), self.queue.bytes());
         if self.ready_at.replace(at) != Some(at) {
             ctx.schedule(at, Event::LinkReady { link: self.id });
         }
@@ -321,7 +321,7 @@ impl Link {
     /// Begins the transmission of the packet at the head of the queue.
     #[inline(never)]
     fn transmit(&mut self, ctx: &mut Context) {
-        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at);
         let next = match self.queue.dequeue(&mut queue_ctx) {
             Dequeued::Ready(next) => next,
             Dequeued::Empty => return,
@@ -338,6 +338,7 @@ impl Link {
         };
         self.in_flight += 1;
         self.metrics.on_transmission(next.size, transmission, ctx.now.since(next.since));
+        ctx.note_wait(self.id, next.packet, next.since);
         if ctx.sink.is_some() {
             let packet = ctx.packets.get(next.packet);
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
@@ -386,8 +387,7 @@ impl Link {
             LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
             LinkChange::Path(delay) => (self.delay, self.last_arrival) = (Delay::Fixed(delay), Time::ZERO),
             LinkChange::Down => {
-                self.up = false;
-                self.lost_in_flight = self.in_flight;
+                (self.up, self.lost_in_flight) = (false, self.in_flight);
                 self.free_at = ctx.now;
                 self.ready_at = None;
                 self.drop_queued(ctx, None);

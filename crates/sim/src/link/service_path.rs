@@ -104,7 +104,7 @@ impl Link {
     fn admit(&mut self, ctx: &mut Context, packet: PacketId) {
         let size = self.on_link(ctx.packets.forwarding_header(packet).size);
         let arrival = QueuedPacket { packet, size, since: ctx.now };
-        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at);
         if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
             return self.drop_before_queue(ctx, packet, reason);
         }
@@ -113,7 +113,7 @@ impl Link {
         }
         let awaits = self.service.as_ref().and_then(|service| service.awaits());
         if awaits.is_some_and(|at| at > ctx.now) && self.ready_at == awaits {
-            return self.metrics.queue_grew(ctx.now, self.queue.packets());
+            return self.metrics.queue_grew(ctx.now, self.queue.packets(), self.queue.bytes());
         }
         self.serve(ctx);
     }
@@ -179,6 +179,7 @@ impl Link {
 
     /// A packet leaves the transmitter at `leaves`.
     pub(super) fn depart(&mut self, ctx: &mut Context, next: QueuedPacket, leaves: Time, beside: Beside) {
+        ctx.note_wait(self.id, next.packet, next.since);
         if ctx.sink.is_some() {
             let packet = ctx.packets.get(next.packet);
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });

@@ -61,22 +61,30 @@ impl VirtualQueue {
     }
 
     /// Reserves the transmitter, which is free at `free_at`, for a packet that arrives now; `None` if the queue is full. The queue
-    /// is advanced only if its length may exceed the limit or its maximum so far.
+    /// is advanced only if its length may exceed the limit or its maxima so far.
     #[inline]
-    pub(super) fn reserve(&mut self, now: EventKey, size: Bytes, free_at: Time, max: &mut u64) -> Option<EventKey> {
+    pub(super) fn reserve(
+        &mut self,
+        now: EventKey,
+        size: Bytes,
+        free_at: Time,
+        [most, most_bytes]: [&mut u64; 2],
+    ) -> Option<EventKey> {
         let time = now.time();
         if time >= free_at {
             self.clear();
             return (!self.limit.is_exceeded(1, size)).then_some(now);
         }
         let ahead = self.waiting.len() as u64;
-        if ahead >= *max || self.limit.is_exceeded(ahead + 1, self.bytes + size) {
+        let after = self.bytes + size;
+        if ahead >= *most || after.0 > *most_bytes || self.limit.is_exceeded(ahead + 1, after) {
             self.advance_to(now);
             let length = self.waiting.len() as u64 + 1;
             if self.limit.is_exceeded(length, self.bytes + size) {
                 return None;
             }
-            *max = length.max(*max);
+            *most = length.max(*most);
+            *most_bytes = (self.bytes + size).0.max(*most_bytes);
         }
         self.waiting.push_back(Queued { starts: free_at, since: time, size });
         self.bytes += size;

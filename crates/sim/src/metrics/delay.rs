@@ -99,6 +99,10 @@ impl Delays {
         *self = Delays { histogram, ..Delays::default() };
     }
 
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     pub(crate) fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
     }

@@ -19,6 +19,7 @@ pub(crate) struct LinkMetrics {
     /// Sum of the waiting times of transmitted packets.
     pub(crate) waited: Span,
     pub(crate) max_queue: u64,
+    pub(crate) max_queue_bytes: Bytes,
     /// The waiting times of those that waited; absent before the first.
     waits: Option<Box<Histogram>>,
     queue_length: u64,
@@ -85,10 +86,11 @@ impl LinkMetrics {
         self.queue_area += i128::from(still.as_nanos()) - i128::from(before.as_nanos());
     }
 
-    /// A packet was enqueued; `length` includes it.
-    pub(crate) fn queue_grew(&mut self, now: Time, length: u64) {
+    /// A packet was enqueued; `length` and `bytes` include it.
+    pub(crate) fn queue_grew(&mut self, now: Time, length: u64, bytes: Bytes) {
         self.set_queue_length(now, length);
         self.max_queue = self.max_queue.max(length);
+        self.max_queue_bytes = self.max_queue_bytes.max(bytes);
     }
 
     /// Packets have left the queue; `length` remain.
@@ -109,7 +111,7 @@ impl LinkMetrics {
     }
 
     /// The measurement interval begins.
-    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+    pub(crate) fn on_warmup_end(&mut self, now: Time, bytes: Bytes) {
         *self = LinkMetrics {
             offered: self.offered,
             delivered: self.delivered,
@@ -117,6 +119,7 @@ impl LinkMetrics {
             marks: self.marks,
             queue_length: self.queue_length,
             max_queue: self.queue_length,
+            max_queue_bytes: bytes,
             queue_since: now,
             ..LinkMetrics::default()
         };
@@ -164,12 +167,12 @@ mod tests {
     fn mean_queue_is_weighted_by_time() {
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
         let mut link = LinkMetrics::default();
-        link.queue_grew(at(10), 1);
-        link.queue_grew(at(20), 2);
+        link.queue_grew(at(10), 1, Bytes(1000));
+        link.queue_grew(at(20), 2, Bytes(2500));
         link.queue_shrank(at(40), 1);
         // 10 ms at 1, 20 ms at 2, 60 ms at 1, of 100 ms
         assert!((link.mean_queue(at(100), Span::from_millis(100)) - 1.1).abs() < 1e-12);
-        assert_eq!(link.max_queue, 2);
+        assert_eq!((link.max_queue, link.max_queue_bytes), (2, Bytes(2500)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod histogram;
 mod join;
 mod link;
 mod order;
+mod waits;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -17,6 +18,7 @@ pub(crate) use gauge::Gauge;
 pub(crate) use histogram::Distribution;
 pub(crate) use link::{LinkMetrics, Waited};
 pub(crate) use order::{OrderCounts, OrderMetrics};
+pub(crate) use waits::Waits;
 
 use crate::ids::EndpointId;
 use crate::packet::{DropReason, Packet, PacketHeader};

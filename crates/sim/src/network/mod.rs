@@ -23,6 +23,7 @@ use crate::metrics::NodeMetrics;
 use crate::mobility::Point;
 use crate::packet::{DropReason, Packet};
 use crate::radio::energy::EnergyMeter;
+use crate::radio::service::MacCounters;
 use crate::routing::{Edge, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
 pub(crate) use flow_routes::FlowRoutes;
@@ -204,6 +205,12 @@ impl Network {
     pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&EnergyMeter> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
         self.channels[channel.index()].mac.meter(station, now).map(|meter| &*meter)
+    }
+
+    /// What the MAC of a node has counted, if it has one.
+    pub(crate) fn radio_counters(&self, node: NodeId) -> Option<MacCounters> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        Some(self.channels[channel.index()].mac.counters(station))
     }
 
     /// Time since which the MAC of a node has waited for ever, if it has.

@@ -117,6 +117,8 @@ fn obstacle(world: &World) -> Option<&'static str> {
         (series.next_sample().is_some() || series.samples_flow_changes(), "series are sampled in one part"),
         (ctx.order.is_some(), "the order of packets is measured where links change it"),
         (ctx.keeps_doubles(), "time is kept in doubles"),
+        (!world.probes.is_empty(), "a shaper's controller measures delays of a flow elsewhere"),
+        (ctx.waits.is_some(), "waits of single flows are recorded in one part"),
         (ctx.sink.is_some(), "its packets are watched in their order"),
     ];
     obstacles.into_iter().find_map(|(holds, reason)| holds.then_some(reason))

@@ -36,6 +36,7 @@ impl Bench {
             sink: NodeId(0),
             priority: 1,
             dscp: Dscp::default(),
+            group: 0,
             serial: FlowId(flow),
         };
         ctx.ends.extend((0..FLOWS as u32).map(ends));
@@ -182,5 +183,5 @@ impl Bench {
 
 fn queue_context<'a>(ctx: &'a mut Context, metrics: &'a mut LinkMetrics) -> QueueContext<'a> {
     let busy = ctx.now;
-    QueueContext::new(ctx, metrics, LinkId(0), busy)
+    QueueContext::new(ctx, metrics, Some(LinkId(0)), busy)
 }

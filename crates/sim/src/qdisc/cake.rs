@@ -7,13 +7,16 @@ mod tin;
 mod ways;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Rate, Time};
+use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::Dequeued;
+use super::autorate::Autorate;
 use super::context::QueueContext;
 use super::fifo::{Held, QueuedPacket};
 use super::report::{HostBytes, QueueReport};
+use super::shaping::{RateChanges, Wakes};
 use crate::hash::spread;
+use crate::ids::FlowId;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -29,6 +32,8 @@ pub(crate) struct Cake {
     overhead: Overhead,
     memory: Bytes,
     shaper: Option<Shaper>,
+    /// Target and RTT, from which those of the tins follow.
+    times: [Span; 2],
     /// The tin whose turn it is, without a rate.
     turn: usize,
     /// Perturbation of the hash, different in each run and on each link.
@@ -44,6 +49,9 @@ pub(crate) struct Cake {
 #[derive(Debug)]
 struct Shaper {
     rate: Rate,
+    wakes: Wakes,
+    changes: RateChanges,
+    autorate: Option<Box<Autorate>>,
     /// When the next packet may start.
     next: Time,
     /// When it may start at the latest, although dropped packets have used the rate.
@@ -58,9 +66,20 @@ enum Fate {
 }
 
 impl Shaper {
-    /// When the next packet may start, if that is later than now.
-    fn wait(&self, now: Time) -> Option<Time> {
-        Some(self.next.min(self.failsafe)).filter(|at| *at > now)
+    /// When the next packet of so many may start, if that is later than now.
+    fn wait(&mut self, now: Time, packets: u64) -> Option<Dequeued> {
+        if let Some(asleep) = self.wakes.asleep(now, packets) {
+            return Some(asleep);
+        }
+        let at = self.next.min(self.failsafe);
+        (at > now).then(|| self.wakes.sleep(self.changes.bound(at)))
+    }
+
+    fn set_rate(&mut self, rate: Rate, tins: &mut [Tin], classes: Tins, times: [Span; 2]) {
+        self.rate = rate;
+        for (tin, part) in tins.iter_mut().zip(parts(classes)) {
+            tin.set_rate(Rate::from_bps(rate.as_bps() / part), times);
+        }
     }
 
     fn charge(&mut self, size: Bytes, fate: Fate) {
@@ -113,7 +132,7 @@ impl Cake {
         let target = def.target.expect(given);
         let tin = |part: &u64| {
             let rate = def.rate.and_then(|rate| Rate::from_bps(rate.as_bps() / part));
-            Tin::new(rate, target, def.rtt, 1024 / *part as i64)
+            Tin::new(rate, [target, def.rtt], 1024 / *part as i64)
         };
         Cake {
             tins: parts(def.tins).iter().map(tin).collect(),
@@ -123,7 +142,15 @@ impl Cake {
             ingress: def.ingress,
             overhead: def.overhead,
             memory: def.memory.expect(given),
-            shaper: def.rate.map(|rate| Shaper { rate, next: Time::ZERO, failsafe: Time::ZERO }),
+            shaper: def.rate.map(|rate| Shaper {
+                rate,
+                wakes: Wakes::new(def.wake),
+                changes: RateChanges::new(def.changes.iter().map(|change| (change.at, change.rate))),
+                autorate: def.autorate.as_ref().map(|own| Box::new(Autorate::new(own, rate))),
+                next: Time::ZERO,
+                failsafe: Time::ZERO,
+            }),
+            times: [target, def.rtt],
             turn: 0,
             salt: rng.next_u64(),
             rng,
@@ -212,19 +239,11 @@ impl Cake {
     ) {
         self.tins[tin].counts.class.drops += 1;
         if self.ingress {
-            let size = self.on_line(ctx, head);
+            let size = ctx.on_line(&self.overhead, head);
             self.tins[tin].charge(at, size, ctx.now());
             self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, Fate::Dropped));
         }
         ctx.drop(head, reason);
-    }
-
-    /// What a packet takes on the line.
-    fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
-        match &self.overhead {
-            Overhead::Raw => waiting.size,
-            Overhead::Framed(framing) => framing.on_line(ctx.packet(waiting).size),
-        }
     }
 
     #[inline(never)]
@@ -232,8 +251,10 @@ impl Cake {
         let now = ctx.now();
         let mut decays = true;
         while self.held.packets() > 0 {
-            if let Some(at) = self.shaper.as_ref().and_then(|shaper| shaper.wait(now)) {
-                return Dequeued::Later(at);
+            self.change_rate(now);
+            let packets = self.held.packets();
+            if let Some(later) = self.shaper.as_mut().and_then(|shaper| shaper.wait(now, packets)) {
+                return later;
             }
             let tin = if self.shaper.is_some() { self.due(now) } else { self.next_turn() };
             if let Some(head) = self.serve(tin, &mut decays, ctx) {
@@ -241,6 +262,22 @@ impl Cake {
             }
         }
         Dequeued::Empty
+    }
+
+    /// The shaper has the rate of this time, and so have the tins and their COBALT (cake_reconfigure).
+    fn change_rate(&mut self, now: Time) {
+        let Some(shaper) = &mut self.shaper else { return };
+        while let Some((_, rate)) = shaper.changes.next_due(now) {
+            shaper.set_rate(rate, &mut self.tins, self.classes, self.times);
+        }
+    }
+
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        let Some(shaper) = &mut self.shaper else { return };
+        if let Some(rate) = shaper.autorate.as_mut().and_then(|control| control.on_delay(now, flow, delay)) {
+            shaper.set_rate(rate, &mut self.tins, self.classes, self.times);
+        }
     }
 
     /// The last of the tins that are due, else the one that is due first.
@@ -292,11 +329,14 @@ impl Cake {
                 self.drop_head(ctx, (index, at), &head, DropReason::Aqm);
                 continue;
             }
-            let size = self.on_line(ctx, &head);
+            let size = ctx.on_line(&self.overhead, &head);
             self.tins[index].counts.class.on_departure(head.size, waited.1);
             self.hosts.on_departure(ctx.hosts(&head), head.size);
             self.tins[index].charge(at, size, now);
-            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, Fate::Sent));
+            if let Some(shaper) = &mut self.shaper {
+                shaper.charge(size, Fate::Sent);
+                shaper.autorate.iter_mut().for_each(|control| control.on_sent(now, size));
+            }
             return Some(head);
         }
     }

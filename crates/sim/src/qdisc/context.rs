@@ -4,21 +4,22 @@
 //! packets of a link are conserved whatever a discipline does.
 
 use tcp::Ecn;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::fifo::QueuedPacket;
 use crate::engine::context::{Context, FlowEnds};
 use crate::ids::{EndpointId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
-use crate::scenario::Dscp;
+use crate::scenario::{Dscp, Overhead};
 
 /// The context of a call of a discipline.
 #[derive(Debug)]
 pub(crate) struct QueueContext<'a> {
     ctx: &'a mut Context,
     metrics: &'a mut LinkMetrics,
-    link: LinkId,
+    /// The link that the queue stands before; none before a radio.
+    link: Option<LinkId>,
     /// The transmitter is, or was, busy until this time.
     free_at: Time,
 }
@@ -27,7 +28,7 @@ impl<'a> QueueContext<'a> {
     pub(crate) fn new(
         ctx: &'a mut Context,
         metrics: &'a mut LinkMetrics,
-        link: LinkId,
+        link: Option<LinkId>,
         free_at: Time,
     ) -> QueueContext<'a> {
         QueueContext { ctx, metrics, link, free_at }
@@ -44,6 +45,15 @@ impl<'a> QueueContext<'a> {
 
     pub(super) fn packet(&self, waiting: &QueuedPacket) -> Packet {
         self.ctx.packets.get(waiting.packet)
+    }
+
+    /// What a packet takes on a line.
+    #[inline]
+    pub(super) fn on_line(&self, overhead: &Overhead, waiting: &QueuedPacket) -> Bytes {
+        match overhead {
+            Overhead::Raw => waiting.size,
+            Overhead::Framed(framing) => framing.on_line(self.packet(waiting).size),
+        }
     }
 
     /// The ends and the priority of the flow that `endpoint` belongs to.
@@ -93,7 +103,7 @@ impl<'a> QueueContext<'a> {
     /// Drops a packet.
     pub(super) fn drop(&mut self, gone: &QueuedPacket, reason: DropReason) {
         self.metrics.on_dropped(reason);
-        self.ctx.drop(gone.packet, reason, Some(self.link));
+        self.ctx.drop(gone.packet, reason, self.link);
     }
 
     /// Marks a packet CE; false if its transport is not ECN-capable (RFC 3168 §5).

@@ -3,6 +3,8 @@
 //! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
 //! `scenario/queue.rs`.
 
+mod ahead;
+mod autorate;
 mod cake;
 mod cobalt;
 mod codel;
@@ -13,17 +15,20 @@ mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
+mod htb;
 mod pie;
 mod policer;
 mod priority;
 mod red;
 mod report;
+mod shaping;
 mod tbf;
 mod token_bucket;
 
 #[cfg(test)]
 mod bench;
 
+use ahead::Ahead;
 use cake::Cake;
 use codel::Codel;
 pub(crate) use context::QueueContext;
@@ -33,17 +38,19 @@ use dualpi2::DualPi2;
 pub(crate) use fifo::{Limit, QueuedPacket};
 use fq::Fq;
 use fq_codel::FqCodel;
+use htb::Htb;
 use pie::Pie;
 use policer::Policer;
 use priority::Priority;
 use red::Red;
-pub use report::{BandReport, DualPi2Report, FqCodelReport, QueueReport, TinReport};
+pub use report::{BandReport, DualPi2Report, FqCodelReport, HtbClassReport, QueueReport, TinReport};
 pub(crate) use report::{HostBytes, QueueSample};
 use tbf::Tbf;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::Queue;
 
@@ -75,6 +82,10 @@ pub(crate) enum Qdisc {
     Cake(Box<Cake>),
     /// Two coupled queues, for scalable and for classic flows.
     DualPi2(Box<DualPi2>),
+    /// Token buckets of classes, which lend to one another.
+    Htb(Box<Htb>),
+    /// One inside another that it cannot be asked by without sending.
+    Ahead(Box<Ahead>),
 }
 
 /// The answer of a discipline that is asked for a packet.
@@ -112,6 +123,15 @@ impl Qdisc {
             Queue::Priority(def) => Qdisc::Priority(Box::new(Priority::new(def, rate, delay, rng))),
             Queue::Cake(def) => Qdisc::Cake(Box::new(Cake::new(def, rng))),
             Queue::DualPi2(def) => Qdisc::DualPi2(Box::new(DualPi2::new(def, rate, rng))),
+            Queue::Htb(def) => Qdisc::Htb(Box::new(Htb::new(def, rate, delay, rng))),
+        }
+    }
+
+    /// The same, for another discipline that looks at its packets before it takes them.
+    fn inside(queue: &Queue, rate: Rate, delay: Span, rng: Rng) -> Qdisc {
+        match Qdisc::new(queue, rate, delay, rng) {
+            inner @ (Qdisc::Cake(_) | Qdisc::Htb(_)) => Qdisc::Ahead(Box::new(Ahead::new(inner))),
+            inner => inner,
         }
     }
 
@@ -131,6 +151,8 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Cake(queue) => queue.enqueue(ctx, arrival),
             Qdisc::DualPi2(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Htb(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Ahead(queue) => queue.inner.enqueue(ctx, arrival),
         }
     }
 
@@ -150,11 +172,13 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.dequeue(ctx),
             Qdisc::Cake(queue) => queue.dequeue(ctx),
             Qdisc::DualPi2(queue) => queue.dequeue(ctx).into(),
+            Qdisc::Htb(queue) => queue.dequeue(ctx),
+            Qdisc::Ahead(queue) => queue.dequeue(ctx),
         }
     }
 
     /// What `dequeue` would return now, after the drops that come first: these happen. The packet stays in the queue.
-    fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+    pub(crate) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.front().copied().into(),
             Qdisc::Red(queue) => queue.waiting.front().copied().into(),
@@ -166,8 +190,9 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.peek(ctx),
             Qdisc::Policer(queue) => queue.inner.peek(ctx),
             Qdisc::Priority(queue) => queue.peek(ctx),
-            Qdisc::Cake(_) => panic!("the scenario's check refuses CAKE inside another queue"),
             Qdisc::DualPi2(queue) => queue.peek(ctx).into(),
+            Qdisc::Ahead(queue) => queue.peek(ctx),
+            Qdisc::Cake(_) | Qdisc::Htb(_) => unreachable!("inside another queue they are `Ahead`"),
         }
     }
 
@@ -186,6 +211,8 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.take(wanted),
             Qdisc::Cake(queue) => queue.take(wanted),
             Qdisc::DualPi2(queue) => queue.take(wanted),
+            Qdisc::Htb(queue) => queue.take(wanted),
+            Qdisc::Ahead(queue) => queue.take(wanted),
         }
     }
 
@@ -205,6 +232,8 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.packets(),
             Qdisc::Cake(queue) => queue.packets(),
             Qdisc::DualPi2(queue) => queue.packets(),
+            Qdisc::Htb(queue) => queue.packets(),
+            Qdisc::Ahead(queue) => queue.packets(),
         }
     }
 
@@ -223,6 +252,8 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.bytes(),
             Qdisc::Cake(queue) => queue.bytes(),
             Qdisc::DualPi2(queue) => queue.bytes(),
+            Qdisc::Htb(queue) => queue.bytes(),
+            Qdisc::Ahead(queue) => queue.bytes(),
         }
     }
 
@@ -235,6 +266,8 @@ impl Qdisc {
             Qdisc::Cake(queue) => queue.on_warmup_end(),
             Qdisc::FqCodel(queue) => queue.on_warmup_end(),
             Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
+            Qdisc::Htb(queue) => queue.on_warmup_end(now),
+            Qdisc::Ahead(queue) => queue.inner.on_warmup_end(now),
             _ => {}
         }
     }
@@ -248,13 +281,34 @@ impl Qdisc {
             Qdisc::Cake(queue) => Some(queue.report()),
             Qdisc::FqCodel(queue) => Some(QueueReport::FqCodel(queue.counts)),
             Qdisc::DualPi2(queue) => Some(queue.report(now)),
+            Qdisc::Htb(queue) => Some(queue.report(now)),
+            Qdisc::Ahead(queue) => queue.inner.report(now),
             _ => None,
+        }
+    }
+
+    /// A probing flow has measured a delay: the controllers of shapers set their rates.
+    pub(crate) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        match self {
+            Qdisc::Tbf(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Cake(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Policer(queue) => queue.inner.on_delay(now, flow, delay),
+            Qdisc::Ahead(queue) => queue.inner.on_delay(now, flow, delay),
+            Qdisc::Priority(queue) => queue.on_delay(now, flow, delay),
+            Qdisc::Htb(queue) => queue.on_delay(now, flow, delay),
+            _ => {}
         }
     }
 
     /// What hosts have sent and received through it; `None` if it does not tell them apart.
     pub(crate) fn host_bytes(&self) -> Option<&HostBytes> {
-        if let Qdisc::Cake(queue) = self { Some(&queue.hosts) } else { None }
+        match self {
+            Qdisc::Cake(queue) => Some(&queue.hosts),
+            Qdisc::Tbf(queue) => queue.inner.host_bytes(),
+            Qdisc::Policer(queue) => queue.inner.host_bytes(),
+            Qdisc::Ahead(queue) => queue.inner.host_bytes(),
+            _ => None,
+        }
     }
 
     /// What series show of it now.
@@ -264,6 +318,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.sample(now),
             Qdisc::Pie(queue) => queue.sample(now),
             Qdisc::DualPi2(queue) => queue.sample(now),
+            Qdisc::Ahead(queue) => queue.inner.sample(now),
             _ => QueueSample::default(),
         }
     }

@@ -8,13 +8,14 @@ use super::context::QueueContext;
 use super::fifo::QueuedPacket;
 use super::token_bucket::TokenBucket;
 use crate::packet::DropReason;
-use crate::scenario::{PolicerAction, PolicerDef};
+use crate::scenario::{Overhead, PolicerAction, PolicerDef};
 
 /// A policer and the discipline behind it.
 #[derive(Debug)]
 pub(crate) struct Policer {
     bucket: TokenBucket,
     action: PolicerAction,
+    overhead: Overhead,
     pub(super) inner: Qdisc,
 }
 
@@ -24,13 +25,14 @@ impl Policer {
         let def = def.with_defaults();
         let burst = def.burst.expect("filled in from the rate");
         let bucket = TokenBucket::new(def.rate, burst);
-        Policer { bucket, action: def.action, inner: Qdisc::new(&def.queue, line, delay, rng) }
+        let inner = Qdisc::inside(&def.queue, line, delay, rng);
+        Policer { bucket, action: def.action, overhead: def.overhead, inner }
     }
 
     /// What does not conform takes no tokens. What conforms has taken them even if the queue is full.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        let passes = self.bucket.take(ctx.now(), arrival.size)
+        let passes = self.bucket.take(ctx.now(), ctx.on_line(&self.overhead, &arrival))
             || match self.action {
                 PolicerAction::Drop => false,
                 PolicerAction::Mark => ctx.mark(&arrival),

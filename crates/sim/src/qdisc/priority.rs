@@ -10,6 +10,7 @@ use super::context::QueueContext;
 use super::fifo::QueuedPacket;
 use super::report::{BandReport, ClassCounts, QueueReport};
 use super::{Dequeued, Qdisc};
+use crate::ids::FlowId;
 use crate::packet::DropReason;
 use crate::scenario::{Dscp, PriorityBy, PriorityDef};
 
@@ -46,7 +47,7 @@ impl Priority {
     pub(super) fn new(def: &PriorityDef, rate: Rate, delay: Span, mut rng: Rng) -> Priority {
         let seed = rng.next_u64();
         let band = |(i, queue)| Band {
-            queue: Qdisc::new(queue, rate, delay, Rng::stream(seed, &format!("band/{i}"))),
+            queue: Qdisc::inside(queue, rate, delay, Rng::stream(seed, &format!("band/{i}"))),
             counts: ClassCounts::default(),
         };
         Priority { by: def.by, map: def.map.clone(), bands: def.bands.iter().enumerate().map(band).collect() }
@@ -105,6 +106,11 @@ impl Priority {
             band.counts.on_warmup_end();
             band.queue.on_warmup_end(now);
         }
+    }
+
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        self.bands.iter_mut().for_each(|band| band.queue.on_delay(now, flow, delay));
     }
 
     /// What it counted until now.

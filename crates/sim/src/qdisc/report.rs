@@ -24,6 +24,11 @@ pub enum QueueReport {
     },
     /// Of FQ-CoDel.
     FqCodel(FqCodelReport),
+    /// Of hierarchical token buckets.
+    Htb {
+        /// Their classes.
+        classes: Vec<HtbClassReport>,
+    },
     /// Of strict priority.
     Priority {
         /// Its bands.
@@ -134,6 +139,36 @@ pub struct TinReport {
     pub target_s: f64,
     /// COBALT's interval.
     pub interval_s: f64,
+}
+
+/// A class of hierarchical token buckets. Of one with children all counts but the last two are 0.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HtbClassReport {
+    /// Its name.
+    pub class: String,
+    /// Packets that left it for the transmitter.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Mean queueing delay.
+    pub delay_mean_s: Option<f64>,
+    /// Its median.
+    pub delay_p50_s: Option<f64>,
+    /// Its 99th percentile.
+    pub delay_p99_s: Option<f64>,
+    /// The greatest.
+    pub delay_max_s: Option<f64>,
+    /// Packets dropped in the class, whatever the reason.
+    pub drops: u64,
+    /// Packets marked in the class.
+    pub marks: u64,
+    /// Packets that it sent, or its descendants, within its own rate.
+    pub lent: u64,
+    /// Packets that it sent, or its descendants, at the cost of a class above it.
+    pub borrowed: u64,
+    /// What its own queue reports.
+    #[serde(flatten)]
+    pub queue: Option<QueueReport>,
 }
 
 /// A band of strict priority.

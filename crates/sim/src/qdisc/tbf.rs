@@ -3,12 +3,15 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
+use super::autorate::Autorate;
 use super::context::QueueContext;
 use super::fifo::QueuedPacket;
+use super::shaping::{RateChanges, Wakes};
 use super::token_bucket::TokenBucket;
 use super::{Dequeued, Qdisc};
+use crate::ids::FlowId;
 use crate::packet::DropReason;
-use crate::scenario::TbfDef;
+use crate::scenario::{Overhead, TbfDef};
 
 /// A shaper and the discipline inside it.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ pub(crate) struct Tbf {
     largest: Bytes,
     /// A bucket that is not overdrawn lets a packet of any size start, which the discipline inside chooses only then.
     debt: bool,
+    overhead: Overhead,
+    wakes: Wakes,
+    changes: RateChanges,
+    autorate: Option<Box<Autorate>>,
     pub(super) inner: Qdisc,
 }
 
@@ -33,13 +40,17 @@ impl Tbf {
             peak: peak.map(|(rate, burst)| TokenBucket::new(rate, burst)),
             largest: if def.debt { Bytes(u64::MAX) } else { peak.map_or(burst, |(_, most)| burst.min(most)) },
             debt: def.debt,
-            inner: Qdisc::new(&def.queue, line.min(def.rate), delay, rng),
+            overhead: def.overhead,
+            wakes: Wakes::new(def.wake),
+            changes: RateChanges::new(def.changes.iter().map(|change| (change.at, change.rate))),
+            autorate: def.autorate.as_ref().map(|own| Box::new(Autorate::new(own, def.rate))),
+            inner: Qdisc::inside(&def.queue, line.min(def.rate), delay, rng),
         }
     }
 
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        if arrival.size > self.largest {
+        if ctx.on_line(&self.overhead, &arrival) > self.largest {
             return Err(DropReason::TooLong);
         }
         self.inner.enqueue(ctx, arrival)
@@ -47,14 +58,24 @@ impl Tbf {
 
     /// The packet that may start now, still in the queue; it never overtakes one that may not.
     pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        while let Some((at, rate)) = self.changes.next_due(ctx.now()) {
+            self.sustained.set_rate(at, rate);
+        }
+        if let Some(answer) = self.wakes.asleep(ctx.now(), self.inner.packets()) {
+            return answer;
+        }
         if let Some(at) = self.overdrawn_until(ctx.now()) {
-            return if self.inner.packets() == 0 { Dequeued::Empty } else { Dequeued::Later(at) };
+            return if self.inner.packets() == 0 { Dequeued::Empty } else { self.wait(at) };
         }
         let answer = self.inner.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
-        let needed = if self.debt { Bytes::ZERO } else { head.size };
+        let needed = if self.debt { Bytes::ZERO } else { ctx.on_line(&self.overhead, &head) };
         let at = self.ready_at(ctx.now(), needed);
-        if at > ctx.now() { Dequeued::Later(at) } else { answer }
+        if at > ctx.now() { self.wait(at) } else { answer }
+    }
+
+    fn wait(&mut self, at: Time) -> Dequeued {
+        self.wakes.sleep(self.changes.bound(at))
     }
 
     /// When the debt that a packet left is paid, if it is not.
@@ -67,12 +88,22 @@ impl Tbf {
         self.sustained.ready_at(now, size).max(peak)
     }
 
+    /// A flow has measured a delay.
+    pub(super) fn on_delay(&mut self, now: Time, flow: FlowId, delay: Span) {
+        if let Some(rate) = self.autorate.as_mut().and_then(|control| control.on_delay(now, flow, delay)) {
+            self.sustained.set_rate(now, rate);
+        }
+        self.inner.on_delay(now, flow, delay);
+    }
+
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
         let answer = self.peek(ctx);
         let Dequeued::Ready(head) = answer else { return answer };
+        let size = ctx.on_line(&self.overhead, &head);
+        self.autorate.iter_mut().for_each(|control| control.on_sent(ctx.now(), size));
         for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
-            bucket.overdraw(ctx.now(), head.size);
+            bucket.overdraw(ctx.now(), size);
         }
         let next = self.inner.dequeue(ctx);
         debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");

@@ -24,6 +24,12 @@ impl TokenBucket {
         TokenBucket { rate, burst: tokens_of(burst), tokens: tokens_of(burst), updated: Time::ZERO }
     }
 
+    /// It has another rate from this time on.
+    pub(super) fn set_rate(&mut self, at: Time, rate: Rate) {
+        self.refill(at);
+        self.rate = rate;
+    }
+
     fn refill(&mut self, now: Time) {
         let earned = u128::from(self.rate.as_bps()) * u128::from(now.since(self.updated).as_nanos());
         self.tokens = self.tokens.saturating_add(i128::try_from(earned).unwrap_or(i128::MAX)).min(self.burst);

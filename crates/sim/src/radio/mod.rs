@@ -1,6 +1,7 @@
 //! Radio: the shared medium, and the MACs of IEEE 802.11 and IEEE 802.15.4 upon it.
 
 pub(crate) mod air;
+mod airtime;
 mod backoff;
 pub(crate) mod build;
 pub(crate) mod dcf;

@@ -65,6 +65,8 @@ pub(crate) struct MacCounters {
     pub(crate) reassembly_timeouts: u64,
     /// Time spent transmitting.
     pub(crate) airtime: Span,
+    /// Time in which others transmitted frames addressed to it.
+    pub(crate) addressed_airtime: Span,
     /// Messages transmitted, retransmissions included; their size at the network layer; their airtime.
     pub(crate) messages: u64,
     pub(crate) message_bytes: Bytes,

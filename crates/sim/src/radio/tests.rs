@@ -40,6 +40,7 @@ fn rules(phy: Phy) -> DcfRules {
         frame_error: 0.0,
         rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
+        station_rates: Vec::new(),
         rate_control: RateControl::Fixed,
         mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::parse::{carried, read};
+use super::shaper::{AutorateDef, RateChangeAt};
 
 /// CAKE (Linux, sch_cake): shaper, tins by DSCP, queues of flows with fairness among hosts, COBALT, a filter of ACKs. It marks
 /// ECN-capable packets.
@@ -35,6 +36,16 @@ pub struct CakeDef {
     pub memory: Option<Bytes>,
     /// What a packet takes on the line that the rate is that of.
     pub overhead: Overhead,
+    /// Time between wake-ups of the shaper (a timer, a softirq), while it holds packets back: they leave at its multiples.
+    /// Default: exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Span>,
+    /// Rates from given times on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<RateChangeAt>,
+    /// A controller that sets the rate by delay and load, as cake-autorate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<Box<AutorateDef>>,
 }
 
 impl Default for CakeDef {
@@ -49,6 +60,9 @@ impl Default for CakeDef {
             ingress: false,
             memory: None,
             overhead: Overhead::Raw,
+            wake: None,
+            changes: Vec::new(),
+            autorate: None,
         }
     }
 }

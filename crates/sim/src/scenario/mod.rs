@@ -38,6 +38,7 @@ mod record;
 mod renamed;
 mod routing;
 mod service;
+mod shaper;
 mod shapes;
 mod sizes;
 mod tagged;
@@ -107,7 +108,7 @@ pub use quantity::{
 pub use queue::{DropTailDef, PolicerAction, PolicerDef, PriorityBy, PriorityDef, Queue, TbfDef};
 pub use radio::{
     ChannelDef, FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef,
-    Standard, TwoRayDef,
+    SchedulerDef, Standard, TwoRayDef,
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, RecordedFlows, SampleDef, SeriesName};
@@ -119,6 +120,8 @@ pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
+pub(crate) use shaper::BoundClass;
+pub use shaper::{AutorateDef, ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
 pub use shapes::{FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tcp::units::{Bytes, Rate};
+use tcp::units::{Bytes, Rate, Span};
 
 use super::aqm::{CodelDef, FqCodelDef, PieDef, RedDef};
-use super::cake::CakeDef;
+use super::cake::{CakeDef, Overhead};
 use super::dscp::Dscp;
 use super::dualpi2::DualPi2Def;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
+use super::shaper::{AutorateDef, HtbDef, RateChangeAt, is_raw, raw};
 use super::tagged::tagged_enum;
 use super::text::Amount;
 
@@ -42,6 +43,10 @@ tagged_enum! {
         /// Token bucket filter: a shaper, which holds the packets of another queue until they conform to a rate, such as
         /// `{ kind = "tbf", rate = "20Mbps", burst = "32kB", queue = { kind = "codel" } }`.
         "tbf" => Tbf(TbfDef),
+        /// Hierarchical token buckets: a shaper with classes that lend to one another, each with a queue, such as
+        /// `{ kind = "htb", classes = [{ name = "all", rate = "20Mbps" }, { name = "voice", parent = "all", rate = "2Mbps",
+        /// ceiling = "20Mbps", dscp = ["EF"] }, { name = "rest", parent = "all", rate = "18Mbps", ceiling = "20Mbps" }] }`.
+        "htb" => Htb(HtbDef),
         /// Policer: drops, marks or demotes arrivals that do not conform to a rate, such as
         /// `{ kind = "policer", rate = "20Mbps", burst = "64kB", action = "mark", queue = "100p" }`.
         "policer" => Policer(PolicerDef),
@@ -84,6 +89,29 @@ impl Queue {
             Queue::Priority(def) => {
                 def.bands.iter().enumerate().map(|(i, band)| (format!("bands[{i}]"), band)).collect()
             }
+            Queue::Htb(def) => {
+                let queues = def.classes.iter().map(|class| class.queue.as_deref()).enumerate();
+                queues.filter_map(|(i, queue)| Some((format!("classes[{i}].queue"), queue?))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Its controller, if it is a shaper with one.
+    pub fn autorate(&self) -> Option<&AutorateDef> {
+        match self {
+            Queue::Tbf(def) => def.autorate.as_deref(),
+            Queue::Cake(def) => def.autorate.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// As `inner`, to be changed.
+    pub(crate) fn inner_mut(&mut self) -> Vec<&mut Queue> {
+        match self {
+            Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => vec![queue],
+            Queue::Priority(def) => def.bands.iter_mut().collect(),
+            Queue::Htb(def) => def.classes.iter_mut().filter_map(|class| class.queue.as_deref_mut()).collect(),
             _ => Vec::new(),
         }
     }
@@ -93,6 +121,7 @@ impl Queue {
         match self {
             Queue::Red(red) => Queue::Red(red.with_defaults()),
             Queue::Tbf(tbf) => Queue::Tbf(tbf.with_defaults()),
+            Queue::Htb(htb) => Queue::Htb(htb.with_defaults()),
             Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),
             Queue::Priority(priority) => Queue::Priority(priority.with_defaults()),
             Queue::Cake(cake) => Queue::Cake(cake.with_defaults()),
@@ -145,6 +174,18 @@ pub struct TbfDef {
     /// `burst` is dropped, as in Linux's `tbf`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub debt: bool,
+    /// What a packet takes on the line that the rate is that of, as CAKE's `overhead`.
+    #[serde(default = "raw", skip_serializing_if = "is_raw")]
+    pub overhead: Overhead,
+    /// Time between its wake-ups (a timer, a softirq), while it holds packets back: they leave at its multiples. Default: exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Span>,
+    /// Rates from given times on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<RateChangeAt>,
+    /// A controller that sets the rate by delay and load, as cake-autorate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<Box<AutorateDef>>,
     /// The queue whose packets it holds.
     #[serde(default = "inner")]
     pub queue: Box<Queue>,
@@ -174,6 +215,9 @@ pub struct PolicerDef {
     /// What becomes of a packet for which there are no tokens.
     #[serde(default)]
     pub action: PolicerAction,
+    /// What a packet takes on the line that the rate is that of, as CAKE's `overhead`.
+    #[serde(default = "raw", skip_serializing_if = "is_raw")]
+    pub overhead: Overhead,
     /// The queue behind it.
     #[serde(default = "inner")]
     pub queue: Box<Queue>,

@@ -1,5 +1,7 @@
 //! The part of the schema that describes radio: channels, physical layers, propagation.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -86,6 +88,18 @@ pub enum Preamble {
     Short,
 }
 
+/// In which order an access point serves its stations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SchedulerDef {
+    /// One queue, first in, first out: a slow station takes airtime from all others (the 802.11 anomaly).
+    #[default]
+    Fifo,
+    /// A queue for each station, with FQ-CoDel inside (8192 packets; target 20 ms, 50 ms below 12 Mb/s), and equal airtime for all that have packets,
+    /// by deficits (Høiland-Jørgensen et al., USENIX ATC 2017). `queue_limit` and `queue_lifetime` are for other queues.
+    Airtime,
+}
+
 /// Rate control of data frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -163,6 +177,13 @@ pub struct RadioDef {
     /// without it each has its own ACK. Default: true with standard `n`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<bool>,
+    /// In which order an access point or a gateway serves its stations. Default: `fifo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerDef>,
+    /// Rates of unicast data frames to and from single stations, by name, such as `{ far = "6.5Mbps" }`; between two of them the
+    /// lower one. Default: `data_rate`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rates: BTreeMap<String, Rate>,
     /// Factor of the range: signals are as strong at this multiple of the distance. It applies to carrier sense as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_multiplier: Option<f64>,

@@ -19,6 +19,9 @@ pub struct RecordDef {
     pub every: Every,
     /// Width of the bins of `sending_rate`, `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
+    /// How long the packets of each listed flow waited in the queue of each link: `waits` of the links of the summary.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// Which flows of workloads the summary lists one by one, of those that count: `"all"`, `"none"`, or a random sample of so many.
     /// Default: all up to 10 000 flows, a sample of 1000 of more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +72,7 @@ impl Default for RecordDef {
             series: Vec::new(),
             every: Every::Span(Span::from_millis(10)),
             bin: Span::from_millis(100),
+            waits: false,
             flows: None,
         }
     }
@@ -113,6 +117,8 @@ pub enum SeriesName {
     Acked,
     /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
     Energy,
+    /// Share of the time since the last sample in which frames to or from a node were on the air, per node with a radio.
+    Airtime,
     /// Position along x, metres, per node with a radio; once for a station that does not move.
     PositionX,
     /// Position along y.
@@ -171,6 +177,7 @@ impl SeriesName {
         SeriesName::Rto,
         SeriesName::Acked,
         SeriesName::Energy,
+        SeriesName::Airtime,
         SeriesName::PositionX,
         SeriesName::PositionY,
         SeriesName::PositionZ,
@@ -211,6 +218,7 @@ impl SeriesName {
             SeriesName::Rto => "rto",
             SeriesName::Acked => "acked",
             SeriesName::Energy => "energy",
+            SeriesName::Airtime => "airtime",
             SeriesName::PositionX => "position_x",
             SeriesName::PositionY => "position_y",
             SeriesName::PositionZ => "position_z",

@@ -148,6 +148,7 @@ impl Series {
                     self.sample_rates(ctx.now, index, BITS_PER_BYTE, flows.iter().map(|flow| flow.read));
                 }
                 SeriesName::Energy => self.sample_energy(ctx.now, network, index),
+                SeriesName::Airtime => self.sample_airtime(ctx.now, network, index),
                 SeriesName::PositionX => self.sample_positions(ctx.now, network, index, |position| position.x),
                 SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
                 SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),

@@ -73,6 +73,18 @@ impl Series {
         }
     }
 
+    pub(super) fn sample_airtime(&mut self, now: Time, network: &Network, index: usize) {
+        let interval = self.interval().as_nanos() as f64;
+        for id in 0..network.nodes.len() {
+            let Some(counts) = network.radio_counters(NodeId(id as u32)) else { continue };
+            let total = (counts.airtime + counts.addressed_airtime).as_nanos();
+            // The counters begin again when the measurement interval does.
+            let last = self.replace_total(index, id, total);
+            let grown = if total < last { total } else { total - last };
+            self.columns[index].push(now, id, grown as f64 / interval);
+        }
+    }
+
     pub(super) fn sample_positions(&mut self, now: Time, network: &mut Network, index: usize, axis: fn(Point) -> f64) {
         for id in 0..network.nodes.len() {
             if let Some(position) = network.position(NodeId(id as u32), now) {

@@ -43,6 +43,7 @@ pub(super) fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -
         | SeriesName::Throughput
         | SeriesName::Goodput
         | SeriesName::Energy
+        | SeriesName::Airtime
         | SeriesName::PositionX
         | SeriesName::PositionY
         | SeriesName::PositionZ

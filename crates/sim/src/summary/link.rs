@@ -6,9 +6,10 @@ use serde::Serialize;
 use tcp::units::{Bytes, Span};
 
 use super::measures::Drops;
-use crate::ids::NodeId;
+use crate::engine::context::Context;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::service::ServiceReport;
-use crate::metrics::ratio;
+use crate::metrics::{Delays, ratio};
 use crate::qdisc::{HostBytes, QueueReport};
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
@@ -43,6 +44,8 @@ pub struct LinkSummary {
     pub queue_mean_packets: f64,
     /// Maximum number of packets queued.
     pub queue_max_packets: u64,
+    /// Largest backlog, framing included.
+    pub queue_max_bytes: u64,
     /// Mean queueing delay of transmitted packets.
     pub delay_queue_mean_s: Option<f64>,
     /// Its median, exact to 1 %.
@@ -51,6 +54,9 @@ pub struct LinkSummary {
     pub delay_queue_p99_s: Option<f64>,
     /// The greatest, exact to 1 %.
     pub delay_queue_max_s: Option<f64>,
+    /// Waiting times of the packets of each listed flow, with `record.waits`; both its directions, where they share the link.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitSummary>,
     /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
     /// What its queue reports of the queues inside it.
@@ -68,6 +74,36 @@ pub struct LinkSummary {
     /// Packets that it damaged, over the whole run; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrupted_packets: Option<u64>,
+}
+
+/// Waiting times of the packets of one flow in one queue.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaitSummary {
+    /// The flow.
+    pub flow: u32,
+    /// Its packets that were transmitted.
+    pub packets: u64,
+    /// Mean wait.
+    pub wait_mean_s: Option<f64>,
+    /// Median.
+    pub wait_p50_s: Option<f64>,
+    /// 99th percentile, exact to 1 %.
+    pub wait_p99_s: Option<f64>,
+    /// The longest.
+    pub wait_max_s: Option<f64>,
+}
+
+fn waits_of(ctx: &Context, link: LinkId) -> Vec<WaitSummary> {
+    let all = ctx.waits.iter().flat_map(|waits| waits.of(link));
+    let summary = |(flow, delays): (FlowId, &Delays)| WaitSummary {
+        flow: flow.0,
+        packets: delays.count(),
+        wait_mean_s: delays.mean_s(),
+        wait_p50_s: delays.quantile_s(0.5),
+        wait_p99_s: delays.quantile_s(0.99),
+        wait_max_s: delays.max_s(),
+    };
+    all.map(summary).collect()
 }
 
 /// Bytes that left a queue for the transmitter in the measurement interval, framing of the link included, by the names of nodes.
@@ -167,6 +203,8 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         ecn_rewritten: link.marking.as_ref().and_then(|marking| marking.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
+        queue_max_bytes: metrics.max_queue_bytes.0,
+        waits: waits_of(&world.ctx, LinkId(index as u32)),
         delay_queue_mean_s: metrics.mean_wait_s(),
         delay_queue_p50_s: metrics.wait_quantile_s(0.5),
         delay_queue_p99_s: metrics.wait_quantile_s(0.99),

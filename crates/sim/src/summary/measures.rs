@@ -144,6 +144,10 @@ pub struct Measures {
     pub delay_min_s: Option<f64>,
     /// Maximum network delay.
     pub delay_max_s: Option<f64>,
+    /// Latency under load less idle: the median network delay less the least one.
+    pub delay_added_p50_s: Option<f64>,
+    /// The same of the 95th percentile.
+    pub delay_added_p95_s: Option<f64>,
     /// Median network delay.
     pub delay_p50_s: Option<f64>,
     /// 95th percentile of the network delay.
@@ -177,6 +181,7 @@ impl Measures {
     pub(super) fn of(interval: &IntervalMetrics, lifetime: Span, offered: bool) -> Measures {
         let per_second = |bytes: Bytes| ratio(8.0 * bytes.as_f64(), lifetime.as_secs_f64()).unwrap_or_default();
         let delays = &interval.delays;
+        let added = |q| delays.quantile_s(q).zip(delays.min_s()).map(|(loaded, idle)| loaded - idle);
         Measures {
             goodput_bps: per_second(interval.delivered_bytes),
             throughput_bps: per_second(interval.received_bytes),
@@ -197,6 +202,8 @@ impl Measures {
             delay_s: delays.mean_s(),
             delay_min_s: delays.min_s(),
             delay_max_s: delays.max_s(),
+            delay_added_p50_s: added(0.50),
+            delay_added_p95_s: added(0.95),
             delay_p50_s: delays.quantile_s(0.50),
             delay_p95_s: delays.quantile_s(0.95),
             delay_p99_s: delays.quantile_s(0.99),

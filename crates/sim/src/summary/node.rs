@@ -33,6 +33,12 @@ pub struct NodeSummary {
     pub energy_rx_j: Option<f64>,
     /// Energy for neither.
     pub energy_idle_j: Option<f64>,
+    /// Time in which its radio transmitted, in the measurement interval; absent, as the next one, without a radio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub airtime_s: Option<f64>,
+    /// Time in which others transmitted frames addressed to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub airtime_addressed_s: Option<f64>,
     /// Time at which its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
     /// Time since which its MAC waited for ever at the end, if it did: only one that `lrwpan.mac` names does.
@@ -135,6 +141,7 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
     let summary = |(index, def): (usize, &NodeDef)| {
         let metrics = world.network.nodes[index];
         let stalled_at = world.network.stalled_at(NodeId(index as u32));
+        let radio = world.network.radio_counters(NodeId(index as u32));
         let meter = world.network.meter(NodeId(index as u32), now);
         let energy = meter.map(EnergyMeter::consumed);
         NodeSummary {
@@ -147,6 +154,8 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
             energy_tx_j: energy.map(|energy| energy.tx),
             energy_rx_j: energy.map(|energy| energy.rx),
             energy_idle_j: energy.map(|energy| energy.idle),
+            airtime_s: radio.map(|counts| counts.airtime.as_secs_f64()),
+            airtime_addressed_s: radio.map(|counts| counts.addressed_airtime.as_secs_f64()),
             mac_stalled_s: stalled_at.map(Time::as_secs_f64),
             energy_out_s: meter.and_then(EnergyMeter::empty_at).map(Time::as_secs_f64),
         }

@@ -49,6 +49,7 @@ pub(crate) struct Workload {
     pub(crate) transfer: IdealTransfer,
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
+    pub(crate) group: u16,
     pub(crate) streams: Streams,
     /// Flows per second that the open arrivals ask for.
     pub(crate) rate: Option<f64>,
@@ -243,8 +244,8 @@ impl Workloads {
         let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         self.next_serial += 1;
         let [source, sink] = ends;
-        let (priority, dscp) = (workload.priority, workload.dscp);
-        ctx.open(id, FlowEnds { source, sink, priority, dscp, serial });
+        let (priority, dscp, group) = (workload.priority, workload.dscp, workload.group);
+        ctx.open(id, FlowEnds { source, sink, priority, dscp, group, serial });
         let (config, seed) = (&workload.config, workload.streams.app.next_u64());
         if is_plain {
             hosts.open(id, ends, size, config, seed);

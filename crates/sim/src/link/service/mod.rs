@@ -235,7 +235,7 @@ impl Link {
             Kind::RequestGrant(kind) => kind.serve(self, ctx, counts),
         }
         self.service = Some(service);
-        self.metrics.queue_grew(ctx.now, self.queue.packets());
+        self.metrics.queue_grew(ctx.now, self.queue.packets(), self.queue.bytes());
     }
 
     /// Begins the transmission of a packet, if none is under way, that ends at a time known beforehand.
@@ -260,7 +260,7 @@ impl Link {
 
     /// Takes the next packet from the queue: its transmission begins. A queue that holds its packets back is asked again.
     fn dequeue(&mut self, ctx: &mut Context) -> Option<QueuedPacket> {
-        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at);
         let next = match self.queue.dequeue(&mut queue_ctx) {
             Dequeued::Ready(next) => next,
             Dequeued::Empty => return None,

@@ -51,7 +51,7 @@ fn settings_follow_from_the_rate() {
     ];
     for (bps, target_ms, interval_ms, quantum, memory) in vectors {
         let def = def(&format!(r#"{{"kind": "cake", "rate": "{bps}bps"}}"#));
-        let tin = Tin::new(Rate::from_bps(bps), def.target.unwrap(), def.rtt, 1024);
+        let tin = Tin::new(Rate::from_bps(bps), [def.target.unwrap(), def.rtt], 1024);
         assert!((1e3 * tin.settings.target.as_secs_f64() - target_ms).abs() < 1e-4, "{bps}");
         assert!((1e3 * tin.settings.interval.as_secs_f64() - interval_ms).abs() < 1e-4, "{bps}");
         assert_eq!((tin.quantum(), def.memory), (quantum, Some(Bytes(memory))), "{bps}");

@@ -103,16 +103,29 @@ impl Hosts {
     }
 }
 
+/// COBALT's times at a rate, from target and RTT: a full packet takes less than the target.
+fn settings(rate: Option<Rate>, [target, rtt]: [Span; 2]) -> Settings {
+    let mtu_time = rate.map_or(Span::ZERO, |rate| rate.transmission_time(MTU));
+    let own = target.max(mtu_time * 3 / 2);
+    Settings { target: own, interval: (rtt + own.saturating_sub(target)).max(own * 2), mtu_time }
+}
+
+fn quantum(rate: Option<Rate>) -> u64 {
+    rate.map_or(MTU.0, |rate| (rate.as_bps() / 8 / 4096).clamp(300, MTU.0))
+}
+
 impl Tin {
+    /// From now on it has this rate.
+    pub(super) fn set_rate(&mut self, rate: Option<Rate>, times: [Span; 2]) {
+        (self.rate, self.settings, self.quantum) = (rate, settings(rate, times), quantum(rate));
+    }
+
     /// An empty tin of this rate.
-    pub(super) fn new(rate: Option<Rate>, target: Span, rtt: Span, share: i64) -> Tin {
-        let mtu_time = rate.map_or(Span::ZERO, |rate| rate.transmission_time(MTU));
-        let own = target.max(mtu_time * 3 / 2);
-        let interval = (rtt + own.saturating_sub(target)).max(own * 2);
+    pub(super) fn new(rate: Option<Rate>, times: [Span; 2], share: i64) -> Tin {
         Tin {
-            settings: Settings { target: own, interval, mtu_time },
+            settings: settings(rate, times),
             rate,
-            quantum: rate.map_or(MTU.0, |rate| (rate.as_bps() / 8 / 4096).clamp(300, MTU.0)),
+            quantum: quantum(rate),
             share,
             deficit: 0,
             next: Time::ZERO,

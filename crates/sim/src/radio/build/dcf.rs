@@ -193,7 +193,14 @@ fn check_rates(def: &RadioDef, standard: Standard, path: &str) -> Result<(), Sce
     let known = |(field, table, rate): (&str, &[Row], Option<Rate>)| {
         rate.map_or(Ok(()), |rate| check_rate(table, rate, &join(path, field)))
     };
-    rates.into_iter().try_for_each(known)
+    rates.into_iter().try_for_each(known)?;
+    if !def.rates.is_empty() && matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf)) {
+        let message = "rates of stations stand beside rate control, which would set them";
+        return Err(ScenarioError::new(join(path, "rates"), message).with_hint("leave one of them out"));
+    }
+    def.rates
+        .iter()
+        .try_for_each(|(name, rate)| check_rate(table(standard), *rate, &join(path, &format!("rates.{name}"))))
 }
 
 fn check_rate(rates: &[Row], rate: Rate, path: &str) -> Result<(), ScenarioError> {
@@ -233,6 +240,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         whole_micros: DCF.whole_micros[profile],
         rts_nav_reset: DCF.rts_nav_reset[profile],
         promiscuous: false,
+        station_rates: Vec::new(),
         block_acks: standard == Standard::N,
         counts_single_mpdus: DCF.counts_single_mpdus[profile] || def.aggregation != Some(true),
         aggregates: def.aggregation == Some(true),

@@ -87,6 +87,8 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("basic_rate", def.basic_rate.is_some()),
         ("preamble", def.preamble.is_some()),
         ("aggregation", def.aggregation.is_some()),
+        ("scheduler", def.scheduler.is_some()),
+        ("rates", !def.rates.is_empty()),
         ("rts_threshold", def.rts_threshold.is_some()),
         ("short_retries", def.short_retries.is_some()),
         ("long_retries", def.long_retries.is_some()),

@@ -9,6 +9,7 @@ use super::block_ack::{BlockAck, BlockAckRequest, Mpdu};
 use super::station::{Response, Station, TxState};
 use crate::engine::context::Context;
 use crate::ids::StationId;
+use crate::radio::airtime::AirtimeQueues;
 use crate::radio::frame::{Content, Frame, Kind};
 use crate::radio::phy::BLOCK_ACK;
 use crate::radio::service::{MacIndication, MacRequest};
@@ -33,7 +34,8 @@ impl DcfMac {
     /// Starts the exchange of a station with channel access: a block ACK request if one is due, else all MPDUs of the
     /// window, filled from the queue.
     pub(super) fn start_block_ack(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
-        let rate = self.rules.control_rate(self.rules.phy.data_rate);
+        let data_rate = self.rules.rate_between(at, Some(to));
+        let rate = self.rules.control_rate(data_rate);
         let answer = self.rules.phy.airtime(BLOCK_ACK, rate);
         let originator = self.stations[at.index()].block_acks.originator(to);
         if originator.request == BlockAckRequest::Due {
@@ -49,7 +51,7 @@ impl DcfMac {
         }
         let phy = &self.rules.phy;
         let cts = phy.ack_airtime(rate);
-        let duration = phy.sifs * 3 + cts + phy.airtime(psdu, phy.data_rate) + answer;
+        let duration = phy.sifs * 3 + cts + phy.airtime(psdu, data_rate) + answer;
         self.stations[at.index()].tx_state = TxState::AwaitsCts;
         let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, duration);
         self.wait(ctx, at, end + self.rules.response_timeout());
@@ -57,23 +59,30 @@ impl DcfMac {
 
     /// Fills the window from the queue up to the limits of an aggregate; returns the bytes of the PSDU.
     fn fill_window(&mut self, ctx: &mut Context, at: StationId, to: StationId) -> Bytes {
-        let Station { block_acks, queue, current, .. } = &mut self.stations[at.index()];
+        let rate = self.rules.rate_between(at, Some(to));
+        let Station { block_acks, queue, airtime, current, .. } = &mut self.stations[at.index()];
         queue.drop_expired(ctx.now, &mut self.air.messages, &mut self.air.indications);
         let originator = block_acks.originator(to);
-        let (overhead, rate) = (self.rules.mac_overhead, self.rules.phy.data_rate);
+        let overhead = self.rules.mac_overhead;
         let sizes = |window: &VecDeque<Mpdu>| window.iter().map(|mpdu| mpdu.request.size).collect::<Vec<Bytes>>();
-        while self.rules.aggregates && originator.has_room() {
-            let Some(next) = queue.first_to(to) else { break };
-            let all = sizes(&originator.window).into_iter().chain([next.size]);
+        let is_over = airtime.is_some() && current.is_some_and(|current| current.filled);
+        while self.rules.aggregates && originator.has_room() && !is_over {
+            let shared = |queues: &mut Box<AirtimeQueues>| queues.first_to(ctx, to);
+            let own = queue.first_to(to).map(|next| next.size);
+            let Some(size) = own.or_else(|| airtime.as_mut().and_then(shared)) else { break };
+            let all = sizes(&originator.window).into_iter().chain([size]);
             let length = ends(all, overhead).last().copied().unwrap_or(Bytes::ZERO);
             if length > MAX_LENGTH || self.rules.phy.airtime(length, rate) > MAX_DURATION {
                 break;
             }
-            originator.admit(queue.take_to(to).expect("the queue has a request for this neighbour"));
+            let shared = |queues: &mut Box<AirtimeQueues>| queues.take_to(ctx, to);
+            let next = queue.take_to(to).or_else(|| airtime.as_mut().and_then(shared));
+            originator.admit(next.expect("a queue has a request for this neighbour"));
         }
         let first = *originator.window.front().expect("a block-ACK exchange has MPDUs");
         if let Some(current) = current {
             (current.request, current.sequence) = (first.request, first.sequence);
+            current.filled = true;
         }
         match sizes(&originator.window).as_slice() {
             [one] => *one + overhead,
@@ -84,9 +93,9 @@ impl DcfMac {
     /// Transmits the window as an aggregate.
     pub(super) fn send_aggregate(&mut self, ctx: &mut Context, at: StationId, to: Option<StationId>) {
         self.stations[at.index()].tx_state = TxState::AwaitsBlockAck;
-        let phy = self.rules.phy;
-        let duration = phy.sifs + phy.airtime(BLOCK_ACK, self.rules.control_rate(phy.data_rate));
-        let end = self.transmit(ctx, at, Kind::Aggregate, to, phy.data_rate, duration);
+        let (phy, rate) = (self.rules.phy, self.rules.rate_between(at, to));
+        let duration = phy.sifs + phy.airtime(BLOCK_ACK, self.rules.control_rate(rate));
+        let end = self.transmit(ctx, at, Kind::Aggregate, to, rate, duration);
         self.wait(ctx, at, end + self.rules.block_ack_timeout());
     }
 
@@ -100,7 +109,7 @@ impl DcfMac {
 
     /// Counts the MPDUs of an aggregate that is transmitted.
     pub(super) fn count_aggregate(&mut self, at: StationId, to: StationId, number: u64) {
-        let (phy, overhead) = (self.rules.phy, self.rules.mac_overhead);
+        let (rate, overhead) = (self.rules.rate_between(at, Some(to)), self.rules.mac_overhead);
         let Station { block_acks, counters, .. } = &mut self.stations[at.index()];
         block_acks.transmission = number;
         for mpdu in &block_acks.originator(to).window {
@@ -108,7 +117,7 @@ impl DcfMac {
             if let Content::Message(_) = mpdu.request.content {
                 counters.messages += 1;
                 counters.message_bytes += mpdu.request.size;
-                counters.message_airtime += phy.data_rate.transmission_time(mpdu.request.size + overhead);
+                counters.message_airtime += rate.transmission_time(mpdu.request.size + overhead);
             }
         }
     }

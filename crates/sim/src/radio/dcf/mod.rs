@@ -21,9 +21,10 @@ mod station;
 mod transmit;
 
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Rate, Span, Time};
 
 use super::air::Air;
+use super::airtime::AirtimeQueues;
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
 use super::frame::Kind;
@@ -61,6 +62,7 @@ impl DcfMac {
             receiver: Receiver::new(rng(index, RandomStream::FrameError)),
             backoff: Backoff::new(rules.phy.cw_min, rng(index, RandomStream::Backoff)),
             queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            airtime: None,
             arf: ArfState::default(),
             current: None,
             tx_state: TxState::Idle,
@@ -82,6 +84,16 @@ impl DcfMac {
     pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> DcfMac {
         self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
+    }
+
+    /// These stations share airtime among those that they send to.
+    pub(crate) fn share_airtime(&mut self, access_points: &[StationId], rng: impl Fn(StationId) -> Rng) {
+        for point in access_points {
+            let all = (0..self.stations.len() as u32).map(StationId);
+            let rates: Vec<Rate> = all.map(|station| self.rules.rate_between(*point, Some(station))).collect();
+            let queues = AirtimeQueues::new(&rates, &mut rng(*point));
+            self.stations[point.index()].airtime = Some(Box::new(queues));
+        }
     }
 
     /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
@@ -143,12 +155,17 @@ impl DcfMac {
         let station = &self.stations[station.index()];
         let in_hand = station.current.filter(|current| !current.block_ack);
         let in_hand = in_hand.is_some_and(|current| !current.delivered && current.request.content.is_packet());
-        station.queue.packets() + u64::from(in_hand) + station.block_acks.packets()
+        let waiting = station.airtime.as_ref().map_or(0, |queues| queues.packets());
+        station.queue.packets() + waiting + u64::from(in_hand) + station.block_acks.packets()
     }
 
     /// Accepts a request to transmit.
     pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
-        self.stations[at.index()].queue.enqueue(request, &mut self.air.messages, &mut self.air.indications);
+        let Station { queue, airtime, .. } = &mut self.stations[at.index()];
+        match (airtime, request.to) {
+            (Some(queues), Some(to)) if request.content.is_packet() => queues.enqueue(ctx, to, &request),
+            _ => queue.enqueue(request, &mut self.air.messages, &mut self.air.indications),
+        }
         if self.stations[at.index()].current.is_none() {
             self.next_frame(ctx, at);
         }
@@ -164,10 +181,11 @@ impl DcfMac {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
         let next = station.queue.next(ctx.now, &mut self.air.messages, &mut self.air.indications);
-        let Some(request) = next else { return };
+        let shared = |queues: &mut Box<AirtimeQueues>| queues.next(ctx);
+        let Some(request) = next.or_else(|| station.airtime.as_mut().and_then(shared)) else { return };
         station.sequence += 1;
         let sequence = station.sequence;
-        let rate = self.rules.phy.data_rate;
+        let rate = self.rules.rate_between(at, request.to);
         let recipient = request.to.filter(|_| self.rules.block_acks);
         if let Some(to) = recipient {
             station.block_acks.originator(to).admit(request);
@@ -180,6 +198,7 @@ impl DcfMac {
             long_failures: 0,
             delivered: false,
             block_ack: recipient.is_some(),
+            filled: false,
         });
         station.tx_state = TxState::Contending;
         self.contend(ctx, at);

@@ -3,6 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::rate_control::RateControl;
+use crate::ids::StationId;
 use crate::radio::errors::RateMode;
 use crate::radio::frame::Kind;
 use crate::radio::phy::{BLOCK_ACK, BLOCK_ACK_REQUEST, Phy};
@@ -24,6 +25,8 @@ pub(crate) struct DcfRules {
     /// Basic rate set: a response is sent at its highest rate that does not exceed the data rate.
     pub(crate) basic_rates: Vec<Rate>,
     pub(crate) rate_control: RateControl,
+    /// The rate of each station, where they differ.
+    pub(crate) station_rates: Vec<Rate>,
     /// Bytes that the MAC adds to an MSDU.
     pub(crate) mac_overhead: Bytes,
     /// dot11RTSThreshold: larger MPDUs are preceded by RTS/CTS.
@@ -97,9 +100,17 @@ impl DcfRules {
     pub(super) fn control_rate(&self, data: Rate) -> Rate {
         let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
         match self.rate_control {
-            RateControl::Fixed => self.phy.control_rate,
-            RateControl::Arf | RateControl::Aarf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
+            RateControl::Fixed if self.station_rates.is_empty() => self.phy.control_rate,
+            RateControl::Fixed | RateControl::Arf | RateControl::Aarf => {
+                fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate)
+            }
         }
+    }
+
+    /// The rate of data frames between two stations, before rate control.
+    pub(super) fn rate_between(&self, one: StationId, other: Option<StationId>) -> Rate {
+        let of = |station: StationId| self.station_rates.get(station.index()).copied().unwrap_or(self.phy.data_rate);
+        other.map_or(self.phy.data_rate, |other| of(one).min(of(other)))
     }
 
     pub(super) fn data_airtime(&self, size: Bytes, rate: Rate) -> Span {
@@ -121,7 +132,10 @@ impl DcfRules {
     /// Minimum power of readable data frames, absent interference; at the lowest rate if rate control adapts it.
     pub(crate) fn min_rx_power(&self) -> f64 {
         let index = match self.rate_control {
-            RateControl::Fixed => self.rate_index(self.phy.data_rate),
+            RateControl::Fixed => {
+                let lowest = self.station_rates.iter().copied().min().unwrap_or(self.phy.data_rate);
+                self.rate_index(lowest.min(self.phy.data_rate))
+            }
             RateControl::Arf | RateControl::Aarf => 0,
         };
         self.reception.min_rx_power(self.rate_modes[index].ratio)

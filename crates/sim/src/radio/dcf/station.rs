@@ -3,6 +3,7 @@
 use tcp::units::{Rate, Span, Time};
 
 use crate::ids::StationId;
+use crate::radio::airtime::AirtimeQueues;
 use crate::radio::backoff::Backoff;
 use crate::radio::dcf::block_ack::BlockAcks;
 use crate::radio::dcf::rate_control::ArfState;
@@ -40,6 +41,8 @@ pub(super) struct CurrentFrame {
     pub(super) delivered: bool,
     /// It stands for the window of MPDUs to its receiver (802.11n), which hold the contents.
     pub(super) block_ack: bool,
+    /// Its window has been filled: where airtime is shared, what is left of it is not filled up again before the next turn.
+    pub(super) filled: bool,
 }
 
 /// A response due SIFS after the frame that solicits it.
@@ -57,6 +60,8 @@ pub(super) struct Station {
     pub(super) receiver: Receiver,
     pub(super) backoff: Backoff,
     pub(super) queue: StationQueue,
+    /// Where an access point shares airtime, the packets for its stations; `queue` has all else, and goes first.
+    pub(super) airtime: Option<Box<AirtimeQueues>>,
     pub(super) arf: ArfState,
     pub(super) current: Option<CurrentFrame>,
     pub(super) tx_state: TxState,

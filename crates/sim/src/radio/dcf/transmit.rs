@@ -35,6 +35,9 @@ impl DcfMac {
         self.air.last_number += 1;
         let number = self.air.last_number;
         self.count(at, kind, size, length);
+        if let Some(to) = to {
+            self.count_airtime(at, to, length);
+        }
         if let (Kind::Aggregate, Some(to)) = (kind, to) {
             self.count_aggregate(at, to, number);
         }
@@ -81,6 +84,16 @@ impl DcfMac {
             Kind::Data(_) => counters.data_frames += 1,
             Kind::Aggregate => {}
             _ => counters.control_frames += 1,
+        }
+    }
+
+    /// A frame takes airtime of the station at the other end, where an access point shares it (§3.2 of the paper: of both ways).
+    fn count_airtime(&mut self, at: StationId, to: StationId, length: Span) {
+        self.stations[to.index()].counters.addressed_airtime += length;
+        for (point, station) in [(at, to), (to, at)] {
+            if let Some(queues) = &mut self.stations[point.index()].airtime {
+                queues.charge(station, length);
+            }
         }
     }
 
