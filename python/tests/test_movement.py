@@ -3,6 +3,7 @@
 import pytest
 
 import tonopah as tp
+from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.scenario.setdest import read_movement
 
@@ -98,6 +99,24 @@ def test_mistakes_in_tables_are_named(tmp_path, name, text, words):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        FILE + '$ns_ initial_node_pos $node_(0) 20\nset opt(x) 500;\n$ns_ at 0.0 "$node_(0) label Source"\n',
+        FILE.replace("node_", "n").replace("ns_", "ns") + '$ns at 0.0 "$n(0) color red"\nset val(nn) 3\n',
+    ],
+)
+def test_other_names_are_taken_and_what_moves_nothing_is_left_out_with_a_warning(tmp_path, capsys, text):
+    (tmp_path / "plain.tcl").write_text(FILE)
+    (tmp_path / "away.tcl").write_text(text)
+    with pytest.warns(tp.ScenarioWarning, match=r"away\.tcl: line 15: .*moves nothing and is left out, as \d more"):
+        assert read_movement(tmp_path / "away.tcl") == read_movement(tmp_path / "plain.tcl")
+    (tmp_path / "away.toml").write_text(SCENARIO)
+    assert main(["check", str(tmp_path / "away.toml")]) == 0
+    shown = capsys.readouterr().err
+    assert shown.startswith("warning: ") and shown.count("moves nothing and is left out") == 1
+
+
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         ("$node_(4) set X_ 1.0", "gives no initial position of node 3"),
@@ -105,7 +124,7 @@ def test_mistakes_in_tables_are_named(tmp_path, name, text, words):
         ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: the time -1 is wrong"),
         ('$ns_ at 1e308 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: the time 1e+308 is wrong"),
         ('$ns_ at 1.0 "$node_(1) setdest 1.0 1.0 -1.0"', "line 15: the speed -1 is below 0"),
-        ("set val(nn) 3", "line 15: 'set val(nn) 3' is not a line of a movement file"),
+        ("proc finish {} {", "line 15: 'proc finish {} {' is not a line of a movement file"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path, line, words):

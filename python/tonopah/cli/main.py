@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from tonopah.errors import (
     LimitError,
     RunFailedError,
     ScenarioError,
+    ScenarioWarning,
     limit_text,
     traceback_of,
 )
@@ -73,7 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         refuse_file(given)
         refuse_renamed(given)
         parsed = build_parser().parse_args(given)
-        return parsed.action(parsed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ScenarioWarning)
+            shown = warnings.showwarning
+            warnings.showwarning = lambda text, kind, *more: (
+                print(f"warning: {text}", file=sys.stderr, flush=True)
+                if issubclass(kind, ScenarioWarning)
+                else shown(text, kind, *more)
+            )
+            return parsed.action(parsed)
 
     return guarded(act)
 

@@ -202,7 +202,8 @@ class Interpreter:
             expected.append("P" in packet.flags)
             seen.append("P" in segment.flags)
         if packet.window is not None:
-            scale = 0 if "S" in packet.flags else self.own_scale
+            # RFC 7323 section 2.2: windows are scaled if both SYNs have the option, or none is.
+            scale = 0 if "S" in packet.flags or not self.scales() else self.own_scale
             expected.append(packet.window)
             seen.append(segment.window_bytes >> scale)
         if packet.ecn is not None:
@@ -215,10 +216,17 @@ class Interpreter:
             self.own_scale = segment.window_scale or 0
             self.offers["ours"] = self.options_of(segment, {}).keys() | ({"ECN"} if "E" in segment.flags else set())
         if expected != seen:
+            # Before any data has arrived no memory is taken: an unscaled window is then that of the buffer.
+            by_memory = self.last_data_at is not None or self.scales()
             window = expected.index(packet.window) if packet.window is not None and packet.window not in seen else -1
-            if window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
-                raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
+            if by_memory and window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
+                numbers = f"script {packet.window}, seen {seen[window]}"
+                raise NotApplicableError(f"Linux's accounting of receive memory (the advertised window alone differs: {numbers})")
             raise DifferenceError(packet_text(packet), str(segment))
+
+    def scales(self) -> bool:
+        """Tell whether both ends have offered to scale windows."""
+        return all("wscale" in self.offers.get(side, ()) for side in ("ours", "theirs"))
 
     def compares_push(self, packet: ScriptPacket, segment: Segment) -> bool:
         """Tell whether what was written decides on PSH: within a write it comes from how Linux divides it among buffers."""
@@ -265,7 +273,7 @@ class Interpreter:
             self.offers["theirs"] = options.keys() | ({"ECN"} if "E" in packet.flags else set())
         stamp = options.get("TS")
         window = packet.window or 0
-        scale = 0 if syn or not self.own_scale else self.peer_scale
+        scale = 0 if syn or not self.scales() else self.peer_scale
         if packet.len_bytes > self.joins:
             self.sockets.unchecked |= {"segments joined by receive offload", "tcpi_rcv_mss"}
             self.assertions.hidden.add("tcpi_rcv_mss")

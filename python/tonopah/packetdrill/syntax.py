@@ -13,12 +13,13 @@ MAX_SCRIPT_BYTES = 1_000_000
 """No script comes near this; a larger file is something else."""
 
 TIME = re.compile(
-    r"(?P<relative>\+)?(?P<start>\d*\.?\d+)(?:(?P<range>~)(?P<sign>\+)?(?P<latest>\d*\.?\d+)|\s*\.\.\.\s*(?P<until>\+?\d*\.?\d+))?(?=[\s<>`%])"
+    r"(?P<relative>\+)?[ \t]*(?P<start>\d+\.?\d*|\.\d+)"
+    r"(?:[ \t]*~[ \t]*\+?[ \t]*(?P<latest>\d+\.?\d*|\.\d+)|\s*\.\.\.\s*\+?[ \t]*(?P<until>\d+\.?\d*|\.\d+))?(?=[\s<>`%])"
     r"|(?P<any>\*)(?=\s)"
 )
 PACKET = re.compile(
     r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*(?P<direction>[<>])\s*(?:\[(?P<ecn>[^\]\n]*)\]\s*)?(?:\((?P<ip_fields>[^)]*)\)\s*)?"
-    r"(?P<flags>[SFRPEWUCA.0-7]+|-)\s+(?P<seq>\d+):(?P<end>\d+)\s*\((?P<len>\d+)\)"
+    r"(?P<flags>[SFRPEWUCA0-7]*[ \t]*\.?[SFRPEWUCA0-7.]*|-)\s+(?P<seq>\d+):(?P<end>\d+)\s*\((?P<len>\d+)\)"
     r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s+urg\s+(?P<urg>\d+))?"
     r"(?:\s*<(?P<options>[^>]*)>)?(?:\s*sock\(\d+\))?"
 )
@@ -29,6 +30,8 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
 COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*\Z)|`[^`]*`|%\{(?:.*?\}%|.*\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+OPTION = re.compile(r"--([a-z_0-9]+)(?:=(\"[^\"\n]*\"|\S*))?")
+"""An option of the head."""
 
 
 ECN_FIELDS = {"ect0", "ect1", "ect01", "ce", "noecn"}
@@ -127,12 +130,26 @@ class ScriptReader:
             self.skip()
             if self.at == len(self.text):
                 return script
-            option = re.compile(r"--([a-z_0-9]+)(?:=(\S*))?").match(self.text, self.at)
+            option = OPTION.match(self.text, self.at)
             if option and not script.events:
-                script.options[option[1]] = option[2] or ""
                 self.at = option.end()
+                if option[1] == "define":
+                    self.define(option[2] or "", script)
+                else:
+                    script.options[option[1]] = option[2] or ""
             else:
                 script.events.append(self.event())
+
+    def define(self, given: str, script: Script) -> None:
+        """Put the value of a symbol wherever the symbol stands in the rest of the script (`--define=NAME=VALUE`)."""
+        name, equals, value = given.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise self.error("--define=NAME=VALUE")
+        script.options[f"define {name}"] = value
+        rest = re.sub(rf"\b{name}\b", lambda _: value.strip("\"'") if value[:1] == "'" else value, self.text[self.at :])
+        if len(rest) > MAX_SCRIPT_BYTES:
+            raise self.error("symbols that do not make the script longer than a script may be")
+        self.text = self.text[: self.at] + rest
 
     def event(self) -> Event:
         """Return the event that begins here."""
@@ -195,7 +212,7 @@ class ScriptReader:
             options = None
         else:
             options = self.options(found["options"])
-        flags = "" if found["flags"] == "-" else found["flags"]
+        flags = "" if found["flags"] == "-" else "".join(found["flags"].split())
         fields = found["ecn"]
         if fields is not None and fields not in ECN_FIELDS:
             raise NotApplicableError(f"the fields [{fields}] of an IP header")
@@ -225,6 +242,8 @@ class ScriptReader:
                     options[words[0]] = int(number)
                 case ["TS", "val", value, "ecr", echo] if value.isdigit() and echo.isdigit():
                     options["TS"] = (int(value), int(echo))
+                case ["mss" | "wscale", symbol] if re.fullmatch(r"[A-Z_][A-Z0-9_]*", symbol):
+                    raise NotApplicableError(f"the symbol {symbol}, which has no value: --define={symbol}=VALUE")
                 case ["sack", *blocks] if all(re.fullmatch(r"\d+:\d+", block) for block in blocks):
                     options["sack"] = tuple(tuple(int(end) for end in block.split(":")) for block in blocks)
                 case _:

@@ -14,7 +14,7 @@ NO_SSTHRESH = 0x7FFFFFFF
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 TCP_STATES = (
-    "established", "syn_sent", "syn_received", "fin_wait1", "fin_wait2", "time_wait", "closed", "close_wait", "last_ack",
+    "established", "syn_sent", "syn_received", "fin_wait_1", "fin_wait_2", "time_wait", "closed", "close_wait", "last_ack",
     "listen", "closing",
 )  # fmt: skip
 

@@ -7,20 +7,27 @@ it sends the node there from that time on.
 
 import math
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, ScenarioWarning
 from tonopah.scenario.csv_files import read_table
 from tonopah.scenario.files import instant, read_file
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Limit of the size of a movement file, so that a wrong argument does not exhaust memory."""
 
-PLACE = re.compile(r"\$node_\((\d{1,9})\)\s+set\s+([XYZ])_\s+(\S+)")
-ORDER = re.compile(r'\$ns_\s+at\s+(\S+)\s+"\$node_\((\d{1,9})\)\s+setdest\s+(\S+)\s+(\S+)\s+(\S+?)"')
-IGNORED = re.compile(r'#.*|\$god_\s.*|\$ns_\s+at\s+\S+\s+"\$god_\s.*')
+PLACE = re.compile(r"\$\w+\((\d{1,9})\)\s+set\s+([XYZ])_\s+(\S+)")
+ORDER = re.compile(r'\$\w+\s+at\s+(\S+)\s+"\$\w+\((\d{1,9})\)\s+setdest\s+(\S+)\s+(\S+)\s+(\S+?)"')
+IGNORED = re.compile(r'#.*|\$god_\s.*|\$\w+\s+at\s+\S+\s+"\$god_\s.*')
 """Comments, and commands to ns-2's General Operations Director: distances in hops, which the engine computes itself."""
+LOOKS = r"(?:label|label-color|label-at|color|shape|add-mark|delete-mark|random-motion)\b"
+WITHOUT_EFFECT = re.compile(
+    rf"set\s+\w+(?:\([^)]*\))?\s+[^\[;]*|\$\w+\s+initial_node_pos\s.*|\$\w+\(\d+\)\s+{LOOKS}.*"
+    rf'|\$\w+\s+at\s+\S+\s+"(?:\$\w+\(\d+\)\s+{LOOKS}|puts\s|\$\w+\s+(?:trace-annotate|set-animation-rate)\s).*"'
+)
+"""Known lines that move nothing: variables, and how nam shows a node."""
 
 
 def inline_movement(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
@@ -63,6 +70,7 @@ def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, An
     text = read_file(path, "a movement file", MAX_FILE_BYTES).decode("utf-8", errors="replace")
     axes: dict[int, dict[str, float]] = {}
     orders: dict[int, list[tuple[float, dict[str, Any]]]] = {}
+    left_out: list[str] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip().rstrip(";").rstrip()
         where = f"line {number}"
@@ -74,9 +82,14 @@ def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, An
         elif order := ORDER.fullmatch(line):
             at, x, y, speed = (finite(order[i], where, path) for i in (1, 3, 4, 5))
             orders.setdefault(int(order[2]), []).append((at, order_of(at, x, y, speed, where, path)))
+        elif WITHOUT_EFFECT.fullmatch(line):
+            left_out.append(f"{where}: {line[:80]!r}")
         else:
             hint = '$node_(i) set X_ v, or $ns_ at t "$node_(i) setdest x y v"'
             raise InputError(where, f"{line[:80]!r} is not a line of a movement file", hint, str(path))
+    if left_out:
+        text = f"{path}: {left_out[0]}: moves nothing and is left out"
+        warnings.warn(text + (f", as {len(left_out) - 1} more lines" if left_out[1:] else ""), ScenarioWarning, stacklevel=2)
     return assemble(axes, orders, path)
 
 
