@@ -247,7 +247,11 @@ def test_print_shows_what_is_unfolded_on_white(browser, report):
     browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     assert browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.js("getComputedStyle(document.querySelector('nav')).display") == "none"
-    assert browser.js("getComputedStyle(document.querySelector('.tools')).display") == "none"
+    # The switches of algorithms are the legend; all other tools are gone.
+    shown = browser.js(
+        "[...document.querySelectorAll('.tools > *')].filter((one) => one.checkVisibility()).map((one) => one.innerText)"
+    )
+    assert {text.strip() for text in shown} == {"newreno", "cubic"}
     browser.until(f"{panel(LINE)}.querySelector('svg') !== null")
     assert browser.js(f"getComputedStyle({panel(LINE)}.querySelector('g[aria-label=line]')).stroke") == "rgb(0, 114, 178)"
     assert len(browser.call("Page.printToPDF")["data"]) > 50_000

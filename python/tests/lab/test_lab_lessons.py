@@ -91,6 +91,45 @@ def test_a_student_does_a_lesson(name, tmp_path):
     assert not list(reads) and not list(changes)
 
 
+def of_run(name, **changes):
+    return tonopah.run(recorded(changed(lessons.load()[name][0].scenario, changes)))
+
+
+def test_what_the_first_lesson_says_is_what_its_run_does():
+    run, (lesson, text) = of_run("slow-start"), lessons.load()["slow-start"]
+    cwnd, pipe, queue = run.series("cwnd"), 10e6 * 0.044 / 8, 60 * 1500
+    ratio = cwnd["value"].max() / (pipe + queue)
+    told = [1 + 1448 / (pipe + queue), 1.5, 2.0]
+    assert min(range(3), key=lambda i: abs(told[i] - ratio)) == lesson.guess.right
+    # Round trips are apart: the path needs 44 ms, and the window of the first ones leaves in a part of it.
+    rounds = (cwnd["t_s"].diff() > 0.02).cumsum()
+    ends = cwnd["value"].groupby(rounds).last().iloc[:3]
+    assert list(ends / ends.iloc[0]) == [1, 2, 4]
+    drops, again = run.links["dropped_packets"].sum(), run.flows["retransmitted_packets"][0]
+    assert drops == again and drops == pytest.approx((pipe + queue) / 1500, rel=0.1)
+    other = of_run("slow-start", **{"tcp.profile": "rfc", "tcp.cc": "newreno"})
+    assert "1.5 W" in text and other.series("cwnd")["value"].max() / (pipe + queue) == pytest.approx(1.5, abs=0.05)
+
+
+def test_what_other_lessons_say_of_their_runs():
+    late = of_run("two-flows").series("cwnd").query("t_s > 20").groupby("flow")["value"].mean()
+    assert late[1] / late[0] == pytest.approx(1, abs=0.1)
+    bloated = of_run("bloated-buffer")
+    assert bloated.summary["flows"][0]["rto_count"] == 0 and "halve" not in lessons.load()["bloated-buffer"][1]
+    beta = next(
+        param["default"]
+        for one in tonopah.algorithms()
+        if one["name"] == "cubic"
+        for param in one["params"]
+        if param["name"] == "beta"
+    )
+    assert beta == pytest.approx(0.7) and "three tenths" in lessons.load()["bbr-and-cubic"][0].guess.why
+    near, far = of_run("unequal-rtts").flows["goodput_bps"]
+    assert near / far > 3.5
+    cubic, bbr = of_run("bbr-and-cubic").flows["goodput_bps"]
+    assert bbr > 1.2 * cubic
+
+
 def test_what_cannot_be_checked_is_an_error(tmp_path):
     lesson, _ = lessons.load()["slow-start"]
     for number, answer in ((9, 1.0), (0, None), (0, 1.0)):

@@ -1,17 +1,22 @@
 """`tonopah algorithms`."""
 
 import argparse
+import ast
 import json
+from pathlib import Path
 
 from tonopah.cc.loading import describe_reference
 from tonopah.cc.references import is_code
 from tonopah.cli.arguments import add_common
 from tonopah.errors import InputError, near_names
 from tonopah.runs.simulation import algorithms
+from tonopah.scenario.files import read_file
 from tonopah.terminal.algorithm_tables import algorithm_tables, lists
 from tonopah.terminal.grid import console
 
 EXAMPLE = "tonopah algorithms cubic"
+MOST_BYTES = 1 << 20
+"""Of a file of algorithms."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -33,11 +38,25 @@ def show_algorithms(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def classes_in(path: Path) -> list[str]:
+    """Return the classes of a file that are algorithms, found by reading it: nothing is executed. Raises InputError."""
+    try:
+        tree = ast.parse(read_file(path, "an algorithm", MOST_BYTES))
+    except (SyntaxError, ValueError, RecursionError):
+        raise InputError("", "is not Python", None, str(path)) from None
+    bases = {one.name: [ast.unparse(base) for base in one.bases] for one in tree.body if isinstance(one, ast.ClassDef)}
+    return [name for name, of in bases.items() if any("CongestionControl" in base for base in of)]
+
+
 def find_algorithm(name: str) -> dict[str, object]:
     """Return the description of one algorithm. Raises InputError when there is none of that name."""
     if is_code(name):
         return describe_reference(name, "algorithms")
     known = {entry["name"]: entry for entry in algorithms()}
+    if name.endswith(".py"):
+        found = classes_in(Path(name))
+        hint = ", ".join(f"{name}:{one}" for one in found) or f"{name}:CLASS; no class in it derives from CongestionControl"
+        raise InputError("algorithms", f"{name!r} is a file, not an algorithm", hint)
     if name not in known:
         near = near_names(name, known)
         hint = f"known: {', '.join(known)}" + (f"; did you mean {' or '.join(near)}?" if near else "")

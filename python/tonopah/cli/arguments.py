@@ -72,7 +72,7 @@ def add_set(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH=VALUE",
-        help="change a value of the scenario, like flow.0.cc=reno; may be repeated",
+        help="change a value of the scenario, like tcp.cc=cubic; may be repeated",
     )
 
 

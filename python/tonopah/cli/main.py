@@ -60,7 +60,7 @@ GROUPS = {
 """Commands by what people do, each with its summary; the module `cli.NAME` has `add_arguments`."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 EXAMPLES = """examples:
-  tonopah run dumbbell.toml --set flow.0.cc=reno
+  tonopah run dumbbell.toml --set tcp.cc=cubic
   tonopah study run asran --quick
   tonopah COMMAND --help
 """

@@ -15,7 +15,10 @@ from tonopah.scenario.document import prepare
 from tonopah.terminal.grid import console
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
-EXAMPLES = ("tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno", "tonopah run parking_lot.toml --threads 4")
+EXAMPLES = ("tonopah run dumbbell.toml --seed 2 --set tcp.cc=cubic", "tonopah run dumbbell.toml --plot windows.svg")
+PICTURES = (".svg", ".pdf", ".png")
+DRAWN = ("cwnd", "rtt", "throughput", "queue")
+"""Series that are drawn of a run that records none."""
 WATCHED = "its packets are watched in their order"
 """Why a run has one thread that is carried out for its packets."""
 
@@ -38,6 +41,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--series",
         metavar="DIR",
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
+    )
+    command.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the recorded series over time, in the format of FILE: .svg, .pdf or .png (windows, round-trip times, rates "
+        "and queues if the scenario records none)",
     )
     command.add_argument(
         "--parquet",
@@ -75,7 +84,16 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         scenario, _ = prepare(arguments.scenario, made)
         if not (scenario.get("record") or {}).get("series"):
             made["record.series"] = list(SERIES)
+    elif arguments.plot:
+        scenario, _ = prepare(arguments.scenario, made)
+        if not (scenario.get("record") or {}).get("series"):
+            made["record.series"] = list(DRAWN)
     result = run_and_export(arguments, made)
+    if arguments.plot:
+        # Drawing takes longer to load than most runs take.
+        from tonopah.study import pictures
+
+        pictures.plot_result(result, ()).save(arguments.plot)
     if arguments.series:
         names = write_series(result, Path(arguments.series))
         print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
@@ -98,7 +116,13 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     for option in ("series", "parquet", "pcap"):
         if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
             raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
-    for option in ("qlog", "netanim"):
+    if arguments.plot and Path(arguments.plot).suffix.lower() not in PICTURES:
+        raise InputError("--plot", f"{arguments.plot} is no name of a picture", f"a file that ends in {', '.join(PICTURES)}")
+    if arguments.series and Path(arguments.series).suffix.lower() == ".csv":
+        raise InputError(
+            "--series", f"{arguments.series} is no name of a folder", "a folder, into which each series gets a CSV file"
+        )
+    for option in ("qlog", "netanim", "plot"):
         require_place(f"--{option}", getattr(arguments, option))
 
 

@@ -34,7 +34,7 @@ def serve_folder(arguments: argparse.Namespace) -> int:
     try:
         from tonopah.lab.serve import serve
     except ModuleNotFoundError as error:
-        hint = "pip install 'tonopah[lab]'"
+        hint = "pip install '.[lab]', in the checkout"
         raise InputError("", f"the lab needs the package {error.name}, which is not installed", hint) from None
     serve(Path(arguments.folder), arguments.host, arguments.port, arguments.open, arguments.allow_python)
     return 0

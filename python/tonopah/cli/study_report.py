@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common
+from tonopah.cli.results import results_folder
 from tonopah.cli.study_index import index_around
 from tonopah.errors import InputError
 from tonopah.spec.reader import is_edited
@@ -16,8 +17,10 @@ from tonopah.study.study import Study
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_common(command, report_study, "tonopah study report results/asran", f"tonopah study report asran-0.8.0{SUFFIX}")
-    command.add_argument("folder", metavar="DIR|FILE", help="results folder of a study, or a file of `study pack`")
+    add_common(command, report_study, "tonopah study report beside-cubic", "tonopah study report results/beside-cubic")
+    command.add_argument(
+        "folder", metavar="NAME|DIR|FILE", help="study that was run: its name, its results folder, or a file of `study pack`"
+    )
     command.add_argument("--out", metavar="DIR", help="folder to write into (default: DIR; for FILE the folder of its name)")
 
 
@@ -30,7 +33,7 @@ def report_study(arguments: argparse.Namespace) -> int:
             raise InputError("--out", "is needed: the file has the name of the folder", "a folder", str(given))
         with unpacked(given) as folder:
             return print_report(Study.open(folder), 0, arguments.json, out)
-    study = Study.open(given)
+    study = Study.open(results_folder(arguments.folder))
     file = study.home / Path(study.source).name
     if is_edited(study.document, file):
         again = f"`tonopah study run {shlex.quote(str(file))}` takes the edited one"

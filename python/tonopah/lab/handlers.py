@@ -1,14 +1,16 @@
 """What the page asks for, a handler each: a JSON object in, JSON or a file out."""
 
+import copy
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import Response
 
 from tonopah._core import engine_version, schema
-from tonopah.errors import InputError, LimitError
+from tonopah.errors import InputError, LimitError, ScenarioError
 from tonopah.lab import algorithms as lab_algorithms
 from tonopah.lab import compare, files, lessons, linux_cases, moment, presets
 from tonopah.lab.context import Lab
@@ -18,8 +20,11 @@ from tonopah.lab.tracks import difference
 from tonopah.metrics import METRICS
 from tonopah.runs.simulation import BINNED, OWNERS, SERIES, algorithms
 from tonopah.scenario.document import parse, to_toml
+from tonopah.scenario.paths import put
 
 MOST_REPLICATES = 30
+NO_RATE = "1bps"
+"""Of no standard."""
 Handler = Callable[[Lab, dict[str, Any]], Any]
 
 
@@ -49,12 +54,25 @@ def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
 
 def read_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return TOML as a document."""
-    return {"document": parse(wanted(asked, "toml", str))}
+    return {"document": parse(wanted(asked, "toml", str), "the scenario")}
 
 
 def write_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a document as TOML."""
     return {"toml": to_toml(wanted(asked, "document", dict))}
+
+
+def list_rates(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the rates that a radio of a scenario may have at a path: those that the engine names when it refuses another."""
+    document, path = wanted(asked, "document", dict), wanted(asked, "path", str)
+    scenario = copy.deepcopy(document)
+    put(scenario, path, NO_RATE)
+    try:
+        session_of(lab, {"document": scenario})
+    except ScenarioError as error:
+        if error.path == path:
+            return {"rates": re.findall(r'"([0-9.]+[A-Za-z]+)"', error.message.partition("known:")[2])}
+    return {"rates": []}
 
 
 def check(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
@@ -163,14 +181,12 @@ def list_studies(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
 
 def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     """Do something with a study, and return how far it is."""
-    name, quick, action = (
-        wanted(asked, "name", str),
-        wanted(asked, "quick", bool, default=False),
-        wanted(asked, "do", str, "look"),
-    )
+    name, action = wanted(asked, "name", str), wanted(asked, "do", str, "look")
+    # A first look takes the size of which there is something to see.
+    quick = None if action == "look" and asked.get("quick") is None else wanted(asked, "quick", bool, default=False)
     if action not in ("look", "start", "stop", "report"):
         raise InputError("do", f"{action!r} is unknown", "look, start, stop or report")
-    if action != "look":
+    if quick is not None and action != "look":
         {"start": lab.studies.start, "stop": lab.studies.stop, "report": lab.studies.write_report}[action](name, quick)
     return lab.studies.status(name, quick)
 
@@ -206,7 +222,8 @@ def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 HANDLERS: dict[str, Handler] = {
-    "start": start, "document": read_toml, "toml": write_toml, "check": check, "export": export_run, "packets": list_packets,
+    "start": start, "document": read_toml, "toml": write_toml, "rates": list_rates,
+    "check": check, "export": export_run, "packets": list_packets,
     "compare": compare_two, "difference": subtract,
     "algorithms": list_algorithms, "response": response, "linux": linux, "sky": sky, "coast": coast,
     "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons, "lesson": check_lesson,

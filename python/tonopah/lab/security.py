@@ -25,8 +25,12 @@ PAGE_POLICY = (
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """No inline script, no eval, nothing from elsewhere."""
-REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
-"""A report carries its scripts in itself: it gets an origin of its own, without cookie, connection or access to the lab."""
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "sandbox allow-scripts allow-downloads"
+)
+"""A report carries its scripts in itself: it gets an origin of its own, without cookie, connection or access to the lab. Its
+tables can be saved as CSV."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 

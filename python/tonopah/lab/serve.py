@@ -15,6 +15,8 @@ from tonopah.lab.messages import MOST_BYTES
 from tonopah.lab.security import hosts_of, is_loopback, make_token
 
 ENDS_AFTER_S = 2
+ALL_ADDRESSES = ("0.0.0.0", "::", "")
+"""Where a server listens at every address, which none can open."""
 
 
 def serve(folder: Path, host: str, port: int, open_browser: bool, allow_python: bool) -> None:
@@ -23,15 +25,27 @@ def serve(folder: Path, host: str, port: int, open_browser: bool, allow_python: 
         raise InputError("", "is not a folder", None, str(folder))
     listener = listen(host, port)
     port, token = listener.getsockname()[1], make_token()
-    app = make_app(Lab(folder.resolve(), allow_python), token, hosts_of(host, port))
-    name = f"[{host}]" if ":" in host else host
+    names = [outward_address(), socket.gethostname(), "127.0.0.1"] if host in ALL_ADDRESSES else [host]
+    app = make_app(Lab(folder.resolve(), allow_python), token, [one for name in names for one in hosts_of(name, port)])
+    name = f"[{names[0]}]" if ":" in names[0] else names[0]
     address = f"http://{name}:{port}/?{urlencode({'token': token})}"
     if not is_loopback(host):
-        print(f"warning: whoever reaches {host} and has the address below can use this machine's lab", file=sys.stderr)
+        print(f"warning: whoever reaches {name} and has the address below can use this machine's lab", file=sys.stderr)
     print(f"lab: {address}\nCtrl-C ends it", flush=True)
     if open_browser:
         webbrowser.open(address)
     make_server(app).run(sockets=[listener])
+
+
+def outward_address() -> str:
+    """Return the address at which others reach this machine; its name if it has no route."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: connecting a datagram socket only chooses the route (192.0.2.0/24 is for documentation, RFC 5737).
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
 
 
 def listen(host: str, port: int) -> socket.socket:

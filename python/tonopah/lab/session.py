@@ -14,12 +14,13 @@ from tonopah._core import check as engine_check
 from tonopah.cc.permission import permitting
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, relay, warning_texts
 from tonopah.lab.security import code_of, confine
-from tonopah.lab.tracks import ShownTrack, Tracks
+from tonopah.lab.tracks import MOST_SENT, ShownTrack, Tracks
 from tonopah.runs.simulation import checked_seed, engine_form
 from tonopah.scenario.document import parse, prepare
 
-SERIES = ("cwnd", "ssthresh", "state", "rtt", "sending_rate", "goodput", "queue", "drops", "marks")
-"""What is recorded of a scenario that records nothing: what the bench draws."""
+SERIES = ("cwnd", "ssthresh", "state", "rtt", "sending_rate", "throughput", "queue", "drops", "marks")
+"""What is recorded of a scenario that records nothing: what the bench draws. Of rates what arrives: goodput has a peak far above
+the link wherever a repaired hole releases what waited behind it."""
 FURTHER: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("adhoc", "infrastructure", "wired_cum_wireless"), ("position_x", "position_y")
 )
@@ -203,9 +204,10 @@ class Session:
     def started(self) -> dict[str, Any]:
         """Return what the page needs to know of the run besides its series."""
         graph = self.graph if len(self.graph.get("node", ())) <= MOST_NODES else None
+        flows = self.graph.get("flow", [])
         return {
             "run": self.id, "resolved": self.resolved, "graph": graph, "random": self.random, "warnings": self.warnings,
-            "document": self.document,
+            "document": self.document, "flows": flows[:MOST_SENT], "flow_count": len(flows),
         }  # fmt: skip
 
 
@@ -244,5 +246,8 @@ def rooted(value: Any, folder: Path) -> Any:
 def error_facts(error: Exception) -> dict[str, Any]:
     """Return an error as the page shows it: path, message and hint."""
     if isinstance(error, ScenarioError):
-        return {"path": error.path, "message": error.message, "hint": error.hint}
+        # The engine knows no file: what has a source is the text itself.
+        source = "" if error.path else getattr(error, "source", None)
+        message = f"{source} {error.message}" if source else error.message
+        return {"path": error.path, "message": message, "hint": error.hint}
     return {"path": "", "message": str(error), "hint": None}

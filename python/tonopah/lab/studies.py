@@ -28,6 +28,8 @@ MOST_FILES = 500
 MOST_RUNS = 200
 """Runs of a point that are listed."""
 KEPT_OUTPUT = 2000
+STATES = ("", "begun", "report", "running")
+"""How far a size of a study is; the later, the more there is to look at."""
 MOST_AXES = 2
 """Of a sweep that is drawn: along the one, a figure for each value of the other."""
 DRAWN = ("line", "bar", "heatmap")
@@ -76,20 +78,20 @@ class Studies:
             "title": str(document.get("title") or question),
             "question": question,
             "own": path.parent == self.folder,
-            "state": self.state(name, path.stem),
+            "state": self.told_state(name, path.stem),
         }
 
-    def state(self, name: str, stem: str) -> str:
-        """Return how far a study is, from the files that it has written; empty if it was not begun here."""
-        for quick, size in ((False, ""), (True, ", quick size")):
-            job, folder = self.jobs.get((name, quick)), self.results(stem, quick)
-            if job is not None and job.process.poll() is None:
-                return f"running{size}"
-            if (folder / "report.html").is_file():
-                return f"report{size}"
-            if (folder / "runs.sqlite").is_file():
-                return f"begun{size}"
-        return ""
+    def state(self, name: str, stem: str, quick: bool) -> str:
+        """Return how far a size of a study is, from the files that it has written; empty if it was not begun here."""
+        job, folder = self.jobs.get((name, quick)), self.results(stem, quick)
+        if job is not None and job.process.poll() is None:
+            return "running"
+        return "report" if (folder / "report.html").is_file() else "begun" if (folder / "runs.sqlite").is_file() else ""
+
+    def told_state(self, name: str, stem: str) -> str:
+        """Return how far a study is in the size of which there is more."""
+        full, quick = (self.state(name, stem, size) for size in (False, True))
+        return f"{quick}, quick size" if STATES.index(quick) > STATES.index(full) else full
 
     def results(self, stem: str, quick: bool) -> Path:
         """Return the folder of the results of a study."""
@@ -115,8 +117,14 @@ class Studies:
         self.read[name, quick] = changed, study
         return study
 
-    def status(self, name: str, quick: bool) -> dict[str, Any]:
-        """Return how far a study is, and what there is to read of it."""
+    def size_to_show(self, name: str) -> bool:
+        """Tell whether a study is shown in its quick size: unless the full size has more to read."""
+        full, quick = (self.state(name, Path(name).stem if name not in shipped() else name, size) for size in (False, True))
+        return STATES.index(quick) >= STATES.index(full)
+
+    def status(self, name: str, quick: bool | None) -> dict[str, Any]:
+        """Return how far a study is, and what there is to read of it; of no size that of which there is more."""
+        quick = self.size_to_show(name) if quick is None else quick
         study = self.study(name, quick)
         total, stored = len(study.plan.runs), 0
         if (study.folder / "runs.sqlite").is_file():
@@ -205,7 +213,8 @@ def choices(study: Study) -> dict[str, Any]:
                 "title": part.title or part.id,
                 "algorithms": list(part.labels),
                 "sweeps": [sweep.vary for sweep in part.sweeps if len(sweep.vary) <= MOST_AXES],
-                "metrics": sorted({name for figure in part.figures if figure.kind in DRAWN for name in figure.y}),
+                # The study's own order: what it asks for first is what it is about.
+                "metrics": list(dict.fromkeys(name for figure in part.figures if figure.kind in DRAWN for name in figure.y)),
             }
             for part in study.spec.parts
         ]

@@ -10,6 +10,7 @@ import numpy as np
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Numbers, Series
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.plot import style
+from tonopah.plot.labels import fit_labels, log_ticks
 from tonopah.plot.look import Look
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ MARK = "#555555"
 DODGE = 0.06
 """Intervals of several algorithms stand side by side, this share of the distance between two points apart."""
 MARGIN = 0.05
+LETTER = 0.6
+"""Width of a letter, in sizes of the text."""
 NAME_GAP = 1.05
 """Distance of the names beside a scatter figure, in sizes of the text."""
 
@@ -44,6 +47,7 @@ def drawn(
         figure = plt.figure(figsize=(look.width_in, look.height_in or default_height(data, look)))
         try:
             Chart(figure, data, look, text).draw()
+            fit_labels(figure)
             yield figure
         finally:
             plt.close(figure)
@@ -110,16 +114,12 @@ class Chart:
             axes.plot(
                 numbers(printed.x), numbers(printed.y), linestyle="", marker="x", color=colour, label=self.text(printed.label)
             )
-        axes.set_ylabel(self.text(self.y_title()))
+        axes.set_ylabel(self.text(self.data.y.title))
         self.scale_y(axes)
         if self.data.kind == "scatter":
             self.names(axes)
         else:
             self.legend(axes)
-
-    def y_title(self) -> str:
-        """Return the title of the vertical axis."""
-        return self.wrapped(self.data.y.title)
 
     def line_style(self, index: int) -> dict[str, Any]:
         """Return colour, line style and marker of the index-th algorithm."""
@@ -187,8 +187,6 @@ class Chart:
 
     def scatter(self, axes: "Axes") -> None:
         """Draw one metric against another: a marker with both intervals for each algorithm."""
-        from matplotlib.ticker import LogLocator
-
         for one in self.data.series:
             look = self.line_style(one.style) | {"linestyle": ""}
             x, y = numbers(one.x), numbers(one.y)
@@ -198,10 +196,7 @@ class Chart:
         axes.set_xlabel(self.text(self.data.x.title))
         if self.data.x.log:
             axes.set_xscale("log")
-            # Metrics rarely span many decades: powers of ten alone would be a tick or two.
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.xaxis.set_major_formatter("{x:g}")
-            axes.xaxis.set_minor_formatter("")
+            log_ticks(axes, axes.xaxis, self.look.size_pt, self.text)
 
     def names(self, axes: "Axes") -> None:
         """Write the names of a scatter figure beside it, in the order of their markers, with a line to each."""
@@ -212,6 +207,9 @@ class Chart:
         at = np.column_stack([numbers([one.x[0] for one in shown]), numbers([one.y[0] for one in shown])])
         places = axes.transAxes.inverted().transform(axes.transData.transform(at))[:, 1] * height
         order, steps = np.argsort(places, kind="stable"), gap * np.arange(len(shown))
+        # Long names are smaller, so that the panel keeps half of the width.
+        longest = max((len(one.label) for one in shown), default=1)
+        size = min(self.look.size_pt - 1, 0.45 * 72 * self.look.width_in / (LETTER * longest))
         # The least moves, in squares, that leave `gap` between two names.
         moved = np.asarray(isotonic_regression(places[order] - steps).x) if shown else steps
         moved = np.clip(moved, 0, max(0.0, height - gap * (len(shown) - 1))) + steps
@@ -223,7 +221,7 @@ class Chart:
                 (1.04, place / height),
                 textcoords="axes fraction",
                 va="center",
-                fontsize=self.look.size_pt - 1,
+                fontsize=size,
                 annotation_clip=False,
                 arrowprops=line | {"shrinkB": 3, "relpos": (0, 0.5)},
             )
@@ -235,6 +233,8 @@ class Chart:
             axes.step(x, y, where="post", label=self.text(one.label), **self.line_style(one.style) | {"marker": ""})  # pyright: ignore[reportArgumentType]
         axes.set_xlabel(self.text(self.data.x.title))
         axes.set_xscale("log" if self.data.x.log else "linear")
+        if self.data.x.log:
+            log_ticks(axes, axes.xaxis, self.look.size_pt, self.text)
 
     def series(self, axes: "Axes") -> None:
         """Draw sampled variables over time."""
@@ -274,6 +274,7 @@ class Chart:
         if scale.log:
             room = (scale.max / scale.min) ** MARGIN if scale.max > scale.min else 1.5
             axes.set_ylim(scale.min / room, scale.max * room)
+            log_ticks(axes, axes.yaxis, self.look.size_pt, self.text)
             return
         room = MARGIN * (scale.max - scale.min) or 0.05 * abs(scale.max) or 1.0
         # A quantity that begins at zero stands on its axis.
@@ -323,17 +324,10 @@ class Chart:
             axes.tick_params(length=0, labelbottom=True)
             axes.grid(visible=False)
         self.figure.supxlabel(self.text(data.x.title), fontsize=self.look.size_pt)
-        self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="left", multialignment="center")
+        self.figure.supylabel(self.text(rows.title), fontsize=self.look.size_pt, ha="left", multialignment="center")
         if image is not None:
-            bar = self.figure.colorbar(image, ax=list(panels.flat), label=self.text(self.y_title()))
+            bar = self.figure.colorbar(image, ax=list(panels.flat), label=self.text(self.data.y.title))
             bar.solids.set_rasterized(False)  # pyright: ignore[reportOptionalMemberAccess]
-
-    def wrapped(self, title: str) -> str:
-        """Return the title of a vertical axis in two lines if it is longer than the axis: a path breaks before its last key."""
-        if len(title) * 0.55 * self.look.size_pt < 0.85 * 72 * self.figure.get_figheight():
-            return title
-        head, dot, tail = title.rpartition(".")
-        return f"{head}\n{dot}{tail}" if head else title.replace(": ", ":\n")
 
     def write_cells(self, axes: "Axes", grid: np.ndarray, image: Any, width_in: float) -> None:
         """Write the values into the cells, in black or white, whichever is readable."""

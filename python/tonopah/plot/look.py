@@ -72,9 +72,9 @@ class Look:
 
 
 def parse_length(text: str | float) -> float:
-    """Return a length like 3.5in, 89mm or 252pt in inches; a number alone is in inches. Raises InputError."""
-    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", str(text).strip().lower(), re.ASCII)
-    inches = float(found[1]) * INCHES.get(found[2] or "in", 0.0) if found else 0.0
+    """Return a length like 3.5in, 89mm or 252pt in inches. Raises InputError, also for a number without a unit."""
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)", str(text).strip().lower(), re.ASCII)
+    inches = float(found[1]) * INCHES.get(found[2], 0.0) if found else 0.0
     if not MIN_IN <= inches <= MAX_IN:
         raise InputError("", f"{text!r} is not a length from {MIN_IN:g}in to {MAX_IN:g}in", "like 3.5in, 89mm, 8.9cm or 252pt")
     return inches

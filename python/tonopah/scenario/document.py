@@ -90,6 +90,8 @@ BARE = re.compile(r"(?P<before>(?:^|[\[{,])\s*[A-Za-z0-9_.\"-]+\s*=\s*)(?P<value
 
 def toml_hint(text: str, error: ValueError) -> str | None:
     """Return what to write in the line that is no TOML, if a value in it lacks its quotes."""
+    if "Unescaped '\\'" in str(error) or "Invalid escape" in str(error):
+        return "in a path write / instead of \\ (C:/data/d.toml), or put the text in single quotes"
     found = re.search(r"at line (\d+)", str(error))
     lines = text.split("\n")
     line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
@@ -126,7 +128,9 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
     elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
         pass  # an algorithm in Python
     elif not isinstance(value, str | int | float | bool | None):
-        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
+        # The class itself fits where runs are of this process; a study names it, so that any process finds it.
+        named = f'write its file and name: "FILE.py:{value.__name__}"' if isinstance(value, type) else None
+        hint = (named or "give the class, not an object of it") if hasattr(value, "on_ack") else None
         raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 

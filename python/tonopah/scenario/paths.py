@@ -99,7 +99,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     """Return path and value of `PATH=VALUE`. VALUE is read as TOML where it is TOML (`10`, `true`, `[1, 2]`), else as text."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
-        raise InputError("--set", f"{text!r} is not PATH=VALUE", "like network.flows=20 or flow.0.cc=reno")
+        raise InputError("--set", f"{text!r} is not PATH=VALUE", "like network.flows=20 or tcp.cc=cubic")
     value = value.strip()
     try:
         document = tomli.loads(f"value = {value}")

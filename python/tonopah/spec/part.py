@@ -1,11 +1,11 @@
 """Makes the parts of a study: what a part does not state it takes from the top of the file; then figures meet sweeps."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, near_names
 from tonopah.spec.columns import check_figure, check_metric, own_columns, own_columns_of_flows
 from tonopah.spec.derived import Derived, OverFlows
 from tonopah.spec.model import Figure, Part
@@ -43,7 +43,12 @@ def read_parts(file: StudyFile) -> list[Part]:
     """Return the parts; a file without `[[part]]` is one part. Raises InputError."""
     if not file.part:
         return [read_part(PartReader(file))]
-    return [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
+    parts = [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
+    labels = list(dict.fromkeys(label for part in parts for label in part.labels))
+    if file.baseline is not None and file.baseline not in labels:
+        # Where no part compares it, it is a slip: each part would silently take its first.
+        raise InputError("baseline", f"{shorten(file.baseline)} is unknown", list_allowed(labels, value=file.baseline))
+    return parts
 
 
 def read_part(reader: PartReader) -> Part:
@@ -162,7 +167,7 @@ def check_axes(x: str | None, rows: str | None, path: str, sweeps: list[Sweep]) 
     """Refuse axes that no sweep varies by themselves."""
     axes = {axis for axis in (x, rows) if axis is not None}
     if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
-        raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
+        raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps, axes))
 
 
 def asked_figure(part: Part, name: str, x: str | None, rows: str | None) -> Figure:
@@ -170,7 +175,9 @@ def asked_figure(part: Part, name: str, x: str | None, rows: str | None) -> Figu
     kind = "heatmap" if rows else "line" if x else "bar"
     check_figure(kind, [name], "figure", own_columns(part.derived, part.scenario))
     check_axes(x, rows, "figure", part.sweeps)
-    return Figure(kind, (name,), x, rows)
+    # An axis is as the study's own figures have it.
+    own = next((figure for figure in part.figures if x and figure.x == x and "x" in (figure.log or "")), None)
+    return Figure(kind, (name,), x, rows, **({"log": "x"} if own and kind == "line" else {}))
 
 
 def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:
@@ -190,9 +197,12 @@ def recorded_series(scenario: Mapping[str, Any]) -> list[str]:
     return [name for name in series if isinstance(name, str)] if isinstance(series, list) else []
 
 
-def axes_hint(sweeps: list[Sweep]) -> str:
-    """Return a hint that lists the axes of the study."""
-    return "sweeps: " + ("; ".join(cut(" × ".join(sweep.vary)) for sweep in sweeps[:MAX_LISTED]) or "none")
+def axes_hint(sweeps: list[Sweep], wanted: Iterable[str] = ()) -> str:
+    """Return a hint that lists the axes of the study, and those that are like the wanted ones."""
+    known = {axis for sweep in sweeps for axis in sweep.vary}
+    near = [name for axis in wanted if axis not in known for name in near_names(axis, known)]
+    hint = "sweeps: " + ("; ".join(cut(" × ".join(sweep.vary)) for sweep in sweeps[:MAX_LISTED]) or "none")
+    return f"did you mean {' or '.join(near)}? {hint}" if near else hint
 
 
 def choose_quick(reader: PartReader, sweeps: list[Sweep]) -> Quick:

@@ -173,7 +173,9 @@ def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
 def check_place(criterion: Trend | Bound | Order | ComparisonCriterion, path: str, part: Part) -> None:
     """Refuse an axis or a point that no sweep of the part has."""
     if criterion.over and part.sweep_over({criterion.over}) is None:
-        raise InputError(f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps))
+        raise InputError(
+            f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps, (criterion.over,))
+        )
     if not criterion.at:
         return
     found = part.sweep_over(set(criterion.at))

@@ -44,6 +44,7 @@ LOG_AXES = {
 MAX_FLOW = 1_000_000
 STATISTICS = ("mean", "median")
 MAX_REPLICATES = 100_000
+LABEL = "label"
 
 TAGS = {kind.__name__ for kind in (*CRITERIA, *KINDS.values())}
 """Names of the alternatives of unions, which pydantic puts into the places of errors."""
@@ -52,8 +53,10 @@ Replicates = Annotated[int, *between(1, MAX_REPLICATES)]
 
 
 def label_of(cc: Any) -> str | None:
-    """Return what a compared algorithm is called: its name or class, then its profile and its parameters."""
+    """Return what a compared algorithm is called: its label, or its name or class, then its profile and its parameters."""
     if isinstance(cc, Mapping):
+        if LABEL in cc:
+            return cc[LABEL] if isinstance(cc[LABEL], str) and cc[LABEL].strip() else None
         own, name = name_in(cc)
         rest = [f"{key}={value}" for key, value in cc.items() if key not in (own, "profile")]
         more = [*([str(cc["profile"])] if "profile" in cc else []), *rest]
@@ -62,9 +65,16 @@ def label_of(cc: Any) -> str | None:
     return " ".join([name.rpartition(":")[2], *more]) if isinstance(name, str) else None
 
 
+def unlabelled(cc: Any) -> Any:
+    """Return a compared algorithm as the engine knows it: how it is called is no parameter."""
+    return {key: value for key, value in cc.items() if key != LABEL} if isinstance(cc, Mapping) else cc
+
+
 def check_algorithm(cc: Any) -> Any:
     """Refuse what is not an algorithm."""
     if label_of(cc) is None:
+        if isinstance(cc, Mapping) and LABEL in cc:
+            raise refuse(f"{shorten(cc[LABEL])} is no label", 'text, such as label = "CUBIC"')
         hint = 'a name, { name = "cubic", profile = "linux" }, or { python = "my_algorithm.py:MyCC" }'
         raise refuse(f"{shorten(cc)} is not an algorithm", hint)
     return cc
@@ -86,7 +96,9 @@ class Compare(Model):
     """What is compared: algorithms, or any other variants of the scenario; both may stand together."""
 
     cc: Filled[CompareEntry] = Field(
-        (), description="Algorithms: names, tables like `{ name, profile, … }`, or `{ python = … }`."
+        (),
+        description="Algorithms: names, tables like `{ name, profile, … }`, or `{ python = … }`. In a table `label` is its name "
+        "in figures, tables and claims; without it that is name, profile and parameters.",
     )
     variant: Many[Variant] = Field((), description="Variants of the scenario.")
 
@@ -104,7 +116,7 @@ class Compare(Model):
     @property
     def variants(self) -> list[Variant]:
         """All of the compared, algorithms first."""
-        algorithms = [Variant(label=label_of(cc) or "", set={"tcp.cc": cc}) for cc in self.cc]
+        algorithms = [Variant(label=label_of(cc) or "", set={"tcp.cc": unlabelled(cc)}) for cc in self.cc]
         return [*algorithms, *self.variant]
 
 

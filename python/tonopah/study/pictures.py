@@ -58,6 +58,10 @@ class Picture:
         form = target.suffix.lstrip(".").lower()
         if form not in ("svg", "pdf", "png"):
             raise InputError("path", f"{target.suffix or target.name!r} is no format of a picture", ".svg, .pdf or .png")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError("path", f"{target} cannot be written: {error.strerror}", "another file") from None
         replace_file(target, self.draw(form))
         return target
 

@@ -9,8 +9,16 @@ export class Refused extends Error {
   }
 }
 
+const UNREACHED = { path: "", message: "the lab does not answer", hint: "is `tonopah serve` still running? Started again, it prints a new address" };
+
+// What the browser says about a module that it cannot load names a file and no cause.
+export const reached = (loading) => loading.catch((failed) => { throw failed instanceof TypeError ? new Refused(UNREACHED) : failed; });
+export const textOf = ({ path, message, hint }) => `${path ? `${path}: ` : ""}${message}${hint ? ` (${hint})` : ""}`;
+
 export async function ask(name, body = {}) {
-  const answer = await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const answer = await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).catch(() => {
+    throw new Refused(UNREACHED);
+  });
   const type = answer.headers.get("content-type") ?? "";
   if (!type.includes("json")) {
     if (!answer.ok) throw new Refused({ path: "", message: await answer.text(), hint: null });
@@ -66,7 +74,7 @@ export class Run {
       // 1008 and 1009: the server did not accept what was said.
       if (code === 1008 || code === 1009) this.listener({ kind: "refused", error: { path: "", message: reason, hint: null } });
       else if (this.retries < RETRIES_MS.length) setTimeout(() => !this.closed && this.open(), RETRIES_MS[this.retries++]);
-      else this.listener({ kind: "refused", error: { path: "", message: "the connection to the lab is lost", hint: "is `tonopah serve` still running? Then reload" } });
+      else this.listener({ kind: "refused", error: { ...UNREACHED, message: "the connection to the lab is lost" } });
     };
   }
 

@@ -1,5 +1,5 @@
 // The page: one view at a time, by the fragment of the address.
-import { ask, asRefused, html, render, useEffect, useState } from "./api.js";
+import { ask, asRefused, html, reached, render, textOf, useEffect, useState } from "./api.js";
 import { Bench } from "./bench.js";
 import { readAddress } from "./share.js";
 
@@ -28,7 +28,7 @@ function Lab({ facts }) {
     let stale = false;
     document.title = `${VIEWS[at.view].title}: Tonopah lab`;
     const given = at.view === "bench" && at.rest[0] ? readAddress(at.rest[0]) : null;
-    Promise.all([VIEWS[at.view].load(), given]).then(
+    Promise.all([reached(VIEWS[at.view].load()), given]).then(
       ([module, read]) => stale || (setError(null), setView({ name: at.view, rest: at.rest, Shown: module.default, given: read })),
       (failed) => stale || (setView(null), setError(asRefused(failed))),
     );
@@ -38,12 +38,12 @@ function Lab({ facts }) {
   }, [at.view, at.rest.join("/")]);
   return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.querySelector("main")?.focus(); }}>to the content</a>
     <header class="top"><span class="brand">Tonopah lab</span><nav aria-label="views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#${name}`} aria-current=${at.view === name ? "page" : null}>${title}</a>`)}</nav><span class="meta">${facts.version}</span></header>
-    ${error && html`<main><p class="mistake" role="alert">${error.message}</p></main>`}
+    ${error && html`<main><p class="mistake" role="alert">${textOf(error)}</p></main>`}
     ${view && html`<${view.Shown} key=${`${view.name}/${view.rest.join("/")}`} facts=${facts} given=${view.given} rest=${view.rest} />`}`;
 }
 
 const host = document.getElementById("lab");
 ask("start").then(
   (facts) => { host.replaceChildren(); render(html`<${Lab} facts=${facts} />`, host); },
-  (error) => { host.textContent = `The lab cannot be loaded: ${asRefused(error).message}`; },
+  (error) => { host.textContent = `The lab cannot be loaded: ${textOf(asRefused(error))}`; },
 );

@@ -32,9 +32,14 @@ export function Difference({ before, after, view, look }) {
   return found.tracks.length > 0 && html`<section class="difference"><h3>Difference: changed less as it is</h3><${Panels} ...${look} tracks=${found.tracks} version=${found.version} view=${view} summary=${null} links=${after.links} /></section>`;
 }
 
+// Where the algorithm stands: flows that name their own have nothing of what all have.
+const placeOfAlgorithm = (document) => (document?.flow?.[0]?.cc ? "flow[0].cc" : "tcp.cc");
+// Whether a difference is more than chance, from its 95 % interval.
+const real = ({ low, high }) => (low === null ? "–" : low > 0 || high < 0 ? "yes" : "cannot be told");
+
 // `other` and `run` are the changed run, whose plots stand beside those as it is (bench.js) while it is `shown`.
 export function Compare({ document, seed, view, other: state, run, shown, setShown }) {
-  const [path, setPath] = useState("tcp.cc"), [value, setValue] = useState("cubic"), [found, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
+  const [given, setPath] = useState(null), path = given ?? placeOfAlgorithm(document), [value, setValue] = useState("cubic"), [found, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
   const latest = useRef(0);
   // The same part of the time as beside it.
   useEffect(() => run.zoom(view), [view?.from_s, view?.until_s]);
@@ -45,9 +50,12 @@ export function Compare({ document, seed, view, other: state, run, shown, setSho
     setError("");
     try {
       const answer = await ask("compare", { document, other: changed, seed, replicates });
-      if (mine === latest.current) set(answer);
+      if (mine === latest.current) set({ ...answer, path, value: asValue(value) });
     } catch (failed) {
-      if (mine === latest.current) setError(asRefused(failed).message);
+      if (mine === latest.current) {
+        set(null);
+        setError(asRefused(failed).message);
+      }
     }
     if (mine === latest.current) setBusy(0);
   };
@@ -71,7 +79,8 @@ export function Compare({ document, seed, view, other: state, run, shown, setSho
     ${shown && html`<button type="button" class="switch" id="compare-end" onClick=${() => setShown(false)}>no comparison</button>`}</div>
     <p class="mistake" role="alert">${error}</p>
     ${state.error && shown && html`<p class="mistake" role="alert">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}</p>`}
-    ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th>`}</tr></thead><tbody>
-      ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td>`}</tr>`)}</tbody></table></div>
-      <p class="meta">${found.replicates > 1 ? `Means of ${found.replicates} runs of each, seeds ${seed} to ${seed + found.replicates - 1}, paired by seed.` : `One run of each, seed ${seed}.`} ${found.note}</p>`}</details>`;
+    ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th><th>real?</th>`}</tr></thead><tbody>
+      ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td><td>${real(row)}</td>`}</tr>`)}</tbody></table></div>
+      ${found.rows.every((row) => row.difference === 0) && html`<p class="warning" role="status">Both runs are the same: ${path} has no effect here${document?.flow?.some((flow) => flow.cc) && path === "tcp.cc" ? ", since flows name their own algorithms" : ""}.</p>`}
+      <p class="meta">${found.path} = ${JSON.stringify(found.value)}. ${found.replicates > 1 ? `Means of ${found.replicates} runs of each, seeds ${seed} to ${seed + found.replicates - 1}, paired by seed.` : `One run of each, seed ${seed}.`} ${found.note}</p>`}</details>`;
 }

@@ -1,42 +1,48 @@
 // Lessons: a guess first, then the run, what happened and why, and tasks that the server checks against the run.
 /* global uPlot, fromStyle */
-import { ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
+import { ask, asRefused, html, textOf, useEffect, useRef, useState } from "./api.js";
 import { Watch, useRun, useScenario } from "./bench.js";
 import { Form } from "./form.js";
-import { Markdown, sections } from "./markdown.js";
-import { useDark } from "./measures.js";
+import { Markdown, inline, sections } from "./markdown.js";
+import { useDark, useKept } from "./measures.js";
 import { put } from "./paths.js";
 import { Sliders } from "./sliders.js";
 
-const Told = ({ told }) => html`<p class=${told ? (told.right ? "told right" : "told wrong") : "told"} role="status">${told ? `${told.right ? "Right. " : ""}${told.told}` : ""}</p>`;
+const Told = ({ told }) => html`<p class=${told ? (told.right ? "told right" : "told wrong") : "told"} role="status">${told && html`${told.right ? "Right. " : told.right === false ? "No. " : ""}${inline(told.told)}`}</p>`;
+
+// What is neither right nor wrong: nothing has been judged.
+const WAIT = { right: null, told: "The run is not over yet: ask again in a moment." };
+const asTold = (failed) => ({ right: null, told: textOf(asRefused(failed)) });
 
 function Guess({ lesson, run, done, open }) {
-  const [answer, set] = useState(lesson.guess.choices.length ? null : lesson.guess.least), [told, tell] = useState(null);
+  const [answer, set] = useKept(`${lesson.name} guess`, lesson.guess.choices.length ? null : lesson.guess.least), [told, tell] = useKept(`${lesson.name} told`, null);
   const { guess } = lesson;
   const check = async () => {
     open();
-    if (!done() && !guess.choices.length) return tell({ right: false, told: "The run is not over yet: ask again in a moment." });
-    return tell(await ask("lesson", { lesson: lesson.name, run: run() ?? "", answer }).catch((failed) => ({ right: false, told: asRefused(failed).message })));
+    if (!done() && !guess.choices.length) return tell(WAIT);
+    return tell(await ask("lesson", { lesson: lesson.name, run: run() ?? "", answer }).catch(asTold));
   };
-  return html`<section class="guess"><h2>Guess first</h2><fieldset><legend>${guess.question}</legend>
+  return html`<section class="guess"><h2>Guess first</h2><fieldset><legend>${inline(guess.question)}</legend>
     ${guess.choices.map((text, i) => html`<label class="choice"><input type="radio" name="guess" value=${i} checked=${answer === i} onChange=${() => set(i)} /> ${text}</label>`)}
     ${!guess.choices.length && html`<label class="slider"><span>${guess.unit}</span><input type="range" id="guess" min=${guess.least} max=${guess.most} step="any" value=${answer} aria-valuetext=${`${answer.toPrecision(3)} ${guess.unit}`} onInput=${(e) => set(Number(e.target.value))} /><output>${answer.toPrecision(3)} ${guess.unit}</output></label>`}
     </fieldset><div class="tools"><button type="button" class="switch" id="guessed" disabled=${answer === null} onClick=${check}>this is my guess</button></div><${Told} told=${told} /></section>`;
 }
 
 function Task({ lesson, task, number, run, done }) {
-  const [answer, set] = useState(""), [told, tell] = useState(null);
+  // What was said of an answer holds for the run that it was said of.
+  const [answer, set] = useKept(`${lesson.name} ${number}`, ""), [{ told, of }, keep] = useKept(`${lesson.name} ${number} told`, {});
+  const tell = (found) => keep({ told: found, of: run() });
   const check = async () => {
-    if (!done()) return tell({ right: false, told: "The run is not over yet: ask again in a moment." });
+    if (!done()) return tell(WAIT);
     const body = { lesson: lesson.name, task: number, run: run() ?? "" };
     if (task.kind === "read") body.answer = Number(answer.replace(",", "."));
-    if (task.kind === "read" && (answer.trim() === "" || Number.isNaN(body.answer))) return tell({ right: false, told: "Write a number." });
-    return tell(await ask("lesson", body).catch((failed) => ({ right: false, told: asRefused(failed).message })));
+    if (task.kind === "read" && (answer.trim() === "" || Number.isNaN(body.answer))) return tell({ right: null, told: "Write a number." });
+    return tell(await ask("lesson", body).catch(asTold));
   };
   const id = `task-${number}`;
-  return html`<li class="task" id=${id}><label for=${`${id}-answer`}>${task.question}</label><div class="tools">
+  return html`<li class="task" id=${id}><label for=${`${id}-answer`}>${inline(task.question)}</label><div class="tools">
     ${task.kind === "read" && html`<input type="text" inputmode="decimal" id=${`${id}-answer`} size="10" value=${answer} onInput=${(e) => set(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && check()} />${task.unit} `}
-    <button type="button" class="switch" id=${task.kind === "reach" ? `${id}-answer` : null} onClick=${check}>check</button></div><${Told} told=${told} /></li>`;
+    <button type="button" class="switch" id=${task.kind === "reach" ? `${id}-answer` : null} onClick=${check}>check</button></div><${Told} told=${of === run() ? told : null} /></li>`;
 }
 
 // A series of flow 1 over that of flow 0: both as they are at the same time.
@@ -83,18 +89,19 @@ function Phase({ tracks, name, version }) {
 }
 
 function One({ lesson, facts, next }) {
-  const [state, run] = useRun(() => 1000), [pace, setPace] = useState(""), [opened, open] = useState(false);
+  const [state, run] = useRun(() => 1000), [pace, setPace] = useState(""), [opened, open] = useKept(`${lesson.name} opened`, false), [kept, keep] = useKept(`${lesson.name} scenario`, lesson.scenario);
   const scenario = useScenario((document) => run.start(document, 1, pace ? Number(pace) : null));
-  useEffect(() => scenario.change(lesson.scenario), []);
+  useEffect(() => scenario.change(kept), []);
+  useEffect(() => scenario.document && keep(scenario.document), [scenario.document]);
   const id = () => run.run.id, done = () => run.over && state.phase === "done";
   const error = scenario.error ?? (state.phase === "refused" || state.phase === "failed" ? state.error : null);
-  return html`<p><a href="#lessons">all lessons</a></p><h1>${lesson.title}</h1><p>${lesson.summary}</p>
+  return html`<p><a href="#lessons">all lessons</a></p><h1>${lesson.title}</h1><p>${inline(lesson.summary)}</p>
     <${Guess} lesson=${lesson} run=${id} done=${done} open=${() => open(true)} />
     ${!opened && html`<p class="meta">The run is shown when you have guessed. <button type="button" class="switch" id="skip-guess" onClick=${() => open(true)}>show it</button></p>`}
-    ${opened && html`<h2>The run</h2><div class="trial"><div class="setup">${scenario.document && html`<${Sliders} document=${scenario.document} origin=${0} change=${scenario.change} />`}
+    ${opened && html`<h2>The run</h2><div class="trial"><div class="setup">${scenario.document && html`<${Sliders} document=${scenario.document} origin=${scenario.origin} change=${scenario.turn} />`}
       <details><summary>Scenario as a form</summary>${scenario.document && html`<${Form} document=${scenario.document} root=${facts.schema} error=${error} change=${(path, value) => scenario.change(put(scenario.document, path, value))} />`}</details>
       <div class="tools"><button type="button" class="switch" id="restore" onClick=${() => scenario.change(lesson.scenario)}>the lesson's scenario again</button></div>
-      <p class="mistake" role="alert">${error?.message ?? ""}</p><datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist></div>
+      <p class="mistake" role="alert">${error && state.phase !== "failed" ? textOf(error) : ""}</p><datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist></div>
       <${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${(text) => { setPace(text); run.run.send({ kind: "pace", factor: text ? Number(text) : null }); }} again=${() => scenario.change(scenario.document)}>
         ${lesson.phase && html`<${Phase} tracks=${state.tracks} name=${lesson.phase} version=${state.version} />`}<//></div>
     ${sections(lesson.text).map((part) => html`<section><${Markdown} text=${part} /></section>`)}

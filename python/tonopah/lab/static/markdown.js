@@ -3,7 +3,7 @@ import { html } from "./api.js";
 
 const INLINE = /(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*|\[[^\]]+\]\(#[^)\s]*\))/;
 
-function inline(text) {
+export function inline(text) {
   return text.split(INLINE).map((part) => {
     if (/^`.+`$/.test(part)) return html`<code>${part.slice(1, -1)}</code>`;
     if (/^\*\*.+\*\*$/.test(part)) return html`<strong>${part.slice(2, -2)}</strong>`;

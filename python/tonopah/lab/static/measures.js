@@ -11,6 +11,14 @@ export function useWidth(host) {
   return width;
 }
 
+const KEPT = new Map();
+
+// State of a view that is still there when one comes back from another view.
+export function useKept(key, first) {
+  const [value, set] = useState(KEPT.has(key) ? KEPT.get(key) : first);
+  return [value, (next) => { KEPT.set(key, next); set(next); }];
+}
+
 export function useDark() {
   const query = matchMedia("(prefers-color-scheme: dark)"), [dark, set] = useState(query.matches);
   useEffect(() => {

@@ -31,7 +31,9 @@ export function Network({ graph, tracks, time, flows }) {
   const moving = area ? ["x", "y"].map((axis) => parseFloat(graph.network.area[axis])) : null;
   const [left, right, top, bottom] = moving ? [0, moving[0], 0, moving[1]] : [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   const at = (p) => [EDGE + ((p.x - left) / (right - left || 1)) * (WIDTH - 2 * EDGE), right > left && bottom === top ? HEIGHT / 2 : EDGE + ((p.y - top) / (bottom - top || 1)) * (HEIGHT - 2 * EDGE)];
-  const ends = new Map((flows ?? []).flatMap((flow) => [[flow.from, flow.flow], [flow.to, flow.flow]]));
+  // An end of several flows has the colour of none.
+  const ends = new Map();
+  for (const { from, to, flow } of flows ?? []) for (const end of [from, to]) ends.set(end, ends.has(end) ? undefined : flow);
   const links = linksOf(graph);
   return html`<figure class="network"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${`the network at ${time.toFixed(3)} s: ${graph.node.length} nodes, ${links.length / 2} links`}>
     ${links.filter((_, i) => i % 2 === 0).map((link) => html`<${Line} ends=${[at(places.get(link.from)), at(places.get(link.to))]} />`)}

@@ -1,11 +1,18 @@
 // Packets of a moment: a time–sequence diagram as tcptrace draws it, the list of packets, and the life of one, hop by hop.
-/* global fromStyle */
+/* global fromStyle, show */
 import { ask, asRefused, html, useEffect, useMemo, useRef, useState } from "./api.js";
 import { useDark, useWidth } from "./measures.js";
 
 export const MOST_SECONDS = 2;
 const MOST_ROWS = 300;
 const HEIGHT = 300, PAD = { left: 62, right: 8, top: 8, bottom: 26 };
+
+// Round numbers between two, five or so.
+function roundTicks(low, high) {
+  const rough = (high - low) / 5 || 1, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((one) => one * power >= rough) * power;
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.max(0, Math.floor(high / step + 1e-9) - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
 
 const sameFlow = (flow) => (event) => event.flow === flow && event.transport === "tcp";
 const idOf = (event) => `${event.flow} ${event.towards} ${event.sent_at_s} ${event.seq} ${event.ack} ${event.payload_bytes}`;
@@ -25,7 +32,8 @@ function lines(events) {
   return found;
 }
 
-const KINDS = [["data", "--s0", "data"], ["again", "--s1", "sent again"], ["acks", "--s2", "ACK line"], ["sacks", "--s3", "SACK blocks"], ["window", "--rule", "window edge"], ["drops", "--tick-drop", "dropped"], ["marks", "--tick-mark", "marked"]];
+// In the order in which they are drawn: what is seldom last, since it may lie on another.
+const KINDS = [["data", "--s0", "data"], ["window", "--rule", "window edge"], ["acks", "--s2", "ACK line"], ["sacks", "--s3", "SACK blocks"], ["marks", "--tick-mark", "marked"], ["again", "--s1", "sent again"], ["drops", "--tick-drop", "dropped"]];
 
 function Diagram({ events, from, until, pick }) {
   const host = useRef(null), width = useWidth(host), dark = useDark(), shape = useMemo(() => lines(events), [events]);
@@ -40,10 +48,14 @@ function Diagram({ events, from, until, pick }) {
     ctx.scale(2, 2);
     ctx.font = "11px Inter, Arial, sans-serif";
     ctx.fillStyle = fromStyle("--ink");
-    for (let i = 0; i <= 5 && values.length; i += 1) {
-      const v = low + ((high - low) * i) / 5, t = from + ((until - from) * i) / 5;
-      ctx.fillText(`${(v / 1e3).toFixed(0)} kB`, 2, y(v) + 3);
-      ctx.fillText(`${t.toFixed(3)}`, Math.min(x(t) - 12, width - 36), HEIGHT - 8);
+    ctx.strokeStyle = fromStyle("--line");
+    for (const v of values.length ? roundTicks(low / 1e3, high / 1e3) : []) {
+      ctx.fillText(`${show(v, 8)} kB`, 2, y(v * 1e3) + 3);
+      ctx.strokeRect(PAD.left, y(v * 1e3), width - PAD.left - PAD.right, 0);
+    }
+    for (const t of roundTicks(from, until)) {
+      ctx.fillText(`${show(t, 8)} s`, Math.min(x(t) - 12, width - 40), HEIGHT - 8);
+      ctx.strokeRect(x(t), PAD.top, 0, HEIGHT - PAD.top - PAD.bottom);
     }
     ctx.beginPath();
     ctx.rect(PAD.left, PAD.top, width - PAD.left - PAD.right, HEIGHT - PAD.top - PAD.bottom);
@@ -61,7 +73,9 @@ function Diagram({ events, from, until, pick }) {
         });
       } else if (kind === "drops") {
         for (const [t, start, end] of shape.drops) for (const [dx, dy] of [[4, 4], [4, -4]]) { const m = y((start + end) / 2); ctx.moveTo(x(t) - dx, m - dy); ctx.lineTo(x(t) + dx, m + dy); }
-      } else for (const [t, start, end] of shape[kind]) { ctx.moveTo(x(t), y(start)); ctx.lineTo(x(t), Math.min(y(end), y(start) - 1)); }
+      } else for (const [t, start, end] of shape[kind]) {
+        if (kind === "again") { ctx.moveTo(x(t) - 5, y(start) + 6); ctx.lineTo(x(t), y(start)); ctx.lineTo(x(t) + 5, y(start) + 6); }
+        ctx.moveTo(x(t), y(start)); ctx.lineTo(x(t), Math.min(y(end), y(start) - 1)); }
       ctx.stroke();
     }
   }, [events, from, until, width, dark]);
@@ -71,7 +85,7 @@ function Diagram({ events, from, until, pick }) {
     if (near && near[0] < 30) pick(idOf(near[1]));
   };
   return html`<canvas class="sequence" ref=${host} onClick=${click} role="img" aria-label=${`time–sequence diagram: ${shape.data.length} segments, ${shape.again.length} sent again, ${shape.drops.length} dropped; the table below lists them`}></canvas>
-    <p class="meta">${KINDS.map(([kind, style, text]) => html`<span key=${kind} class="key"><svg width="14" height="10" aria-hidden="true"><rect width="14" height="4" y="3" fill=${`var(${style})`} /></svg> ${text} </span>`)}</p>`;
+    <p class="meta">${KINDS.filter(([kind]) => shape[kind].length).map(([kind, style, text]) => html`<span key=${kind} class="key"><svg width="14" height="10" aria-hidden="true"><rect width="14" height="4" y="3" fill=${`var(${style})`} /></svg> ${text} </span>`)}</p>`;
 }
 
 function Life({ events, links }) {
@@ -97,7 +111,7 @@ export function Packets({ document, seed, view, links, flows }) {
   if (error) return html`<p class="mistake" role="alert">${error}</p>`;
   if (!found) return html`<p class="meta">The packets are fetched …</p>`;
   const mine = found.events.filter(sameFlow(flow)), life = chosen ? found.events.filter((event) => idOf(event) === chosen) : [];
-  return html`<section class="packets" id="packets"><h2>Packets</h2><div class="tools"><label>flow <select value=${flow} onChange=${(e) => setFlow(Number(e.target.value))}>${(flows?.length ? flows : [{ flow: 0 }]).slice(0, 200).map((one) => html`<option value=${one.flow} selected=${one.flow === flow}>${one.flow}</option>`)}</select></label>
+  return html`<section class="packets" id="packets"><h2>Packets</h2><div class="tools"><label>flow <select value=${flow} onChange=${(e) => setFlow(Number(e.target.value))}>${(flows?.length ? flows : [{ flow: 0 }]).slice(0, 200).map((one) => html`<option value=${one.flow} selected=${one.flow === flow}>${one.name ?? one.flow}</option>`)}</select></label>
     <span class="meta">${mine.length} events${found.complete ? "" : "; there are more: zoom in"}</span></div>
     <${Diagram} events=${mine} from=${found.from_s} until=${found.until_s} pick=${pick} />
     ${life.length > 0 && html`<${Life} events=${life} links=${links} />`}

@@ -3,8 +3,11 @@
 import { html, useEffect, useLayoutEffect, useRef } from "./api.js";
 import { useDark, useWidth } from "./measures.js";
 
-const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["goodput", "sending_rate", "throughput", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
-const TITLES = { cwnd: "Window", goodput: "Rate", rtt: "Round-trip time", queue: "Queue" };
+const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["throughput", "goodput", "sending_rate", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
+export const MOST_FLOWS = 24;
+const TITLES = { cwnd: "Window", throughput: "Rate", goodput: "Rate", sending_rate: "Rate", rtt: "Round-trip time", queue: "Queue" };
+// A path and back, of which the first sample tells nothing of the next seconds.
+const LONG_S = 1;
 const ELSEWHERE = ["state", "drops", "marks", "position_x", "position_y", "position_z"];
 export const STATES = [
   { name: "slow start", style: "--state-start" }, { name: "disorder", style: "--state-disorder" }, { name: "CWR", style: "--state-cwr" },
@@ -58,7 +61,7 @@ function paintTicks(ticks) {
     for (const { name, t } of ticks()) {
       ctx.strokeStyle = fromStyle(name === "drops" ? "--tick-drop" : "--tick-mark");
       ctx.lineWidth = 1.5 * ratio;
-      const [top, bottom] = name === "drops" ? [0, 9] : [11, 18];
+      const [top, bottom] = name === "drops" ? [0, 6] : [7, 10];
       ctx.beginPath();
       for (const time of t) {
         const x = plot.valToPos(time, "x", true);
@@ -90,10 +93,33 @@ function paintLevels(levels) {
 }
 
 export const AXIS_FONT = "11px Inter, Arial, sans-serif";
+// Beyond this the legend has names alone: values of all would take more room than the plot.
+const MOST_LIVE = 10;
 // Of one flow the series of a panel differ in their dashes.
 const DASHES = [null, [2, 3], [8, 4], [8, 3, 2, 3]];
 
 const rangeOf = (low, high) => (known(high) ? uPlot.rangeNum(Math.min(0, low), Math.max(0, high) || 1, { min: { pad: 0, soft: 0, mode: 2 }, max: { pad: 0.08 } }) : [0, 1]);
+
+// Where a line goes beyond the panel: a mark at its upper edge.
+function paintCut(plot) {
+  const { ctx, bbox } = plot, { max } = plot.scales.y, half = 3 * devicePixelRatio, [times, ...rows] = plot.data;
+  ctx.save();
+  rows.forEach((row, i) => {
+    ctx.fillStyle = plot.series[i + 1].stroke();
+    let last = -Infinity;
+    row.forEach((v, k) => {
+      const x = known(v) && v > max ? plot.valToPos(times[k], "x", true) : -1;
+      if (x < bbox.left || x > bbox.left + bbox.width || x - last < 2 * half) return;
+      last = x;
+      ctx.beginPath();
+      ctx.moveTo(x - half, bbox.top + 2 * half);
+      ctx.lineTo(x, bbox.top);
+      ctx.lineTo(x + half, bbox.top + 2 * half);
+      ctx.fill();
+    });
+  });
+  ctx.restore();
+}
 
 function optionsOf(panel, live, width, height) {
   const ink = fromStyle("--ink"), line = fromStyle("--line");
@@ -110,13 +136,13 @@ function optionsOf(panel, live, width, height) {
       { ...axis, size: 58, label: panel.facts.unit, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
     ],
     cursor: {
-      drag: { x: true, y: false, dist: 4, setScale: false }, dataIdx: lastSample, points: { size: 6 }, sync: { key: "lab" },
+      y: false, drag: { x: true, y: false, dist: 4, setScale: false }, dataIdx: lastSample, points: { size: 6 }, sync: { key: "lab" },
       bind: { dblclick: () => () => live().zoom(null) },
     },
-    legend: { show: panel.lines.length <= 8, live: true },
+    legend: { show: true, live: panel.lines.length <= MOST_LIVE, markers: { width: 3, dash: (u, i) => (i && panel.lines[i - 1].rank ? "dotted" : "solid") } },
     hooks: {
       drawClear: panel.names.includes("cwnd") ? [paintBands(() => live().bands)] : [],
-      draw: [...(panel.names.includes("queue") ? [paintTicks(() => live().ticks)] : []), ...(panel.names.includes("rtt") ? [paintLevels(() => live().levels)] : [])],
+      draw: [paintCut, ...(panel.names.includes("queue") ? [paintTicks(() => live().ticks)] : []), ...(panel.names.includes("rtt") ? [paintLevels(() => live().levels)] : [])],
       setSelect: [(u) => {
         if (u.select.width < 4) return;
         const [from_s, until_s] = [u.select.left, u.select.left + u.select.width].map((x) => u.posToVal(x, "x"));
@@ -147,18 +173,23 @@ function dataOf({ lines, facts }) {
     end += track.t.length;
   }
   const times = Array.from(all.sort().filter((time, i) => i === 0 || time !== all[i - 1]));
-  return [times, ...lines.map(({ track: { t, v } }) => {
-    const row = new Array(times.length).fill(undefined);
+  return [times, ...lines.map(({ name, track: { t, v } }) => {
+    const row = new Array(times.length).fill(undefined), sampled = name === "rtt" || name === "srtt";
     for (let i = 0, at = 0; i < t.length; i += 1) {
       while (times[at] !== t[i]) at += 1;
       row[at] = Number.isNaN(v[i]) ? null : v[i] * facts.factor;
+      // A round-trip time that nobody has measured for long is not known: the line ends with the sample.
+      if (sampled && t[i + 1] - t[i] > Math.max(LONG_S, 3 * v[i], 3 * (t[i] - (t[i - 1] ?? t[i]))) && times[at + 1] < t[i + 1]) row[at + 1] = null;
     }
     return row;
   })];
 }
 
+// Three panels and their legends fit into a window, as far as they stay readable.
+const heightOf = () => Math.round(Math.min(190, Math.max(110, (innerHeight - 150) / 3 - 62)));
+
 export function Panel({ panel, side, live, dark }) {
-  const host = useRef(null), plot = useRef(null), width = useWidth(host), height = width < 500 ? 150 : 170;
+  const host = useRef(null), plot = useRef(null), width = useWidth(host), height = heightOf();
   const shape = JSON.stringify([panel.lines.map((one) => one.label), width > 0, dark]);
   // Before the page is painted: no frame is without its plot.
   useLayoutEffect(() => {
@@ -185,12 +216,18 @@ export function Panel({ panel, side, live, dark }) {
 
 // The lines of a panel: the series `names` of one run, of the same links as beside it.
 function linesOf({ tracks, links }, names, ids, facts, off) {
-  const perFlow = facts[names[0]].of === "flow";
-  const shown = tracks.filter((track) => names.includes(track.name) && (perFlow ? !off.has(track.id) : ids.includes(track.id)));
+  const perFlow = (track) => facts[track.name].of === "flow";
+  const shown = tracks.filter((track) => names.includes(track.name) && (perFlow(track) ? track.id < MOST_FLOWS && !off.has(track.id) : ids.includes(track.id)));
   return shown.map((track) => ({
-    track, name: track.name, owner: perFlow ? track.id : ids.indexOf(track.id), rank: names.indexOf(track.name), binned: facts[track.name].binned,
-    label: `${names.length > 1 || !perFlow ? `${facts[track.name].label}, ` : ""}${nameOf(facts[names[0]].of, track.id, links)}`,
+    track, name: track.name, owner: perFlow(track) ? track.id : ids.indexOf(track.id), rank: names.indexOf(track.name), binned: facts[track.name].binned,
+    label: `${names.length > 1 || !perFlow(track) ? `${facts[track.name].label}, ` : ""}${nameOf(facts[track.name].of, track.id, links)}`,
   }));
+}
+
+// What a link offers and what arrives; rates of sending go beyond it for moments, and would press all else onto the axis.
+function whatArrives(lines) {
+  const arrived = lines.filter(({ name }) => name === "throughput" || name === "capacity");
+  return arrived.length && arrived.some(({ track }) => track.v.some((v) => v > 0)) ? arrived : lines;
 }
 
 // The range of all lines of a row, so that panels beside one another have one scale.
@@ -220,9 +257,10 @@ export function Panels({ tracks, version, facts, view, zoom, point, summary, off
   }));
   const seen = `${sides.map((side) => side.version).join(" ")} ${view.from_s} ${view.until_s} ${focus}`;
   const rows = panelsOf(everything).map((names) => {
-    const first = facts[names[0]], ids = first.of === "flow" ? [] : busiest(everything.filter((track) => names.includes(track.name)), MOST_OWNERS);
+    const first = facts[names[0]], ids = busiest(everything.filter((track) => names.includes(track.name) && facts[track.name].of !== "flow"), MOST_OWNERS);
     const panels = sides.map((side) => ({ names, title: TITLES[names[0]] ?? first.label, facts: first, lines: linesOf(side, names, ids, facts, off), version: seen }));
-    if (other) reach[names[0]] = reachOf(panels.flatMap(({ lines }) => lines), first.factor);
+    const lines = panels.flatMap((panel) => panel.lines);
+    if (other || names.includes("sending_rate")) reach[names[0]] = reachOf(whatArrives(lines), first.factor);
     return panels;
   });
   return html`<div class=${other ? "stack two" : "stack"}>${rows.flatMap((panels) => panels.map((panel, side) => html`<${Panel} key=${`${panel.names[0]} ${side}`} panel=${panel} side=${other && SIDES[side]} live=${() => live.current[side]} dark=${dark} />`))}</div>`;
@@ -231,9 +269,10 @@ export function Panels({ tracks, version, facts, view, zoom, point, summary, off
 const SIDES = ["as it is", "changed"], MOST_OWNERS = 4;
 const nameOf = (owner, id, links) => (owner === "link" && links?.[id] ? `${links[id].from} → ${links[id].to}` : `${owner} ${id}`);
 
-// Of many links those whose queues were the longest.
+// Of many links those whose queues were the longest; those that never had any are left out.
 function busiest(tracks, most) {
   const peak = new Map();
   for (const { id, v } of tracks) peak.set(id, v.reduce((sum, one) => (one > sum ? one : sum), peak.get(id) ?? 0));
-  return [...peak.keys()].sort((a, b) => peak.get(b) - peak.get(a)).slice(0, most);
+  const ids = [...peak.keys()], some = ids.filter((id) => peak.get(id) > 0);
+  return (some.length ? some : ids).sort((a, b) => peak.get(b) - peak.get(a)).slice(0, most);
 }

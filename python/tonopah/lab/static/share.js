@@ -19,10 +19,14 @@ export async function addressOf(document, seed) {
 const MOST_BYTES = 4 * 1024 * 1024;
 
 export async function readAddress(text) {
-  const unpacked = await through(new DecompressionStream("deflate-raw"), bytesOfLetters(text));
-  if (unpacked.length > MOST_BYTES) throw new Error("the address holds more than 4 MiB of scenario");
-  const { document, seed } = JSON.parse(new TextDecoder().decode(unpacked));
-  if (document === null || typeof document !== "object" || Array.isArray(document)) throw new Error("the address holds no scenario");
+  const read = async () => {
+    const unpacked = await through(new DecompressionStream("deflate-raw"), bytesOfLetters(text));
+    return unpacked.length > MOST_BYTES ? { size: unpacked.length } : JSON.parse(new TextDecoder().decode(unpacked));
+  };
+  // What a browser says of broken letters or a broken stream says nothing of the address.
+  const { document, seed, size } = await read().catch(() => ({}));
+  if (size > MOST_BYTES) throw new Error("the address holds more than 4 MiB of scenario");
+  if (document === null || typeof document !== "object" || Array.isArray(document)) throw new Error("the address holds no scenario that can be read: was it cut off?");
   return { document, seed: Number.isInteger(seed) && seed >= 0 ? seed : 1 };
 }
 

@@ -110,7 +110,7 @@ function Explore({ study, parts }) {
   };
   return html`<section class="explore" id="explore"><h2>Explore</h2><div class="tools">
     ${parts.length > 1 && html`<label>part <select id="part" value=${part} onChange=${(e) => other(e.target.value)}>${parts.map((one) => html`<option value=${one.id} selected=${one.id === part}>${one.title || one.id}</option>`)}</select></label>`}
-    <label>metric <input id="metric" list="metrics" value=${metric} onChange=${(e) => setMetric(e.target.value)} /></label><datalist id="metrics">${here.metrics.map((name) => html`<option value=${name}></option>`)}</datalist>
+    <label>metric <input id="metric" list="metrics" value=${metric} onFocus=${(e) => e.target.select()} onChange=${(e) => setMetric(e.target.value)} /></label><datalist id="metrics">${here.metrics.map((name) => html`<option value=${name}></option>`)}</datalist>
     <label>axis <select id="axis" value=${x} onChange=${(e) => setAxes([e.target.value, facetsOf(here, e.target.value)[0] ?? ""])}><option value="" selected=${x === ""}>nominal point</option>${[...new Set(here.sweeps.flatMap(Object.keys))].map((axis) => html`<option value=${axis} selected=${axis === x}>${axis}</option>`)}</select></label>
     ${facetsOfX.some(Boolean) && html`<label>facets <select id="facet" value=${facet} onChange=${(e) => setAxes([x, e.target.value])}>${facetsOfX.map((axis) => html`<option value=${axis} selected=${axis === facet}>${axis || "none"}</option>`)}</select></label>`}
     ${here.algorithms.map((label) => html`<button type="button" class="switch" key=${label} aria-pressed=${String(!off.has(label))} onClick=${() => toggle(label)}><${Sample} style=${styleOf(label)} />${label}</button>`)}</div>
@@ -129,7 +129,8 @@ function Claims({ claims, answer }) {
 }
 
 function One({ name }) {
-  const [quick, setQuick] = useState(true), [state, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  // Which size is shown first the lab says: the one of which there is something to read.
+  const [quick, setQuick] = useState(null), [state, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(false);
   const study = { name, quick }, latest = useRef(0);
   const act = async (what) => {
     const mine = (latest.current += 1);
@@ -137,6 +138,7 @@ function One({ name }) {
     try {
       const found = await ask("study", { ...study, do: what });
       if (mine === latest.current) set(found);
+      if (quick === null) setQuick(found.quick);
       setError(found.error ?? "");
     } catch (failed) {
       setError(asRefused(failed).message);
@@ -144,6 +146,7 @@ function One({ name }) {
     setBusy(false);
   };
   useEffect(() => {
+    if (quick !== null && state?.quick === quick) return;
     set(null);
     act("look");
   }, [quick]);

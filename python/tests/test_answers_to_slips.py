@@ -1,0 +1,103 @@
+"""Inputs that people get wrong have an answer that says what to write instead."""
+
+import copy
+
+import pytest
+from conftest import STUDY, toml
+
+import tonopah as tp
+from tonopah.cli.main import main
+from tonopah.errors import InputError
+from tonopah.plot.look import parse_length
+from tonopah.scenario.document import parse
+from tonopah.spec.reader import parse_spec
+
+SCENARIO = """duration = "1s"
+[network]
+kind = "dumbbell"
+pairs = 1
+flows = 1
+bottleneck = { rate = "4Mbps", delay = "5ms", queue = "20p" }
+"""
+
+
+def study(**changes):
+    return {**copy.deepcopy(STUDY), **changes}
+
+
+def refused(document) -> str:
+    with pytest.raises(InputError) as error:
+        parse_spec(document)
+    return str(error.value)
+
+
+def test_a_baseline_that_no_part_compares_is_refused():
+    parts = [{"id": one, "scenario": STUDY["scenario"]} for one in ("a", "b")]
+    said = refused(study(part=parts, baseline="newrino"))
+    assert "baseline: " in said and "newrino" in said and "newreno" in said
+    assert parse_spec(study(part=parts, baseline="cubic", claim=[])).parts[1].baseline == "cubic"
+
+
+def test_an_entry_has_the_label_that_it_is_given():
+    entry = {"name": "cubic", "profile": "linux", "label": "CUBIC"}
+    part = parse_spec(study(compare={"cc": ["newreno", entry]}, claim=[])).parts[0]
+    assert part.labels == ["newreno", "CUBIC"]
+    assert part.variants[1].changes == {"tcp.cc": {"name": "cubic", "profile": "linux"}}
+    assert "is no label" in refused(study(compare={"cc": ["newreno", {"name": "cubic", "label": 3}]}, claim=[]))
+
+
+def test_an_axis_that_is_nearly_right_is_proposed():
+    figures = [{"kind": "line", "x": "network.flws", "y": ["goodput_bps"]}]
+    assert "did you mean network.flows" in refused(study(figure=figures, claim=[]))
+
+
+@pytest.mark.parametrize("text", ["3.5", "89", "0.1in", "3 5in", "in"])
+def test_a_length_needs_its_unit(text):
+    with pytest.raises(InputError, match=r"3\.5in, 89mm"):
+        parse_length(text)
+
+
+def test_a_path_of_windows_in_double_quotes_is_told_how_to_be_written():
+    with pytest.raises(InputError, match="single quotes"):
+        parse('file = "C:\\data\\d.toml"')
+
+
+def test_files_of_a_run_have_names_that_fit(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.toml").write_text(SCENARIO)
+    for option, name, said in (("--series", "out.csv", "a folder"), ("--plot", "out.txt", ".svg, .pdf, .png")):
+        assert main(["run", "d.toml", option, name]) == 2
+        assert said in capsys.readouterr().err and not (tmp_path / name).exists()
+    assert main(["run", "d.toml", "--plot", "windows.svg"]) == 0
+    text = (tmp_path / "windows.svg").read_text()
+    assert "<svg" in text and "Congestion window (kB)" in text and "Throughput (Mb/s)" in text
+    assert tp.run("d.toml", set={"record.series": ["cwnd"]}).plot().save("new/folder/x.svg").is_file()
+    with pytest.raises(InputError, match="cannot be written"):
+        tp.run("d.toml", set={"record.series": ["cwnd"]}).plot().save("d.toml/x.svg")
+
+
+def test_a_file_of_algorithms_is_answered_with_its_classes(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gentle.py").write_text(
+        "from tonopah import CongestionControl\nclass Gentle(CongestionControl): pass\nclass Other: pass\n"
+    )
+    assert main(["algorithms", "gentle.py"]) == 2
+    said = capsys.readouterr().err
+    assert "gentle.py:Gentle" in said and "Other" not in said
+
+
+def test_a_report_is_found_by_the_name_of_its_study(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(toml(study(replicates=2, claim=[])))
+    assert main(["study", "run", "small.toml"]) == 0
+    assert main(["study", "report", "small"]) == 0
+    assert "results/small/report.html" in capsys.readouterr().out
+
+
+def test_an_object_in_place_of_a_class_and_a_class_in_place_of_a_name_say_what_to_write():
+    class Mine(tp.CongestionControl):
+        def on_ack(self, ack, view):
+            pass
+
+    with pytest.raises(InputError, match=r"FILE\.py:Mine"):
+        tp.Study(question="Q?", scenario=parse(SCENARIO), compare=[Mine, "cubic"])
