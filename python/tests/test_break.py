@@ -152,6 +152,10 @@ def test_the_table_and_the_classes_have_the_same_names():
     assert set(classes.CLASSES) == set(table) - {"threshold"}
 
 
+def test_where_everybody_has_nothing_nobody_is_worse():
+    assert classes.log2(0, 0) == classes.log2(0, 1) == -np.inf and classes.log2(1, 0) == np.inf and classes.log2(4, 1) == 2
+
+
 def test_stretches():
     bins = np.array([0.0, 0, 1, 1, 0, 0, 0, 1])
     assert observed.longest(bins <= 0) == 3 and observed.longest(bins > 5) == 0

@@ -151,7 +151,9 @@ def test_too_little_data_has_its_reason():
 def test_an_application_that_limits_is_not_judged(tmp_path):
     scenario = {
         "duration": "20s",
-        "network": {"kind": "dumbbell", "pairs": 1, "flows": 0, "bottleneck": {"rate": "10Mbps", "delay": "20ms", "queue": "33p"}},
+        "network": {
+            "kind": "dumbbell", "pairs": 1, "flows": 0, "bottleneck": {"rate": "10Mbps", "delay": "20ms", "queue": "33p"},
+        },
         "tcp": {"profile": "linux", "cc": "cubic"},
         "flow": [{"from": "left0", "to": "right0", "app": {"kind": "cbr", "rate": "5Mbps", "size": "1448B"}}],
     }  # fmt: skip

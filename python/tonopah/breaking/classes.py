@@ -46,9 +46,9 @@ class Class:
 
 
 def log2(left: float, right: float) -> float:
-    """Return by how many doublings one side exceeds the other."""
+    """Return by how many doublings one side exceeds the other; nothing exceeds nothing."""
     if left <= 0:
-        return NO if right > 0 else 0.0
+        return NO
     return math.inf if right <= 0 else math.log2(left / right)
 
 

@@ -16,8 +16,8 @@ from tonopah.breaking.told import Told
 from tonopah.breaking.trial import Trials
 from tonopah.cc.references import is_code
 from tonopah.errors import InputError, RunFailedError
-from tonopah.report.files import replace_file
 from tonopah.scenario.document import to_toml
+from tonopah.writing import replace_file
 
 STATE, FINDINGS = "state.json", "findings.json"
 FORMAT = 1

@@ -208,9 +208,8 @@ fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
     }
     check_shaping(place, def.wake, &def.overhead, &def.changes)?;
     check_autorate(place, def.autorate.as_deref(), Some(def.rate), &def.changes)?;
-    for (index, change) in
-        def.changes.iter().enumerate().filter(|(_, change)| def.peak.is_some_and(|peak| change.rate >= peak))
-    {
+    let at_peak = |rate| def.peak.is_some_and(|peak| rate >= peak);
+    if let Some((index, change)) = def.changes.iter().enumerate().find(|(_, change)| at_peak(change.rate)) {
         let message = format!("{} is not below peak", change.rate);
         return Err(place.error(&format!("changes[{index}].rate"), message));
     }

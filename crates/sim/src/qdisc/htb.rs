@@ -172,7 +172,7 @@ impl Htb {
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         let leaves =
             || self.classes.iter().enumerate().filter_map(|(index, class)| Some((index, class.leaf.as_ref()?)));
-        let found = leaves().find(|(_, leaf)| leaf.conditions.hold(ctx, &arrival)).or(leaves().last());
+        let found = leaves().find(|(_, leaf)| leaf.conditions.hold(ctx, &arrival)).or(leaves().next_back());
         let (index, _) = found.expect("the scenario's check asks for a class");
         let leaf = self.classes[index].leaf.as_mut().expect("it was found among leaves");
         let result = leaf.act(ctx, |queue, ctx| queue.enqueue(ctx, arrival));

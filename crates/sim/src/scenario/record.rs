@@ -159,7 +159,7 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 35] = [
+    pub const ALL: [SeriesName; 36] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
