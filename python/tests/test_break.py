@@ -17,12 +17,13 @@ import tonopah as tp
 from tonopah.breaking import classes, observed
 from tonopah.breaking import runs as runs_module
 from tonopah.breaking.holes import Listed, Range, hole_in
-from tonopah.breaking.runs import Runs, Wanted, read_algorithm
+from tonopah.breaking.runs import Runs, Wanted
 from tonopah.breaking.search import Search, State
 from tonopah.breaking.space import World, read_space
 from tonopah.breaking.told import weaknesses
 from tonopah.breaking.trial import Trials
 from tonopah.cli import main
+from tonopah.judge.subjects import read_algorithm
 
 PLANTED = Path(__file__).parent / "planted"
 FEW_ACKS = str(PLANTED / "few_acks.py:FewAcks")
@@ -136,6 +137,14 @@ def test_a_mistake_in_a_space_has_its_place(tmp_path, text, path):
     with pytest.raises(tp.InputError) as error:
         read_space(file)
     assert error.value.path == path
+
+
+def test_marks_are_offered_to_an_algorithm_in_a_file_wherever_that_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trials = trials_of(TWIN, "cubic")
+    space = trials.runs.space
+    world = next(world for k in range(1000) if "ecn" in (world := space.world(1, k)).axes)
+    assert trials.runs.setup(world, trials.subject).scenario["tcp"]["ecn"] == "classic"
 
 
 def test_a_space_may_have_axes_of_its_own(tmp_path):

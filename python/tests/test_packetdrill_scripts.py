@@ -3,24 +3,9 @@
 from pathlib import Path
 
 import pytest
+from test_packetdrill import HANDSHAKE, verdict
 
-from tonopah.packetdrill.interpreter import Interpreter, ScriptVerdict, run_file
-from tonopah.packetdrill.syntax import read_script
-
-HANDSHAKE = """
-0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-+0 bind(3, ..., ...) = 0
-+0 listen(3, 1) = 0
-+0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
-+0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>
-+.1 < . 1:1(0) ack 1 win 257
-+0 accept(3, ..., ...) = 4
-"""
-
-
-def verdict(text: str, folder: Path = Path()) -> ScriptVerdict:
-    return Interpreter(read_script("script.pkt", text), folder).run()
-
+from tonopah.packetdrill.interpreter import ScriptVerdict, run_file
 
 CASES = {
     "spaces.pkt": """

@@ -135,7 +135,7 @@ def test_text_for_latex_is_escaped_and_needs_no_latex(figure, monkeypatch):
 
 def test_a_value_of_a_look_that_is_wrong_says_what_is_allowed():
     for call, words in (
-        (lambda: parse_length("3"), None),
+        (lambda: parse_length("3in"), None),
         (lambda: parse_length("3 feet"), "like 3.5in"),
         (lambda: parse_length("0.1in"), "from 1in to 40in"),
         (lambda: parse_length("1e9in"), "is not a length"),

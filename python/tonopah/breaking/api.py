@@ -15,13 +15,14 @@ from tonopah._core import engine_build
 from tonopah.breaking.classes import NAMES
 from tonopah.breaking.folder import Folder, Question
 from tonopah.breaking.page import write_page
-from tonopah.breaking.runs import Runs, Wanted, read_algorithm
+from tonopah.breaking.runs import Runs, Wanted
 from tonopah.breaking.search import Clock, Search, State
 from tonopah.breaking.space import World, read_space
 from tonopah.breaking.told import Told, tell
 from tonopah.breaking.trial import Trials
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
+from tonopah.judge.subjects import read_algorithm
 from tonopah.scenario.document import load
 from tonopah.spec.validation import list_allowed
 

@@ -62,7 +62,6 @@ def capacity_bps(setup: Setup) -> float:
     line = setup.line
     rate = float(parse_quantity(line["rate"], "rate"))
     length_s = setup.duration_s - WARMUP_S
-    mean = rate
     now, since, total = rate, WARMUP_S, 0.0
     for change in line.get("changes", []):
         at_s = float(parse_quantity(change["at"], "duration"))

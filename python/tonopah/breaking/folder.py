@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import engine_version
-from tonopah.breaking.runs import Algorithm
 from tonopah.breaking.search import State
 from tonopah.breaking.space import World
 from tonopah.breaking.told import Told
 from tonopah.breaking.trial import Trials
 from tonopah.cc.references import is_code
 from tonopah.errors import InputError, RunFailedError
+from tonopah.judge.subjects import Algorithm
 from tonopah.scenario.document import to_toml
 from tonopah.writing import replace_file
 

@@ -52,7 +52,7 @@ def pictures(trials: Trials, one: Told) -> list[FigureData]:
     series = {name: recorded(runs, name, setup, seed) for name, setup in setups.items() if setup}
     setup = setups[trials.subject]
     assert setup
-    marks = stretch(runs, setup, one, trials.subject, seed)
+    marks = stretch(setup, one, series[trials.subject])
     found = []
     for kind in SHOWN:
         shown = metric(kind)
@@ -104,14 +104,11 @@ def bottleneck_of(columns: Any) -> int:
     return int(max(owners, key=lambda owner: float(columns["value"][columns["id"] == owner].mean())))
 
 
-def stretch(runs: Runs, setup: Setup, one: Told, subject: str, seed: int) -> list[Mark]:
-    """Return where it fails, where that is a stretch of time."""
+def stretch(setup: Setup, one: Told, columns: Any) -> list[Mark]:
+    """Return where it fails by the series of the subject, where that is a stretch of time."""
     if one.finding.name == "recovery":
         return [Mark(setup.last_change_s, "the line changes")]
-    if one.finding.name == "stall":
-        columns = recorded(runs, subject, setup, seed)
-        if columns is None:
-            return []
+    if one.finding.name == "stall" and columns is not None:
         seen = observe(json.dumps({"flows": [{"start_s": 0.0}] * (1 + max(columns["goodput"]["id"]))}), columns, setup.duration_s)
         silent = seen.together(setup.subjects) <= 0
         ends = [place for place in range(1, len(silent)) if silent[place] and not silent[place - 1]]

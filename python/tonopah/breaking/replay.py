@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from tonopah._core import engine_build
 from tonopah.breaking.folder import read_findings
-from tonopah.breaking.runs import Algorithm, Runs, read_algorithm
+from tonopah.breaking.runs import Runs
 from tonopah.breaking.space import World, read_space
 from tonopah.breaking.trial import Trials
 from tonopah.errors import InputError
+from tonopah.judge.subjects import Algorithm, read_algorithm
 
 MENDED = 0.25
 """Share of the seeds of then with which a mended finding may still fail."""

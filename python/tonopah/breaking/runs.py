@@ -1,23 +1,18 @@
 """The runs of a search: subject and references in worlds, on all cores, each made once as long as it is remembered."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tonopah._core import run_many
 from tonopah.breaking.observed import Observed, observe
 from tonopah.breaking.scenario import Setup, set_up
 from tonopah.breaking.space import Space, World
-from tonopah.cc.binding import bind
-from tonopah.cc.description import Provenance
-from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError, RunFailedError, ScenarioError
 from tonopah.execution.options import Limits
 from tonopah.execution.processes import Job, Workers
-from tonopah.judge.subjects import Subject, make_subject, read_subject
+from tonopah.judge.subjects import Algorithm
 
 MOST_EVENTS = 6_000_000
 """A run of 20 s takes a hundredth of them; one that is not over then will never be."""
@@ -33,46 +28,6 @@ class Wanted(NamedTuple):
     cc: str
     """Label of an algorithm of the runs."""
     seed: int
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """An algorithm as the engine takes it."""
-
-    subject: Subject
-    cc: Any
-    origins: Mapping[str, Provenance] = field(default_factory=dict)
-
-    @property
-    def is_code(self) -> bool:
-        """Tell whether it is no algorithm of the engine."""
-        return bool(self.origins)
-
-
-def read_algorithm(text: Any, option: str, folder: str | Path = ".") -> Algorithm:
-    """Return an algorithm by what a command line or a scenario names. Raises InputError."""
-    subject = read_subject(text, option, folder) if isinstance(text, str) else make_subject(text, option, folder)
-    if is_code(subject.cc):
-        # Named from the folder of its file, it has one name and one digest wherever it is called from.
-        given, folder = from_its_folder(subject.cc, Path(folder))
-        subject = make_subject(given, option, folder)
-    bound = bind({"tcp": {"cc": subject.cc}}, folder)
-    if homeless := [name for name, origin in bound.origins.items() if not origin.reference]:
-        raise InputError(option, f"{homeless[0]} is a class of this program, which no other process has", "write it into a file")
-    return Algorithm(subject, json.loads(bound.text)["tcp"]["cc"], bound.origins)
-
-
-def from_its_folder(cc: Any, folder: Path) -> tuple[Any, Path]:
-    """Return what names an algorithm in a file, without the way to it, and the folder of the file; others as they are."""
-    key, named = name_in(cc)
-    if not isinstance(named, str):
-        return cc, folder
-    file, colon, name = named.rpartition(":") if not is_library(named) else (named, "", "")
-    path = folder / file
-    if not path.is_file():
-        return cc, folder
-    short = f"{path.name}{colon}{name}"
-    return ({**cc, key: short} if isinstance(cc, Mapping) else short), path.parent
 
 
 class Runs:
@@ -108,7 +63,7 @@ class Runs:
             if len(self.setups) > REMEMBERED:
                 self.setups.clear()
             try:
-                self.setups[key] = set_up(self.space, world, self.algorithms[cc].cc)
+                self.setups[key] = set_up(self.space, world, self.algorithms[cc])
             except ScenarioError as error:
                 if world.axes:
                     self.setups[key] = None

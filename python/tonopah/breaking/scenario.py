@@ -10,7 +10,8 @@ from typing import Any
 from tonopah._core import parse_quantity
 from tonopah.breaking.space import OWN, Space, World
 from tonopah.errors import InputError
-from tonopah.judge.subjects import make_subject
+from tonopah.judge.subjects import Algorithm
+from tonopah.scenario.worlds import Graph
 
 BASE = tomllib.loads(resources.files(__package__).joinpath("base.toml").read_text())
 PAYLOAD = 0.965
@@ -70,18 +71,18 @@ class Setup:
         return min((float(parse_quantity(one["at"], "duration")) for one in self.line.get("changes", [])), default=0.0)
 
 
-def set_up(space: Space, world: World, cc: Any) -> Setup:
-    """Return the scenario of a world whose subject is `cc`, as a scenario names it. Raises InputError for a path that is none."""
+def set_up(space: Space, world: World, algorithm: Algorithm) -> Setup:
+    """Return the scenario of a world with its subject. Raises InputError for a path that is none."""
     scenario = copy.deepcopy(BASE)
     bottleneck = scenario["network"]["bottleneck"]
     bottleneck |= {key: space.base[key] for key in ("rate", "delay", "queue")}
     scenario["duration"] = space.base["duration"]
-    scenario["tcp"]["cc"] = cc
+    scenario["tcp"]["cc"] = algorithm.cc
     values = {name: space.value(name, setting) for name, setting in world.settings}
     for name, value in values.items():
         if name not in OWN:
             put(scenario, space.axes[name].sets, value, f"axis.{name}.sets")
-    flows, subjects, rivals = flows_of(scenario, values, cc)
+    flows, subjects, rivals = flows_of(scenario, values, asks=algorithm.subject.takes_marks)
     network = scenario["network"]
     network["pairs"] = len(flows)
     scenario["flow"] = flows
@@ -91,9 +92,9 @@ def set_up(space: Space, world: World, cc: Any) -> Setup:
 
 
 def flows_of(
-    scenario: dict[str, Any], values: Mapping[str, Any], cc: Any
+    scenario: dict[str, Any], values: Mapping[str, Any], *, asks: bool
 ) -> tuple[list[dict[str, Any]], tuple[int, ...], tuple[int, ...]]:
-    """Return the flows of a world, and which are the subject's and the rivals'; sets what marks need."""
+    """Return the flows of a world, and which are the subject's and the rivals'; sets what marks need unless it asks for them."""
     subjects = tuple(range(int(values.get("flows", 1))))
     count = int(values.get("rivals", 1)) if "rival" in values else 0
     rivals = tuple(range(len(subjects), len(subjects) + count))
@@ -105,11 +106,10 @@ def flows_of(
             flow["start"] = values["late"]
     if "ecn" in values:
         scenario["network"]["bottleneck"]["queue"] = values["ecn"]
-        if make_subject(cc).ecn in (None, "off"):
+        if not asks:
             scenario["tcp"]["ecn"] = "classic"
-        else:
-            for number in rivals:
-                flows[number]["tcp"] = {"ecn": "classic"}
+        for number in rivals if asks else ():
+            flows[number]["tcp"] = {"ecn": "classic"}
     background = copy.deepcopy(BASE["flow"][1])
     rate_bps = float(parse_quantity(scenario["network"]["bottleneck"]["rate"], "rate"))
     background["app"]["rate"] = f"{BACKGROUND * rate_bps:.9g}bps"
@@ -136,11 +136,10 @@ def as_graph(scenario: dict[str, Any], number: int, values: Mapping[str, Any]) -
     """Write the network out as a graph, in which the access line of one flow differs."""
     access, bottleneck = scenario["network"]["access"], scenario["network"]["bottleneck"]
     count = scenario["network"]["pairs"]
-    scenario["network"] = {"kind": "graph"}
-    sides = [f"{side}{number}" for side in ("left", "right") for number in range(count)]
-    scenario["node"] = [{"name": "router0", "role": "router"}, {"name": "router1", "role": "router"}]
-    scenario["node"] += [{"name": name} for name in sides]
-    scenario["link"] = [{"from": "router0", "to": "router1", **bottleneck}]
+    graph = Graph()
+    graph.nodes = [{"name": "router0", "role": "router"}, {"name": "router1", "role": "router"}]
+    graph.nodes += [{"name": f"{side}{each}"} for side in ("left", "right") for each in range(count)]
+    graph.connect("router0", "router1", **bottleneck)
     for each in range(count):
         own: dict[str, Any] = dict(access)
         if each == number:
@@ -148,5 +147,6 @@ def as_graph(scenario: dict[str, Any], number: int, values: Mapping[str, Any]) -
             extra_s = float(parse_quantity(values.get("extra_rtt", "0s"), "duration")) / 2
             own["delay"] = f"{float(parse_quantity(access['delay'], 'duration')) + extra_s:.9g}s"
             own |= {"jitter": values["own_jitter"]} if "own_jitter" in values else {}
-        scenario["link"].append({"from": f"left{each}", "to": "router0", **own})
-        scenario["link"].append({"from": "router1", "to": f"right{each}", **access})
+        graph.connect(f"left{each}", "router0", **own)
+        graph.connect("router1", f"right{each}", **access)
+    scenario |= {"network": {"kind": "graph"}, "node": graph.nodes, "link": graph.links}

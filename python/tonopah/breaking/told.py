@@ -12,7 +12,7 @@ from tonopah.breaking.observed import Observed
 from tonopah.breaking.runs import Wanted
 from tonopah.breaking.scenario import Setup
 from tonopah.breaking.search import MANY, Finding
-from tonopah.breaking.trial import Trials
+from tonopah.breaking.trial import Trials, sign_test
 from tonopah.metrics import show
 from tonopah.stats import Estimate, finite, holm, median_of
 
@@ -145,7 +145,7 @@ def one_finding(trials: Trials, number: int, one: Finding) -> Told:
     if one.name == "error":
         error = next((run.error or "no end within the events that a run may have" for run in mine if run and run.failed), "")
         sentence = f"{short(trials, trials.subject)}: {error}"
-        return Told(number, one, sentence, axes, others[0], "", "", {}, (None, None, None), 0.5 ** len(one.fails), error)
+        return Told(number, one, sentence, axes, others[0], "", "", {}, (None, None, None), sign_test(len(one.fails), 0), error)
     quantity = QUANTITIES[one.name]
     sign = 1.0 if quantity.more_is_worse else -1.0
     found: dict[str, np.ndarray] = {}
@@ -166,8 +166,7 @@ def one_finding(trials: Trials, number: int, one: Finding) -> Told:
     p = difference.p_greater() if quantity.more_is_worse else difference.p_less()
     if one.how == "rare":
         # It fails with some seeds only: the sign test of failures says how sure it is, not the median.
-        n = len(one.fails) + len(one.exchanged)
-        p = sum(math.comb(n, more) for more in range(len(one.fails), n + 1)) / 2.0**n
+        p = sign_test(len(one.fails), len(one.exchanged))
     return Told(
         number, one, sentence_of(trials, one, setup, quantity, found, others), axes, worst, quantity.name, quantity.unit,
         {name: [None if math.isnan(v) else float(f"{v:.6g}") for v in values] for name, values in found.items()},

@@ -11,8 +11,10 @@ from typing import Literal
 
 from tonopah.breaking.classes import HARM_REFERENCES, NAMES, margin, possible
 from tonopah.breaking.observed import Observed
-from tonopah.breaking.runs import Runs, Wanted, read_algorithm
+from tonopah.breaking.runs import Runs, Wanted
 from tonopah.breaking.space import World
+from tonopah.judge.subjects import read_algorithm
+from tonopah.stats import Share
 
 Kind = Literal["alone", "shared"]
 SCREEN = 1
@@ -48,8 +50,12 @@ class Count:
     @property
     def by_chance(self) -> float:
         """Return the p value of the sign test: as many failures or more, if either side failed as often."""
-        k, n = len(self.fails), len(self.fails) + len(self.exchanged)
-        return sum(math.comb(n, more) for more in range(k, n + 1)) / 2.0**n
+        return sign_test(len(self.fails), len(self.exchanged))
+
+
+def sign_test(fails: int, exchanged: int) -> float:
+    """Return the p value of so many failures beside so many with roles exchanged; NaN of too few."""
+    return Share(fails, fails + exchanged).p_greater(0.5)
 
 
 class Trials:

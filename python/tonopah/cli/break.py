@@ -25,7 +25,7 @@ EXAMPLES = (
     "tonopah break my.py:MyCC                          # ten minutes beside cubic, reno and bbr",
     "tonopah break bbr --only harm,loss --worlds 300   # the same findings on any machine",
     "tonopah break my.py:MyCC --against old.py:MyCC --budget cpu:1h",
-    "tonopah break --replay results/break-mycc         # for CI: 1 if one still fails",
+    "tonopah break --replay results/break-mycc         # for CI, exit code 1 if one still fails",
 )
 INTERRUPTED = 130
 

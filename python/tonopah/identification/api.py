@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tonopah._core import engine_version, parse_quantity
+from tonopah._core import engine_version
 from tonopah.errors import InputError
 from tonopah.identification.features import features
 from tonopah.identification.judging import UNKNOWN, Judge, Judged
@@ -21,17 +21,17 @@ from tonopah.identification.simulations import (
     BESIDE_REPEATS,
     REPEATS,
     Candidate,
-    Simulated,
     candidates_of,
     longest_s,
     simulate,
 )
-from tonopah.validate.trace.comparison import MAX_SECONDS
+from tonopah.validate.trace.comparison import MAX_SECONDS, quantity
 
 Beside = Literal["auto", "none", "cubic"]
 BESIDE = ("auto", "none", "cubic")
 NONE, LITTLE = "none of ours", "not enough data"
 FEWEST_RTTS, FEWEST_SEGMENTS = 3, 10
+NEAREST_SHOWN = 3
 LIMITED = 0.5
 """Share of the time in which the application limits, beyond which nothing is said."""
 CLOCKED = 0.5
@@ -46,6 +46,18 @@ class Ranked:
     profile: str
     distance: float
     own: float
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page draws."""
+
+    sending: Sending
+    path: PathOf
+    judge: Judge
+    judged: Judged
+    nearest: list[Sending]
+    """The nearest simulation of each of the first candidates."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +79,7 @@ class Identification:
     parameters: Parameters | None
     notes: tuple[str, ...]
     version: str
-    shown: Any = field(default=None, repr=False, compare=False)
-    """What the page draws: the trace, the link, and the nearest simulations."""
+    shown: Shown | None = field(default=None, repr=False, compare=False)
 
     @property
     def json(self) -> dict[str, Any]:
@@ -131,7 +142,7 @@ def identify(
     if seconds is not None and not seconds > 0:
         raise InputError("--seconds", f"{seconds!r} is no time", "seconds above 0, like 30")
     seen = read(Path(path), connection, seconds or MAX_SECONDS)
-    given = {"rate": si("rate", rate), "delay": si("delay", delay), "queue": queue}
+    given = link_given(rate, delay, queue)
     found = candidates_of(candidates, seen.marked)
     return judged(seen, given, beside, found, parameters, seed, str(path), progress)
 
@@ -148,19 +159,15 @@ def identify_sending(
     again = np.asarray(retransmissions_s, float)
     samples = np.asarray(rtt, float).reshape(-1, 2)
     sent = Sending(curve(times, outstanding_bytes), curve(times, delivered_bytes), samples, again, mss_bytes, float(times[-1]))
-    given = {"rate": si("rate", rate), "delay": si("delay", delay), "queue": queue}
+    given = link_given(rate, delay, queue)
     seen = Seen(sent, "curves", 1, "sender", ())
     return judged(seen, given, beside, candidates_of(candidates), parameters, seed, "curves", lambda total: lambda: None)
 
 
-def si(name: str, text: str | None) -> float | None:
-    """Return a quantity of the command line in SI units. Raises InputError."""
-    if text is None:
-        return None
-    try:
-        return parse_quantity(text, {"rate": "rate", "delay": "duration"}[name])
-    except ValueError as error:
-        raise InputError(f"--{name}", str(error)) from None
+def link_given(rate: str | None, delay: str | None, queue: int | None) -> dict[str, float | int | None]:
+    """Return what is given of the link, in SI units. Raises InputError."""
+    written = {"rate": rate, "delay": delay}
+    return {"rate": quantity(written, "rate"), "delay": quantity(written, "delay"), "queue": queue}
 
 
 def judged(
@@ -200,13 +207,14 @@ def judged(
             found = cubic_parameters(sending, path, seed)
         else:
             notes.append("--parameters: the nearest candidate is no form of CUBIC")
+    nearest = [judge.nearest(row, one) for one in result.order[:NEAREST_SHOWN]]
     ranking = tuple(
         Ranked(candidates[one].label, candidates[one].profile, float(result.distances[one]), float(result.own[one]))
         for one in result.order
     )
     return Identification(
         **about, answer=answer, also=also, confidence=sure, unknown=result.unknown, ranking=ranking, parameters=found,
-        notes=tuple(notes), shown=(sending, path, simulated, result),
+        notes=tuple(notes), shown=Shown(sending, path, judge, result, nearest),
     )  # fmt: skip
 
 
@@ -260,7 +268,7 @@ def sentence(one: Identification) -> str:
         return f"answer: {LITTLE} ({one.notes[-1]})"
     if one.answer == NONE:
         near = ", then ".join(f"{ranked.candidate} {ranked.distance:.2f}" for ranked in one.ranking[:2])
-        bound = one.shown[3].bound
+        bound = one.shown.judged.bound if one.shown else 0.0
         return (
             f"answer: {NONE} (nearest: {near}; a recording of {one.ranking[0].candidate} would lie below {bound:.2f}); "
             f"confidence {one.confidence:.2f}"
@@ -291,6 +299,3 @@ def text(one: Identification) -> list[str]:
 def as_text(one: Identification) -> str:
     """Return the JSON as the command prints it."""
     return json.dumps(one.json, ensure_ascii=False)
-
-
-__all__ = ["Identification", "Simulated", "identify", "identify_sending"]

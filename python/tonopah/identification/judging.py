@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tonopah.identification.sending import Sending
 from tonopah.identification.simulations import Candidate, Simulated
 
 NEAREST = 3
@@ -46,13 +47,24 @@ class Judged:
     """Distance at which it would be none of them, the gap being what it is."""
 
 
+class Standard:
+    """Features by what is usual among simulations."""
+
+    def __init__(self, rows: Row):
+        self.centre, self.scale = rows.mean(axis=0), rows.std(axis=0) + SPREAD
+
+    def __call__(self, rows: Row) -> Row:
+        """Return features less their mean, in units of their spread."""
+        return (rows - self.centre) / self.scale
+
+
 class Judge:
     """Knows the simulations of a link."""
 
     def __init__(self, simulated: Simulated):
         self.simulated = simulated
         self.candidates: Sequence[Candidate] = simulated.candidates
-        self.centre, self.scale = simulated.rows.mean(axis=0), simulated.rows.std(axis=0) + SPREAD
+        self.standard = Standard(simulated.rows)
         self.rows = self.standard(simulated.rows)
         self.owner = simulated.owner
         pairs = np.abs(self.rows[:, None, :] - self.rows[None, :, :]).mean(axis=2)
@@ -64,10 +76,6 @@ class Judge:
         )
         self.twin = self.find_twins()
         self.named, self.none = self.learn()
-
-    def standard(self, rows: Row) -> Row:
-        """Return features by what is usual among the simulations."""
-        return (rows - self.centre) / self.scale
 
     def by_candidate(self, distances: Row) -> Row:
         """Return the distance from each candidate: the mean of those from its nearest simulations."""
@@ -136,6 +144,11 @@ class Judge:
         slope, other, shift = self.none
         bound = self.own[first] * math.exp((wall - shift - other * wide) / slope) if slope > 0 else math.inf
         return Judged(order, found, self.own, names, twins, confidence, unknown, float(bound))
+
+    def nearest(self, row: Row, candidate: int) -> Sending:
+        """Return the simulation of a candidate that is nearest to a trace with these features."""
+        mine = np.flatnonzero(self.owner == candidate)
+        return self.simulated.sent[int(mine[np.abs(self.rows[mine] - self.standard(row)).mean(axis=1).argmin()])]
 
     def discriminant(self, row: Row) -> Row:
         """Return the distance from the mean of each candidate after whitening within candidates (linear discriminant)."""

@@ -6,34 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from tonopah.identification.api import Identification, sentence
-from tonopah.identification.features import FEWEST_EPISODES, Episodes, episodes, features
-from tonopah.identification.sending import Sending
+from tonopah.identification.api import Identification, Shown, sentence
+from tonopah.identification.features import FEWEST_EPISODES, Episodes, episodes
 from tonopah.plot import style
 from tonopah.template import render
-from tonopah.validate.trace.page import shown
+from tonopah.validate.trace.page import shown, thinned
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
-SHOWN = 3
 START_RTTS = 40
-MOST_POINTS = 1500
 TRACE: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.4, "label": "recorded"}
 
 
 def write(one: Identification, path: Path) -> None:
     """Write the page, or with `.svg` its figure alone."""
-    figure = draw(one) if one.shown else ""
+    figure = draw(one.shown) if one.shown else ""
     if path.suffix == ".svg":
         path.write_text(figure, encoding="utf-8")
         return
     link = one.link
-    bound = one.shown[3].bound if one.shown else None
+    bound = one.shown.judged.bound if one.shown else None
     widest = max([row.distance for row in one.ranking] + [bound or 0.0], default=1.0)
     drawn = [(escape(f"{row.candidate} {row.profile}"), row.distance, 100 * row.distance / widest) for row in one.ranking]
     page = render(
         TEMPLATE, title=escape(f"{one.file}: which congestion control?"), connection=escape(one.connection), one=one,
         sentence=escape(sentence(one)), link=link_text(link), estimated=", ".join(link["estimated"]), rows=drawn, bound=bound,
-        notes=[escape(note) for note in one.notes], figure=figure[figure.index("<svg") :] if figure else "", told=told(one),
+        notes=[escape(note) for note in one.notes], figure=figure[figure.index("<svg") :] if figure else "",
+        told=told(one.shown) if one.shown else [],
         wall=100 * bound / widest if bound is not None and np.isfinite(bound) else None,
     )  # fmt: skip
     path.write_text(page, encoding="utf-8")
@@ -45,26 +43,17 @@ def link_text(link: dict[str, Any]) -> str:
     return escape(f"{rate}, {delay} each way, a queue of {link['queue_packets']:,} packets")
 
 
-def nearest(one: Identification, candidate: int) -> Sending:
-    """Return the simulation of a candidate that is nearest to the trace."""
-    sending, path, simulated, _ = one.shown
-    mine = np.flatnonzero(simulated.owner == candidate)
-    row, scale = features(sending, path), simulated.rows.std(axis=0) + 0.02
-    away = np.abs((simulated.rows[mine] - row) / scale).mean(axis=1)
-    return simulated.sent[int(mine[away.argmin()])]  # type: ignore[no-any-return]
-
-
-def draw(one: Identification) -> str:
+def draw(one: Shown) -> str:
     """Return the figure as SVG: bytes outstanding, recorded and simulated, whole and at the start."""
-    sending, path, simulated, result = one.shown
+    sending, path = one.sending, one.path
     with style.settings() as plt:
         figure, (whole, start) = plt.subplots(1, 2, figsize=(9.4, 3.4), width_ratios=(3, 2), layout="constrained")
         try:
             lines = [(sending, TRACE)]
-            for number, candidate in enumerate(result.order[:SHOWN]):
-                found = simulated.candidates[candidate]
+            for number, (candidate, sent) in enumerate(zip(one.judged.order, one.nearest, strict=False)):
+                found = one.judge.candidates[candidate]
                 look = {"color": style.COLOURS[number], "linewidth": 0.9, "label": f"{found.label} {found.profile}"}
-                lines.append((nearest(one, candidate), look))
+                lines.append((sent, look))
             for axes, end_s in ((whole, sending.seconds), (start, min(sending.seconds, START_RTTS * path.rtt_s))):
                 for sent, look in lines:
                     points = thinned(sent.outstanding[sent.outstanding[:, 0] <= end_s])
@@ -80,20 +69,11 @@ def draw(one: Identification) -> str:
             plt.close(figure)
 
 
-def thinned(points: np.ndarray) -> np.ndarray:
-    """Return a curve with not too many points: the largest of each part of the time."""
-    if len(points) <= MOST_POINTS:
-        return points
-    return np.array([part[np.argmax(part[:, 1])] for part in np.array_split(points, MOST_POINTS)])
-
-
-def told(one: Identification) -> list[str]:
+def told(one: Shown) -> list[str]:
     """Return what tells the first two candidates apart, in sentences with numbers."""
-    if not one.shown:
-        return []
-    sending, path, simulated, result = one.shown
-    mine, names = episodes(sending, path), [simulated.candidates[i].label for i in result.order[:2]]
-    others = [episodes(nearest(one, i), path) for i in result.order[:2]]
+    path, first = one.path, one.nearest[:2]
+    mine, names = episodes(one.sending, path), [one.judge.candidates[i].label for i in one.judged.order[:2]]
+    others = [episodes(sent, path) for sent in first]
     found = []
     if len(mine.drops) >= FEWEST_EPISODES:
         values = ", ".join(f"{name} {drop_of(other)}" for name, other in zip(names, others, strict=True))
@@ -101,8 +81,7 @@ def told(one: Identification) -> list[str]:
     if len(mine.starts_s) > 1:
         values = ", ".join(f"{name} {gap_of(other)}" for name, other in zip(names, others, strict=True))
         found.append(f"Losses are {gap_of(mine)} apart ({values}).")
-    sent = (sending, *(nearest(one, i) for i in result.order[:2]))
-    levels = [float(np.median(each.outstanding[:, 1])) / path.bdp_bytes for each in sent]
+    levels = [float(np.median(each.outstanding[:, 1])) / path.bdp_bytes for each in (one.sending, *first)]
     values = ", ".join(f"{name} {level:.2f}" for name, level in zip(names, levels[1:], strict=True))
     found.append(f"Half of the time more than {levels[0]:.2f} bandwidth-delay products are outstanding ({values}).")
     return [escape(text) for text in found]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tonopah.identification.features import features
-from tonopah.identification.judging import SET, SPREAD
+from tonopah.identification.judging import SET, Standard
 from tonopah.identification.link import PathOf
 from tonopah.identification.sending import Sending
 from tonopah.identification.simulations import candidates_of, longest_s, simulate
@@ -60,7 +60,6 @@ def distances(sending: Sending, path: PathOf, grid: Sequence[Point], seed: int) 
     """Return how far the simulations of each point are from a trace."""
     given = [{"name": "cubic", "profile": "linux", "beta": beta, "c": c, "hystart": hystart} for beta, c, hystart in grid]
     made = simulate(path, candidates_of(given), sending.seconds, seed, repeats=REPEATS)
-    centre, scale = made.rows.mean(axis=0), made.rows.std(axis=0) + SPREAD
-    row = (features(sending, path) - centre) / scale
-    away = np.abs((made.rows - centre) / scale - row).mean(axis=1)
+    standard = Standard(made.rows)
+    away = np.abs(standard(made.rows) - standard(features(sending, path))).mean(axis=1)
     return {point: float(away[made.owner == number].mean()) for number, point in enumerate(grid)}

@@ -13,13 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tonopah.errors import InputError
-from tonopah.scenario.files import read_file
-from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket, packets, survey
-from tonopah.validate.trace.comparison import MAX_BYTES, MAX_FILE_BYTES, MAX_SECONDS, NO_MARKS
-from tonopah.validate.trace.connection import WRAP, Acknowledged, Observed, ends, observe, unwrapped
-from tonopah.validate.trace.diagnosis import Marks, marks, taken_at, without_copies
-from tonopah.validate.trace.opening import parts
-from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog
+from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket
+from tonopah.validate.trace.comparison import NO_MARKS, read_connection
+from tonopah.validate.trace.connection import WRAP, Acknowledged, Observed, ends, unwrapped
+from tonopah.validate.trace.diagnosis import Marks, marks, taken_at
 
 Curve = NDArray[np.float64]
 HEADERS = 52
@@ -78,26 +75,18 @@ def curve(times_s: ArrayLike, values: ArrayLike) -> Curve:
 
 def read(path: Path, number: int, seconds: float) -> Seen:
     """Return connection `number` of a capture or a qlog. Raises InputError."""
-    source, until = str(path), min(seconds, MAX_SECONDS)
-    if next(parts(path, lambda _: None), b"")[:1] == RECORD_SEPARATOR:
-        if number:
-            raise InputError("--connection", f"{number}: a qlog has one connection", "0", source)
-        seen = observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES)
-        return Seen(of_observed(seen), seen.name, 1, "sender")
-    capture = survey(path)
-    if not 0 <= number < len(capture.connections):
-        raise InputError("--connection", f"{number} is not there", f"0 to {len(capture.connections) - 1}", source)
-    found, _ = without_copies(packets(capture, number, round(until * 1e9), MAX_BYTES))
-    place, why = taken_at(found, source)
-    seen = observe(found, source, until, MAX_BYTES)
-    if not seen.sender.segments:
+    one, source = read_connection(path, number, seconds), str(path)
+    if not one.capture:
+        return Seen(of_observed(one.seen), one.seen.name, 1, "sender")
+    if not one.seen.sender.segments:
         raise InputError("", f"connection {number} has no data", None, source)
-    handshake_s = seen.sender.handshake_ns / 1e9 or None
-    more = (handshake_s, marks(found, source))
+    (place, why), marked = taken_at(one.packets, source), marks(one.packets, source)
     if place == "receiver":
-        return Seen(at_receiver(found, source), seen.name, len(capture.connections), place, (), None, more[1])
+        return Seen(at_receiver(one.packets, source), one.seen.name, one.connections, place, marks=marked)
     notes = () if place in (None, "sender") else (f"{why}: the curves are those that a sender there would have",)
-    return Seen(of_observed(seen), seen.name, len(capture.connections), "between" if notes else "sender", notes, *more)
+    handshake_s = one.seen.sender.handshake_ns / 1e9 or None
+    side = "between" if notes else "sender"
+    return Seen(of_observed(one.seen), one.seen.name, one.connections, side, notes, handshake_s, marked)
 
 
 def of_observed(seen: Observed) -> Sending:
@@ -105,14 +94,10 @@ def of_observed(seen: Observed) -> Sending:
     sender = seen.sender
     first_ns = next((t_ns for t_ns, size in sender.outstanding if size > 0), seen.start_ns)
 
-    def since(points: Sequence[tuple[int, int]], unit: float = 1.0) -> Curve:
-        found = np.array(points, dtype=float).reshape(-1, 2)
-        return curve((found[:, 0] - first_ns) / 1e9, found[:, 1] * unit)
-
     again = (np.array(sender.retransmitted_ns, dtype=float) - first_ns) / 1e9
-    outstanding = since(sender.outstanding)
-    seconds = float(outstanding[-1, 0])
-    return Sending(outstanding, since(sender.delivered), since(sender.rtt, 1e-9), again, sender.mss_bytes, seconds)
+    outstanding, delivered = points(sender.outstanding, first_ns), points(sender.delivered, first_ns)
+    rtt = points(sender.rtt, first_ns, 1e-9)
+    return Sending(outstanding, delivered, rtt, again, sender.mss_bytes, float(outstanding[-1, 0]))
 
 
 def at_receiver(found: Sequence[CapturedPacket], source: str) -> Sending:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from tonopah._core import run_many
-from tonopah.breaking.runs import Algorithm, read_algorithm
 from tonopah.execution.options import Limits, cores
 from tonopah.execution.processes import Job
 from tonopah.execution.processes import run_many as run_apart
 from tonopah.identification.features import features
 from tonopah.identification.link import PathOf
 from tonopah.identification.sending import HEADERS, Sending, curve
+from tonopah.judge.subjects import Algorithm, read_algorithm
+from tonopah.scenario.worlds import dumbbell
 
 LINUX = (
     "reno", "cubic", "bic", "bbr", "cdg", "westwood", "highspeed", "hybla", "htcp", "vegas", "nv", "veno", "scalable", "lp",
@@ -113,13 +114,10 @@ def world(path: PathOf, cc: Any, seconds: float, draw: random.Random, beside: bo
         flows.append({"from": "left1", "to": "right1", "cc": cubic, "start": f"{starts[1]:.6f}s", "start_jitter": "0s"})
     longer = seconds + 2 * rtt + (starts[0] if beside else 0.0) + 0.1
     access = {"rate": f"{min(ACCESS * rate, 1e12):.9g}bps", "delay": "0s"}
-    return {
-        "duration": f"{longer:.6f}s",
-        "network": {"kind": "dumbbell", "pairs": len(flows), "flows": 0, "access": access, "bottleneck": bottleneck},
-        "tcp": {"profile": "linux", "mss": f"{path.mss_bytes}B", "recv_buffer": "256MB"},
-        "flow": flows,
-        "record": {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"},
-    }  # fmt: skip
+    tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", "recv_buffer": "256MB"}
+    record = {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"}
+    ends = {"pairs": len(flows), "flows": 0, "access": access}
+    return dumbbell(f"{longer:.6f}s", bottleneck, tcp, **ends, flow=flows, record=record)
 
 
 def simulate(

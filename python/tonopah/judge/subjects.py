@@ -3,13 +3,14 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
-from tonopah.cc.references import is_code, name_in
+from tonopah.cc.description import Provenance
+from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError
 from tonopah.judge.definitions import Point
 from tonopah.runs.simulation import algorithms
@@ -95,6 +96,46 @@ def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subj
 def standard() -> Subject:
     """Return CUBIC as RFC 9438 has it."""
     return make_subject({"name": "cubic", "profile": "rfc"})
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm as the engine takes it."""
+
+    subject: Subject
+    cc: Any
+    origins: Mapping[str, Provenance] = field(default_factory=dict)
+
+    @property
+    def is_code(self) -> bool:
+        """Tell whether it is no algorithm of the engine."""
+        return bool(self.origins)
+
+
+def read_algorithm(text: Any, option: str, folder: str | Path = ".") -> Algorithm:
+    """Return an algorithm by what a command line or a scenario names. Raises InputError."""
+    subject = read_subject(text, option, folder) if isinstance(text, str) else make_subject(text, option, folder)
+    if is_code(subject.cc):
+        # Named from the folder of its file, it has one name and one digest wherever it is called from.
+        given, folder = from_its_folder(subject.cc, Path(folder))
+        subject = make_subject(given, option, folder)
+    bound = bind({"tcp": {"cc": subject.cc}}, folder)
+    if homeless := [name for name, origin in bound.origins.items() if not origin.reference]:
+        raise InputError(option, f"{homeless[0]} is a class of this program, which no other process has", "write it into a file")
+    return Algorithm(subject, json.loads(bound.text)["tcp"]["cc"], bound.origins)
+
+
+def from_its_folder(cc: Any, folder: Path) -> tuple[Any, Path]:
+    """Return what names an algorithm in a file, without the way to it, and the folder of the file; others as they are."""
+    key, named = name_in(cc)
+    if not isinstance(named, str):
+        return cc, folder
+    file, colon, name = named.rpartition(":") if not is_library(named) else (named, "", "")
+    path = folder / file
+    if not path.is_file():
+        return cc, folder
+    short = f"{path.name}{colon}{name}"
+    return ({**cc, key: short} if isinstance(cc, Mapping) else short), path.parent
 
 
 class Casting(Protocol):

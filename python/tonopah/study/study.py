@@ -216,8 +216,9 @@ class Study(StudyResults):
 
     def ask_sources(self) -> None:
         """Take the columns of sources as they are where the plan is made: what was opened to be read has them as stored."""
-        for part, again in zip(self.spec.parts, parse_spec(self.document).parts, strict=True):
-            part.derived = again.derived
+        derived = {part.id: part.derived for part in parse_spec(self.document).parts}
+        for part in self.spec.parts:
+            part.derived = derived.get(part.id, part.derived)
 
     @property
     def manifest(self) -> Manifest:

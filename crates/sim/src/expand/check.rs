@@ -7,8 +7,9 @@ use super::check_app::{
     check_incast, check_page, check_request_response, check_rtc, check_transfer, check_video, check_voice,
 };
 use super::check_effects::check_effects;
-use super::check_queue::{check_framing, check_queue};
+use super::check_queue::check_queue;
 use super::check_service::{check_changes, check_service};
+use super::place::check_framing;
 use crate::scenario::{
     AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, ScenarioError,
     TransportDef, join,

@@ -2,7 +2,7 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::check_queue::{Place, check_framing};
+use super::place::{Place, check_framing};
 use crate::scenario::{AutorateDef, HtbClassDef, HtbDef, Overhead, RateChangeAt, ScenarioError, join};
 
 /// Classes of one queue, at most, and levels of them (TC_HTB_MAXDEPTH).

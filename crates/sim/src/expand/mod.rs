@@ -27,6 +27,7 @@ mod infrastructure;
 mod limits;
 mod mobility;
 mod phase;
+mod place;
 mod placement;
 mod presets;
 mod simple;

@@ -175,7 +175,7 @@ impl Htb {
         let found = leaves().find(|(_, leaf)| leaf.conditions.hold(ctx, &arrival)).or(leaves().next_back());
         let (index, _) = found.expect("the scenario's check asks for a class");
         let leaf = self.classes[index].leaf.as_mut().expect("it was found among leaves");
-        let result = leaf.act(ctx, |queue, ctx| queue.enqueue(ctx, arrival));
+        let result = leaf.counts.of_act(&mut leaf.queue, ctx, |queue, ctx| queue.enqueue(ctx, arrival));
         leaf.counts.drops += u64::from(result.is_err());
         result
     }
@@ -190,7 +190,7 @@ impl Htb {
         self.settle(now);
         while let Some((index, level)) = self.next_leaf() {
             let leaf = self.classes[index].leaf.as_mut().expect("turns end at leaves");
-            let answer = leaf.act(ctx, Qdisc::dequeue);
+            let answer = leaf.counts.of_act(&mut leaf.queue, ctx, Qdisc::dequeue);
             match answer {
                 Dequeued::Ready(next) => {
                     leaf.counts.on_departure(next.size, ctx.sojourn(&next));
@@ -302,18 +302,6 @@ impl Htb {
     pub(super) fn bytes(&self) -> Bytes {
         let leaves = self.classes.iter().filter_map(|class| class.leaf.as_ref());
         leaves.fold(Bytes::ZERO, |sum, leaf| sum + leaf.queue.bytes())
-    }
-}
-
-impl Leaf {
-    /// Lets the queue act, and counts what it drops and marks.
-    fn act<T>(&mut self, ctx: &mut QueueContext<'_>, action: impl FnOnce(&mut Qdisc, &mut QueueContext<'_>) -> T) -> T {
-        let before = ctx.drops_and_marks();
-        let result = action(&mut self.queue, ctx);
-        let after = ctx.drops_and_marks();
-        self.counts.drops += after[0] - before[0];
-        self.counts.marks += after[1] - before[1];
-        result
     }
 }
 

@@ -30,18 +30,6 @@ struct Band {
     counts: ClassCounts,
 }
 
-impl Band {
-    /// Lets the queue act, and counts what it drops and marks.
-    fn act<T>(&mut self, ctx: &mut QueueContext<'_>, action: impl FnOnce(&mut Qdisc, &mut QueueContext<'_>) -> T) -> T {
-        let before = ctx.drops_and_marks();
-        let result = action(&mut self.queue, ctx);
-        let after = ctx.drops_and_marks();
-        self.counts.drops += after[0] - before[0];
-        self.counts.marks += after[1] - before[1];
-        result
-    }
-}
-
 impl Priority {
     /// Empty bands. Each draws from a stream of its own.
     pub(super) fn new(def: &PriorityDef, rate: Rate, delay: Span, mut rng: Rng) -> Priority {
@@ -64,7 +52,7 @@ impl Priority {
         };
         let last = self.bands.len() - 1;
         let band = &mut self.bands[usize::from(band).min(last)];
-        let result = band.act(ctx, |queue, ctx| queue.enqueue(ctx, arrival));
+        let result = band.counts.of_act(&mut band.queue, ctx, |queue, ctx| queue.enqueue(ctx, arrival));
         band.counts.drops += u64::from(result.is_err());
         result
     }
@@ -84,7 +72,7 @@ impl Priority {
 
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
-        let (answer, band) = self.first(|band| band.act(ctx, Qdisc::dequeue));
+        let (answer, band) = self.first(|band| band.counts.of_act(&mut band.queue, ctx, Qdisc::dequeue));
         if let Dequeued::Ready(next) = &answer {
             self.bands[band].counts.on_departure(next.size, ctx.sojourn(next));
         }
@@ -92,7 +80,7 @@ impl Priority {
     }
 
     pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
-        self.first(|band| band.act(ctx, Qdisc::peek)).0
+        self.first(|band| band.counts.of_act(&mut band.queue, ctx, Qdisc::peek)).0
     }
 
     /// Removes the packets for which `wanted` is true, band by band.

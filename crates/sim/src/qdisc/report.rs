@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcp::units::{Bytes, Span};
 
+use super::{Qdisc, QueueContext};
 use crate::ids::NodeId;
 use crate::metrics::Delays;
 
@@ -223,6 +224,21 @@ pub(super) struct ClassCounts {
 }
 
 impl ClassCounts {
+    /// Lets the queue of a class act, and counts what it drops and marks.
+    pub(super) fn of_act<T>(
+        &mut self,
+        queue: &mut Qdisc,
+        ctx: &mut QueueContext<'_>,
+        action: impl FnOnce(&mut Qdisc, &mut QueueContext<'_>) -> T,
+    ) -> T {
+        let before = ctx.drops_and_marks();
+        let result = action(queue, ctx);
+        let after = ctx.drops_and_marks();
+        self.drops += after[0] - before[0];
+        self.marks += after[1] - before[1];
+        result
+    }
+
     /// A packet leaves for the transmitter.
     pub(super) fn on_departure(&mut self, size: Bytes, waited: Span) {
         self.packets += 1;

@@ -7,7 +7,7 @@ of the same form, so that every number has one definition.
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
 from tonopah.scenario.files import read_file
-from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, packets, packets_of, survey
+from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, CapturedPacket, packets, packets_of, survey
 from tonopah.validate.trace.connection import Observed, observe
 from tonopah.validate.trace.diagnosis import HELD, Marks, held_by_window, marks, notes_of, taken_at, without_copies
 from tonopah.validate.trace.frames import PADDING, Frames
@@ -67,21 +67,45 @@ class Trace:
     notes: tuple[str, ...] = ()
 
 
-def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Trace:
+@dataclass(frozen=True)
+class Recording:
+    """A connection as its file has it."""
+
+    seen: Observed
+    packets: list[CapturedPacket] = field(default_factory=list)
+    """Those of a capture, without copies; a qlog has none."""
+    capture: Capture | None = None
+    copies: int = 0
+
+    @property
+    def connections(self) -> int:
+        """Connections of the file."""
+        return len(self.capture.connections) if self.capture else 1
+
+
+def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Recording:
     """Return connection `number` of a capture or qlog, in the order of their data. Raises InputError."""
     source, until = str(path), min(until_s, MAX_SECONDS)
     if next(parts(path, lambda _: None), b"")[:1] == RECORD_SEPARATOR:
         if number:
             raise InputError("--connection", f"{number}: a qlog has one connection", "0", source)
-        return Trace(observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES))
+        return Recording(observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES))
     capture = survey(path)
     if not 0 <= number < len(capture.connections):
         raise InputError("--connection", f"{number} is not there", f"0 to {len(capture.connections) - 1}", source)
     found, copies = without_copies(packets(capture, number, round(until * 1e9), MAX_BYTES))
-    seen = observe(found, source, until, MAX_BYTES)
-    place, why = taken_at(found, source)
-    notes = [*file_notes(capture, number, seen, copies), why, *notes_of(seen, found, source)]
-    return Trace(seen, len(capture.connections), place, marks(found, source), held_by_window(found, source), tuple(notes))
+    return Recording(observe(found, source, until, MAX_BYTES), found, capture, copies)
+
+
+def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Trace:
+    """Return a connection with what is to be said of it. Raises InputError."""
+    one, source = read_connection(path, number, until_s), str(path)
+    if not one.capture:
+        return Trace(one.seen)
+    place, why = taken_at(one.packets, source)
+    notes = [*file_notes(one.capture, number, one.seen, one.copies), why, *notes_of(one.seen, one.packets, source)]
+    held = held_by_window(one.packets, source)
+    return Trace(one.seen, one.connections, place, marks(one.packets, source), held, tuple(notes))
 
 
 def file_notes(capture: Capture, number: int, seen: Observed, copies: int) -> Iterator[str]:

@@ -93,10 +93,15 @@ def draw(compared: Mapping[str, Any]) -> str:
 
 def curve(axes: "Axes", points: np.ndarray, scale: float, look: Mapping[str, Any]) -> None:
     """Draw a curve; of very many points the largest of each part of the time."""
-    if len(points) > MOST_POINTS:
-        parts = np.array_split(points, MOST_POINTS)
-        points = np.array([part[np.argmax(part[:, 1])] for part in parts])
+    points = thinned(points)
     axes.plot(points[:, 0], points[:, 1] * scale, drawstyle="steps-post", **look)
+
+
+def thinned(points: np.ndarray) -> np.ndarray:
+    """Return a curve with not too many points: the largest of each part of the time."""
+    if len(points) <= MOST_POINTS:
+        return points
+    return np.array([part[np.argmax(part[:, 1])] for part in np.array_split(points, MOST_POINTS)])
 
 
 def mark(axes: "Axes", seen: Observed, height: float, look: Mapping[str, Any]) -> None:
