@@ -142,21 +142,21 @@ MANIFESTS = ["{", "{}", "[1]", "", "null", "1e999", "[" * 100_000, '{"name": 1}'
 
 @pytest.mark.parametrize("value", MANIFESTS)
 def test_a_damaged_entry_of_the_study_is_one_sentence_and_mended_by_its_next_start(finished, study, capsys, value):
-    edit(study, "UPDATE study SET value = ?", value)
+    edit(study, "UPDATE study SET value = ? WHERE key = 'study'", value)
     said = one_sentence(capsys, 1, "study", "report", study.folder)
     assert "what is stored about the study is damaged; run it again with --out" in said
     # Also one that somebody wrote with a digest.
     if value not in ("", "{", "null", "[" * 100_000):
-        edit(study, "UPDATE study SET digest = ?", checksum("study", value))
+        edit(study, "UPDATE study SET digest = ? WHERE key = 'study'", checksum("study", value))
         assert "that this version cannot read" in one_sentence(capsys, 2, "study", "report", study.folder)
     assert study.run(quiet=True) == 0
     assert tp.Study.open(study.folder).missing() == 0
 
 
 def test_one_changed_letter_of_the_stored_study_is_noticed(study, capsys):
-    assert edit(study, "UPDATE study SET value = replace(value, 'matter', 'differ')") == 1
+    assert edit(study, "UPDATE study SET value = replace(value, 'matter', 'differ') WHERE key = 'study'") == 1
     assert "what is stored about the study is damaged" in one_sentence(capsys, 1, "study", "report", study.folder)
-    edit(study, f"UPDATE study SET value = {NOT_UTF8}")
+    edit(study, f"UPDATE study SET value = {NOT_UTF8} WHERE key = 'study'")
     assert "what is stored about the study is damaged" in one_sentence(capsys, 1, "study", "report", study.folder)
 
 
@@ -190,7 +190,7 @@ def test_errors_of_an_archive_name_the_archive(study, tmp_path, capsys):
     facts = json.loads(files.pop("tonopah-study.json"))
     (tmp_path / "odd.sqlite").write_bytes(files["runs.sqlite"])
     with sqlite3.connect(tmp_path / "odd.sqlite") as database:
-        database.execute("UPDATE study SET value = 'x'")
+        database.execute("UPDATE study SET value = 'x' WHERE key = 'study'")
     database.close()
     content = files["runs.sqlite"] = (tmp_path / "odd.sqlite").read_bytes()
     facts["files"]["runs.sqlite"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}

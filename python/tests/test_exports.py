@@ -244,8 +244,9 @@ def test_summaries_are_tables_and_dataclasses(dumbbell):
     flow, link = result.flow(1), result.link(0)
     assert (flow.from_, flow.to, flow.goodput_bps) == ("left1", "right1", result.summary["flows"][1]["goodput_bps"])
     assert link.sent_packets == result.links["sent_packets"][0] > 0
-    # Each field has a value of the summary behind it, but for those of flows of workloads, which are not there.
-    of_workloads = {
+    # Each field has a value of the summary behind it, but for those of flows of workloads, or with an end, which are not there.
+    of_others = {
+        "unfinished_s",
         "workload",
         "serial",
         "size_bytes",
@@ -258,7 +259,7 @@ def test_summaries_are_tables_and_dataclasses(dumbbell):
     }
     for kind, entry in ((flow, result.summary["flows"][1]), (link, result.summary["links"][0])):
         absent = {name for name in vars(kind) if name.rstrip("_") not in entry}
-        assert {name.rstrip("_") for name in absent} <= of_workloads
+        assert {name.rstrip("_") for name in absent} <= of_others
         assert all(getattr(kind, name) is None for name in absent)
     with pytest.raises(tp.InputError, match="no flow 2"):
         result.flow(2)

@@ -19,7 +19,7 @@ def study(study_document, tmp_path):
     study_document["compare"]["cc"] = ["newreno", "my.py:Good", {"python": "my.py:Good", "factor": 3.0}]
     study_document["sweep"] = study_document["sweep"][:1]
     study_document["figure"] = study_document["figure"][:1]
-    study_document["replicates"] = 2
+    study_document |= {"replicates": 2, "vary": False}
     (tmp_path / "small.toml").write_text(to_toml(study_document))
     return tp.Study.load(tmp_path / "small.toml")
 

@@ -24,7 +24,7 @@ def results(tmp_path_factory):
     parts = [{"id": name, "title": f"Part {name}"} for name in ("a b", "a-b")]
     test = {"metric": "goodput_bps", "above": 1e6, "over": "network.flows"}
     claims = [{"id": "C1", "text": "More than nothing", "part": "a-b", "test": test}, STUDY["claim"][1]]
-    document = STUDY | {"part": parts, "replicates": 5, "claim": claims}
+    document = STUDY | {"part": parts, "replicates": 6, "claim": claims}
     (folder / "two.toml").write_text(toml(document))
     study = tp.Study.load(folder / "two.toml")
     study.run(quiet=True, out=folder / "results" / "two")
@@ -38,13 +38,13 @@ def test_verdicts_are_there_for_programs(results):
         "format", "study", "title", "question", "quick", "runs", "replicates", "command", "finished", "tonopah", "answer",
         "counts", "claims", "criteria", "published",
     }  # fmt: skip
-    assert (found["format"], found["study"], found["replicates"]) == (verdicts.FORMAT, "two", {"a b": 5, "a-b": 5})
+    assert (found["format"], found["study"], found["replicates"]) == (verdicts.FORMAT, "two", {"a b": 6, "a-b": 6})
     assert len(found["answer"]) >= 1 and sum(found["counts"].values()) == 2
     claim, untested = found["claims"]
     assert (claim["id"], claim["verdict"]) == ("C1", "supported") and untested["verdict"] == "not testable"
     reading = claim["tests"][0]["readings"][0]
     assert reading["effect"]["low"] < reading["effect"]["value"] < reading["effect"]["high"]
-    assert reading["effect"]["n"] == 5 and reading["p_for"] < 0.025
+    assert reading["effect"]["n"] == 6 and reading["p_for"] < 0.025
     page = (results / "report.html").read_text()
     assert all(sentence.replace("&", "&amp;")[:40] in page for sentence in found["answer"])
 

@@ -11,6 +11,7 @@ from tonopah.cli.arguments import WAIT, add_common
 from tonopah.errors import InputError
 from tonopah.spec.manifest import Manifest
 from tonopah.store.store import Store
+from tonopah.study import sources_of_runs
 from tonopah.study.study import Study
 
 
@@ -34,7 +35,8 @@ def merge_shards(arguments: argparse.Namespace) -> int:
                 raise InputError("", other, None, str(store.folder))
         into = stack.enter_context(Store(out, wait=arguments.wait))
         if into.recall("study") is None:
-            into.remember("study", shards[0].recall("study"))
+            for key in ("study", "machine", sources_of_runs.KEY):
+                into.remember(key, shards[0].recall(key))
         elif read_size(into) != sizes[0]:
             raise InputError("", other, None, str(out))
         for store in shards:

@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="source of an algorithm in a shared library, if it is not LIB.c beside it; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--flags", default="", metavar="TEXT", help='flags that such a source was compiled with, like "-DFAULT=4"'
+        "--flags", default="", metavar="TEXT", help="flags that such a source was compiled with: --flags=-DFAULT=4"
     )
 
 

@@ -32,6 +32,7 @@ from tonopah.spec.model import Drawn, Part, StudySpec
 from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.schema import Sweep, Variant
 from tonopah.store.store import Store
+from tonopah.study import sources_of_runs
 from tonopah.study.study import Study
 
 if TYPE_CHECKING:
@@ -263,6 +264,7 @@ class JudgedStudy(Study):
         algorithms = {name: {"digest": one.digest, "description": one.description} for name, one in self.plan.algorithms.items()}
         store.remember("evaluation", facts | asked | {"algorithms": algorithms})
         store.remember("machine", machine())
+        sources_of_runs.remember(store, self.plan.algorithms, Path())
 
     def counted(self) -> tuple[int, int]:
         """Return how many runs there are, and how many are not stored. Raises InputError where nothing is."""

@@ -291,7 +291,7 @@ METRICS = {
     "rto": Metric("Retransmission timeout", *MS, "Current RTO (RFC 6298)"),
     "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
     "energy": Metric("Energy consumed", "J", 1.0, "Energy consumed by a node's radio since the start of the run"),
-    "airtime": Metric("Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0)),
+    "airtime": Metric("Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0), kind="share"),
     "position_x": Metric("x", "m", 1.0, "Position of a node along x"),
     "position_y": Metric("y", "m", 1.0, "Position of a node along y"),
     "position_z": Metric("z", "m", 1.0, "Position of a node along z"),

@@ -34,7 +34,7 @@ TWO_MODES = "the replicates fall into two groups, for which no mean stands"
 HEAVY = "few replicates dominate the mean (a heavy tail), for which no interval holds"
 
 
-def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, bounds: Bounds = UNBOUNDED) -> Estimate:
     """Estimate the mean of two values or more by Student's t interval, mean ± t(1 - α/2, n - 1) · s / √n.
 
     For validation, where what is asked is known beforehand and runs are few; NIST/SEMATECH e-Handbook §1.3.5.2.
@@ -45,13 +45,15 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate
         Independent values; missing ones are excluded.
     confidence : float
         Coverage of the interval, 0 to 1.
+    bounds : pair of float
+        Bounds of the values, within which the interval stays.
 
     Returns
     -------
     Estimate
         In the unit of `values`; without bounds for one value, NaN for none, of no width where all agree.
     """
-    found = spread_of(finite(values))
+    found = spread_of(finite(values), bounds)
     if found.n > 1 and found.certain:
         return Estimate(found.value, found.value, found.value, found.n)
     return found.interval(confidence, fewest=2)

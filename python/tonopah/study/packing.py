@@ -1,8 +1,6 @@
 """What a pack holds beside its runs: who was judged by what command, sources of algorithms, a table from claims to commands."""
 
-import ast
 import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,18 +8,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tonopah.cc.binding import bind
-from tonopah.cc.references import is_library
 from tonopah.errors import InputError
 from tonopah.metrics import count_text
 from tonopah.store.pack import ARTIFACT, FACTS, SOURCES, Member, pack
 from tonopah.store.store import Store
+from tonopah.study import sources_of_runs
 from tonopah.study.study import Study
 
 RESULTS = {"study": "verdicts.json", "evaluate": "scoreboard.json", "compare": "compare.json", "coexist": "coexist.json"}
 """By kind: what a report says, for programs."""
 NO_SOURCES: Mapping[str, Path] = MappingProxyType({})
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 NOT_REPEATED = ("--out", "--store", "--markdown", "--json")
 """Options that a command of `artifact.md` does not have."""
 
@@ -44,12 +40,13 @@ class Contents:
 
 
 def contents(folder: Path, sources: Mapping[str, Path]) -> Contents:
-    """Return what belongs to the runs in a folder. Raises InputError where something is missing, or was edited since the runs.
+    """Return what belongs to the runs in a folder. Raises InputError where something is missing.
 
     `sources` names the C source of a library by the name of the library, where it does not lie beside it.
     """
     with Store(folder, create=False) as store:
         study, judged, machine = (store.recall(key) for key in ("study", "evaluation", "machine"))
+        known = store.recall(sources_of_runs.KEY) or {}
     facts = study or judged
     kind = "study" if study else (judged or {}).get("kind", "")
     if kind not in RESULTS:
@@ -61,11 +58,10 @@ def contents(folder: Path, sources: Mapping[str, Path]) -> Contents:
     except OSError:
         again = f"tonopah study report {folder}" if kind == "study" else f"the command without --store: {judged['command']}"
         raise InputError("", f"has no {RESULTS[kind]}", again, str(folder)) from None
-    home, found, text = Path(facts["home"]), {}, json.dumps({"kind": kind, **facts, "machine": machine})
-    for name, stored in facts.get("algorithms", {}).items():
-        check_unchanged(name, stored["digest"], home)
-        inside = inside_name(name)
-        found |= dict(sources_of(name, inside, home, sources))
+    found, text = {}, json.dumps({"kind": kind, **facts, "machine": machine})
+    for name in facts.get("algorithms", {}):
+        inside = sources_of_runs.inside_name(name)
+        found |= sources_of_runs.stored(name, known, sources)
         text, results = (
             text.replace(in_json(name), in_json(inside)),
             results.replace(in_json(name).encode(), in_json(inside).encode()),
@@ -76,13 +72,6 @@ def contents(folder: Path, sources: Mapping[str, Path]) -> Contents:
 def in_json(text: str) -> str:
     """Return a text as it stands inside one of JSON."""
     return json.dumps(text)[1:-1]
-
-
-def inside_name(name: str) -> str:
-    """Return the name by which an algorithm is known in a pack: its own, or without the folders if it is elsewhere."""
-    file, colon, rest = (name, "", "") if is_library(name) else name.rpartition(":")
-    path = Path(file)
-    return f"{path.name}{colon}{rest}" if path.is_absolute() or ".." in path.parts else name
 
 
 def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = NO_SOURCES, flags: str = "") -> list[Member]:
@@ -104,56 +93,6 @@ def pack_results(folder: Path, target: Path, sources: Mapping[str, Path] = NO_SO
         **{f"{SOURCES}{path}": source for path, source in sorted(found.sources.items())},
     }
     return pack(folder, target, str(facts.get("name") or facts.get("subject")), texts)
-
-
-def check_unchanged(name: str, digest: str, home: Path) -> None:
-    """Refuse an algorithm that is not the one whose runs are stored. Raises InputError."""
-    now = next(iter(bind({"tcp": {"cc": name}}, home).origins.values())).digest
-    if now != digest:
-        raise InputError("", "was edited since its runs were made", "give the command again, then pack", name)
-
-
-def sources_of(name: str, inside: str, home: Path, given: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that an algorithm consists of, by their paths in a pack, where it is called `inside`. Raises InputError."""
-    file = home / (name if is_library(name) else name.rpartition(":")[0])
-    if is_library(name):
-        file = given.get(Path(name).name, file.with_suffix(".c"))
-        if not file.is_file():
-            raise InputError("--source", f"{name}: there is no {file}", f"--source {Path(name).name}=FILE.c")
-    elif not file.is_file():
-        # A class of an installed package: its version is that of the package.
-        return
-    folder = Path(inside if is_library(inside) else inside.rpartition(":")[0]).parent
-    for path in with_neighbours(file):
-        # The source of a library is compiled to one of the same name.
-        own = Path(inside).with_suffix(".c").name if path == file and is_library(name) else path.relative_to(file.parent)
-        yield str(folder / own), path.read_bytes()
-
-
-def with_neighbours(file: Path) -> list[Path]:
-    """Return a source and the files beside it that it names, and so on."""
-    found, left = [], [file]
-    while left:
-        path = left.pop()
-        if path in found or not path.is_file():
-            continue
-        found.append(path)
-        text = path.read_text(encoding="utf-8")
-        names = INCLUDE.findall(text) if path.suffix in (".c", ".h") else imported(text)
-        left += [file.parent / name for name in names]
-    return sorted(found)
-
-
-def imported(text: str) -> list[str]:
-    """Return the files that modules beside a source would have."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    paths = [name.replace(".", "/") for name in names]
-    return [place for path in paths for place in (f"{path}.py", f"{path}/__init__.py")]
 
 
 def artifact(one: Contents) -> str:

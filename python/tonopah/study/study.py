@@ -21,7 +21,7 @@ from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.spec.source import is_sourced, keeping
 from tonopah.store.store import Store
-from tonopah.study import looks
+from tonopah.study import looks, sources_of_runs
 from tonopah.study.results import StudyResults
 
 
@@ -346,6 +346,7 @@ class Study(StudyResults):
         """Store the manifest with the results, and at how many sizes there was a report: each is a look at the data."""
         store.remember("study", self.manifest.to_json())
         store.remember("machine", machine())
+        sources_of_runs.remember(store, self.plan.algorithms, self.home)
         if self.target is None:
             count = looks.remember(store, 0 if self.quick else max(part.replicates for part in self.spec.parts))
             for part in self.spec.parts:

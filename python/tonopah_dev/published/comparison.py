@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from tonopah.errors import RunFailedError
 from tonopah.scenario.document import to_json
-from tonopah.stats import Estimate, mean_of
+from tonopah.stats import Estimate, mean_interval
 from tonopah.terminal.grid import Grid
 from tonopah.validate.frame import CaseResult, Check, Comparison
 from tonopah_dev.published.case import PublishedCase
@@ -30,7 +30,7 @@ class PublishedResult(CaseResult[PublishedCase]):
     @property
     def estimate(self) -> Estimate:
         """Their mean with its 95 % interval, which stays within the bounds of the quantity."""
-        return mean_of(self.values, self.case.bounds).interval(0.95)
+        return mean_interval(self.values, bounds=self.case.bounds)
 
     @property
     def word(self) -> str:
