@@ -113,7 +113,7 @@ def test_a_verdict_that_hangs_on_an_assumption_is_shown(study, folder, capsys):
          "after": "contradicted"}
     ]  # fmt: skip
     reading = content["claims"][0]["worlds"][0]["readings"][0]
-    assert reading["before"]["value"] > 100 > reading["after"]["value"] > 0 and reading["before"]["n"] == 4
+    assert reading["before"]["value"] > 100 > reading["after"]["value"] > 0 and reading["before"]["n"] == 6
     assert content["assumptions"][0]["alternatives"][0]["set"] == {"": SHORT["set"]}
     page = (folder / "results" / "s-sensitivity" / "sensitivity.html").read_text()
     assert "hangs on it" in page and "Short." in page and "<script" not in page

@@ -306,7 +306,9 @@ def test_a_comparison_says_whether_a_difference_is_real(page):
     page.click("#is-it-real")
     page.until("document.querySelector('#compared')?.textContent.includes('95 %')")
     first = page.js("[...document.querySelector('#compared tbody tr').cells].map((c) => c.textContent)")
-    assert first[0].startswith("Goodput") and float(first[3]) < -4 and first[5] == "< 0.0001"
+    assert first[0].startswith("Goodput") and float(first[3]) < -4
+    # Rates of full links agree in all replicates: the least that an exact test of ten gives, 2 / 2^10.
+    assert first[5] == "0.002"
     page.click("#compare")
     page.until("document.querySelectorAll('.difference figure.series .uplot').length >= 3")
     # Side by side: each series once of either run, with one scale, on one time axis.
