@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tonopah.analysis.evidence import VERDICTS, Outcome
-from tonopah.metrics import count_text
+from tonopah.metrics import count_text, show
 from tonopah.spec.claim import Claim, Criterion, FigureName, NotTestable
 from tonopah.spec.model import StudySpec
 from tonopah.stats import CONFIDENCE, NOT_MEASURED, Estimate
@@ -259,6 +259,9 @@ def sentence_of(found: Verdict, alone: str) -> str:
     if found.verdict == "undecided" and alone != "undecided":
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
         sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
+    seen = decisive.decisive
+    if found.verdict in ("undecided", "no effect") and seen.shows is not None and math.isfinite(seen.shows):
+        sentence += f" With 80 % probability, {seen.effect.n} replicates show {show(seen.shows, 2)} {seen.unit}".rstrip() + " or more."
     if found.needed is not None:
         sentence += f" About {count_text(found.needed, 'replicate')} would decide."
     elif found.verdict == alone == "undecided" and not decisive.note and decisive.decisive.replicates_for:

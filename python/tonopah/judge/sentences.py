@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tonopah.analysis.sequential import confidence
+from tonopah.analysis.testing import smallest_effect
 from tonopah.judge.effects import Effect
 from tonopah.judge.findings import Finding
 from tonopah.judge.metrics import label
@@ -127,10 +128,15 @@ def rule_text(row: Row, cast: Cast) -> str:
     floor = f" and a difference of {show(one.least * label(one.metric).factor, 3)} {label(one.metric).unit}" if one.least else ""
     direction = {"less": "less is better", "more": "more is better", "equal": "a difference to either side is worse"}[one.better]
     enough = f" {count_text(shown.needed, 'replicate')} would narrow the interval to that."
+    least = smallest_effect(shown.quantity, shown.looks)
+    power = ""
+    if row.word in ("unclear", "no worse") or row.word.startswith("like"):
+        seen = "" if least is None else f"{math.exp(least):.2f} ×" if shown.kind == "log" else f"{show(least, 2)}"
+        power = f" So many replicates show {seen} or more with 80 % probability." if seen else ""
     p = "< 0.001" if shown.p < 0.001 else f"{shown.p:.3f}"
     sets = f" {sets_text(one)[:1].upper()}{sets_text(one)[1:]}." if sets_text(one) else ""
     against = cast.arm(shown.of) if shown.of in one.theirs else "the references"
     return (
         f"An effect counts from {margin}{floor} on, against {against}; "
-        f"{direction}. p {p}, n = {shown.estimate.n}.{sets}{enough if row.word == 'unclear' and shown.needed else ''}"
+        f"{direction}. p {p}, n = {shown.estimate.n}.{power}{sets}{enough if row.word == 'unclear' and shown.needed else ''}"
     )
