@@ -35,7 +35,12 @@ impl Algorithm {
         let described: Json = serde_json::from_str(&description).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let text = |value: &Json, key: &str| leak(value[key].as_str().unwrap_or_default());
         let name = text(&described, "name");
-        let class: &'static Class = Box::leak(Box::new(Class { name, class: class_, observed: Mutex::default() }));
+        let class: &'static Class = Box::leak(Box::new(Class {
+            name,
+            class: class_,
+            strict: described["strict"] == true,
+            observed: Mutex::default(),
+        }));
         let requirements = &described["requirements"];
         let params = described["params"].as_array().into_iter().flatten().map(|param| Param {
             name: text(param, "name"),

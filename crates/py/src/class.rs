@@ -18,6 +18,8 @@ use crate::signals;
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) class: Py<PyAny>,
+    /// Its objects keep the two rules of `cc::CongestionControl::is_strict`.
+    pub(crate) strict: bool,
     /// The names that its objects have observed; the engine requires `'static` names.
     pub(crate) observed: Mutex<BTreeMap<String, &'static str>>,
 }

@@ -18,7 +18,7 @@ use crate::native_signals as signals;
 use crate::signals::says_something;
 
 /// Version of the interface: kinds, signals, answers.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What is called: the kind of the event by its place in `KINDS`, state, signal, view, answers.
 type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f64);
@@ -197,6 +197,10 @@ impl CongestionControl for Native {
     fn on_timer(&mut self, view: &cc::View) {
         self.call(ON_TIMER, &[], view);
         self.class.check_timer(&self.answers, view.now);
+    }
+
+    fn is_strict(&self) -> bool {
+        self.class.strict
     }
 
     fn next_timer(&self) -> Option<Time> {

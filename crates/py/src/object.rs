@@ -222,6 +222,10 @@ impl CongestionControl for Object {
         self.class.check_timer(&self.answers, view.now);
     }
 
+    fn is_strict(&self) -> bool {
+        self.class.strict
+    }
+
     fn next_timer(&self) -> Option<Time> {
         self.answers.next_timer
     }

@@ -44,11 +44,13 @@ static void on_ack(struct reno *reno, const struct tonopah_ack *ack, const struc
     }
 }
 
-/* Halve (equation 4; to one segment at least if marks say so); after a time-out start again from the loss window. */
+/* Halve (equation 4; to one segment at least if marks say so), again at the loss of a retransmission (section 4.3); after a time-out
+ * start again from the loss window. */
 static void on_congestion(struct reno *reno, const struct tonopah_congestion *event, const struct tonopah_view *view)
 {
     double least = event->cause == TONOPAH_ECN ? 1 : 2;
-    double ssthresh = fmax(floor(event->flight_bytes * reno->beta), least * view->mss_bytes);
+    double base = event->again != 0 ? reno->ssthresh : event->flight_bytes;
+    double ssthresh = fmax(floor(base * reno->beta), least * view->mss_bytes);
     reno->counted = 0;
     if (event->cause != TONOPAH_TIMEOUT) {
         reno->cwnd = reno->ssthresh = ssthresh;
@@ -101,4 +103,5 @@ const struct tonopah_algorithm tonopah_algorithm = {
     .create = create,
     .destroy = free,
     .event = event,
+    .strict = 1,
 };

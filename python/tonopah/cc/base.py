@@ -43,6 +43,10 @@ class CongestionControl:
     """The ECN mode that it requires, if any: `classic`, `dctcp`, `accecn` or `l4s`."""
     timestamps: ClassVar[bool] = False
     """Whether it requires timestamps, for `ack.one_way_s`."""
+    strict: ClassVar[bool] = False
+    """Whether the sender keeps two rules that Linux does not: the loss of a retransmission, which RACK finds, is a congestion of
+    its own with `event.again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until its
+    retransmission timer expires (RFC 3168 section 6.1.2)."""
 
     does_nothing: ClassVar[tuple[str, ...]] = (
         "on_recovery_end", "on_sent", "on_lost", "on_idle", "on_timer", "next_timer", "pacing_rate", "observe",
@@ -81,7 +85,7 @@ class CongestionControl:
         """Set the window at the start of an episode of congestion.
 
         After a timeout (`event.cause == "timeout"`) cwnd is usually `event.loss_window_bytes`; if `event.first` is
-        false, the episode has set ssthresh before.
+        false, the episode has set ssthresh before, and lowers it once more only if `event.again`.
 
         Parameters
         ----------

@@ -190,6 +190,7 @@ def describe_class(cls: type, name: str) -> dict[str, Any]:
             "ecn": ecn,
             "timestamps": bool(getattr(cls, "timestamps", False)),
         },
+        "strict": bool(getattr(cls, "strict", False)),
         "params": describe_parameters(cls),
         "profiles": [{"name": "default", "set": {}, "recovery": None}],
     }

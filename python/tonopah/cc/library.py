@@ -57,8 +57,8 @@ class Setup(ctypes.Structure):
     )
 
 
-class Descriptor(ctypes.Structure):
-    """`struct tonopah_algorithm`."""
+class Descriptor2(ctypes.Structure):
+    """`struct tonopah_algorithm` of version 2 of the interface."""
 
     _fields_ = (
         ("abi", ctypes.c_uint32),
@@ -74,6 +74,17 @@ class Descriptor(ctypes.Structure):
         ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("event", ctypes.c_void_p),
     )
+    strict = 0
+
+
+class Descriptor(Descriptor2):
+    """`struct tonopah_algorithm`."""
+
+    _fields_ = (("strict", ctypes.c_uint32),)
+
+
+DESCRIPTORS = {2: Descriptor2, NATIVE_VERSION: Descriptor}
+"""By version of the interface: a signal only grows at its end, so that a library of the version before reads what it knows."""
 
 
 class Library:
@@ -90,10 +101,10 @@ class Library:
             abi = ctypes.c_uint32.in_dll(self.library, SYMBOL).value
         except ValueError:
             raise InputError("", f"{file.name} has no symbol {SYMBOL}", hint) from None
-        if abi != NATIVE_VERSION:
+        if abi not in DESCRIPTORS:
             text = f"{file.name} has version {abi} of the interface, the engine has {NATIVE_VERSION}"
             raise InputError("", text, "compile it with the tonopah.h of this version")
-        self.made = Descriptor.in_dll(self.library, SYMBOL)
+        self.made = DESCRIPTORS[abi].in_dll(self.library, SYMBOL)
         for name in ("create", "destroy", "event"):
             if not getattr(self.made, name):
                 raise InputError("", f"{file.name}: {SYMBOL}.{name} is NULL", "a function")
@@ -134,6 +145,7 @@ class Library:
             "title": text(made.title) or self.file.name,
             "reference": text(made.reference) or "a shared library",
             "requirements": {"owns_window": bool(made.owns_window), "ecn": ecn, "timestamps": bool(made.timestamps)},
+            "strict": bool(made.strict),
             "params": self.parameters,
             "profiles": [{"name": "default", "set": {}, "recovery": None}],
         }

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TONOPAH_ABI 2
+#define TONOPAH_ABI 3
 
 /* Kinds of events. */
 enum {
@@ -178,7 +178,7 @@ struct tonopah_congestion {
     double state_before;
     /* FlightSize without the segments of limited transmit (RFC 5681 section 3.2 step 2). */
     double flight_bytes;
-    /* First reduction of this episode; otherwise ssthresh must not change. */
+    /* First reduction of this episode; otherwise ssthresh must not change, unless again. */
     double first;
     /* Loss window after a time-out: one segment, plus the data still in the network. */
     double loss_window_bytes;
@@ -186,6 +186,8 @@ struct tonopah_congestion {
     double head_sent_at_s;
     /* Number of its transmissions; 0 if nothing is outstanding. */
     double head_transmissions;
+    /* A retransmission was lost: ssthresh is to come down once more (RFC 5681 section 4.3); for a strict algorithm alone. */
+    double again;
 };
 
 /* A segment is sent. */
@@ -255,6 +257,11 @@ struct tonopah_algorithm {
      * `kind`, `view` the sender's variables; NULL where there is none. Pointers are valid during the call only. */
     void (*event)(int32_t kind, void *state, const void *signal, const struct tonopah_view *view,
                   struct tonopah_answers *answers);
+
+    /* Since version 3. 1: the sender keeps two rules that Linux does not: the loss of a retransmission, which RACK finds, is an
+     * on_congestion of its own with `again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until
+     * its retransmission timer expires (RFC 3168 section 6.1.2). */
+    uint32_t strict;
 };
 
 extern const struct tonopah_algorithm tonopah_algorithm;

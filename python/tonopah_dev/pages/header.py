@@ -69,6 +69,11 @@ struct tonopah_algorithm {
      * `kind`, `view` the sender's variables; NULL where there is none. Pointers are valid during the call only. */
     void (*event)(int32_t kind, void *state, const void *signal, const struct tonopah_view *view,
                   struct tonopah_answers *answers);
+
+    /* Since version 3. 1: the sender keeps two rules that Linux does not: the loss of a retransmission, which RACK finds, is an
+     * on_congestion of its own with `again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until
+     * its retransmission timer expires (RFC 3168 section 6.1.2). */
+    uint32_t strict;
 };
 
 extern const struct tonopah_algorithm tonopah_algorithm;
