@@ -75,6 +75,12 @@ static void on_idle(struct reno *reno, const double *idle_s, const struct tonopa
         reno->cwnd = fmin(reno->cwnd, reno->initial_window);
 }
 
+/* What a run may record. */
+static void observe(const void *state, double *values)
+{
+    values[0] = ((const struct reno *)state)->counted;
+}
+
 static void event(int32_t kind, void *state, const void *signal, const struct tonopah_view *view, struct tonopah_answers *answers)
 {
     struct reno *reno = state;
@@ -92,6 +98,10 @@ static const struct tonopah_parameter parameters[] = {
     { .name = "beta", .standard = 0.5, .min = 0.1, .max = 0.9, .doc = "what remains of the window after a loss" },
 };
 
+static const struct tonopah_internal internals[] = {
+    { .name = "counted_bytes", .doc = "acknowledged since the window last grew" },
+};
+
 const struct tonopah_algorithm tonopah_algorithm = {
     .abi = TONOPAH_ABI,
     .wanted = TONOPAH_WANTS(TONOPAH_ON_ACK) | TONOPAH_WANTS(TONOPAH_ON_CONGESTION) | TONOPAH_WANTS(TONOPAH_ON_UNDO)
@@ -104,4 +114,7 @@ const struct tonopah_algorithm tonopah_algorithm = {
     .destroy = free,
     .event = event,
     .strict = 1,
+    .internals = internals,
+    .internal_count = 1,
+    .observe = observe,
 };

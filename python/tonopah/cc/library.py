@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
-from tonopah.cc.description import ECN_MODES, LoadedAlgorithm, Maker, Provenance
+from tonopah.cc.description import (
+    ECN_MODES,
+    MOST_INTERNALS,
+    LoadedAlgorithm,
+    Maker,
+    Provenance,
+    is_variable,
+    unit_of,
+)
 from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
 from tonopah.digest import digest
@@ -41,6 +49,12 @@ class LibraryParameter(ctypes.Structure):
         ("unit", ctypes.c_char_p),
         ("doc", ctypes.c_char_p),
     )
+
+
+class LibraryInternal(ctypes.Structure):
+    """`struct tonopah_internal`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("doc", ctypes.c_char_p))
 
 
 class Setup(ctypes.Structure):
@@ -74,13 +88,20 @@ class Descriptor2(ctypes.Structure):
         ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("event", ctypes.c_void_p),
     )
-    strict = 0
+    strict, internal_count, state_count, observe = 0, 0, 0, None
 
 
 class Descriptor(Descriptor2):
     """`struct tonopah_algorithm`."""
 
-    _fields_ = (("strict", ctypes.c_uint32),)
+    _fields_ = (
+        ("strict", ctypes.c_uint32),
+        ("internals", ctypes.POINTER(LibraryInternal)),
+        ("internal_count", ctypes.c_uint64),
+        ("states", ctypes.POINTER(ctypes.c_char_p)),
+        ("state_count", ctypes.c_uint64),
+        ("observe", ctypes.c_void_p),
+    )
 
 
 DESCRIPTORS = {2: Descriptor2, NATIVE_VERSION: Descriptor}
@@ -110,10 +131,27 @@ class Library:
                 raise InputError("", f"{file.name}: {SYMBOL}.{name} is NULL", "a function")
         if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
             raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
+        self.internals, self.states = self.read_internals()
         self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
         names = [about["name"] for about in self.parameters]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError("", f"{file.name}: two parameters are called {twice!r}", "a name for each")
+
+    def read_internals(self) -> tuple[list[dict[str, str]], list[str]]:
+        """Return the variables that it shows, and the words of `state`."""
+        made, where = self.made, f"{self.file.name}: {SYMBOL}"
+        for name in ("internal", "state"):
+            count = getattr(made, f"{name}_count")
+            if count > MOST_INTERNALS or (count and not getattr(made, f"{name}s")):
+                raise InputError("", f"{where}.{name}_count = {count}", f"0 to {MOST_INTERNALS}, and an array")
+        if bool(made.internal_count) != bool(made.observe):
+            raise InputError("", f"{where}: internals and observe need each other", "both, or neither")
+        internals = [(text(made.internals[i].name), text(made.internals[i].doc)) for i in range(made.internal_count)]
+        states = [text(made.states[i]) for i in range(made.state_count)]
+        wrong = next((name for name in (*(name for name, _ in internals), *states) if not is_variable(name)), None)
+        if wrong is not None:
+            raise InputError("", f"{where}: {wrong!r} is no name of a variable or state", "an identifier of up to 40 letters")
+        return [{"name": name, "unit": unit_of(name), "doc": doc} for name, doc in internals], states
 
     @property
     def parameter_count(self) -> int:
@@ -147,6 +185,8 @@ class Library:
             "requirements": {"owns_window": bool(made.owns_window), "ecn": ecn, "timestamps": bool(made.timestamps)},
             "strict": bool(made.strict),
             "params": self.parameters,
+            "internals": self.internals,
+            "states": self.states,
             "profiles": [{"name": "default", "set": {}, "recovery": None}],
         }
 
@@ -163,7 +203,7 @@ class State:
             ABSENT if value is None else float(value) for value in (getattr(setup, field[0]) for field in Setup._fields_[:-1])
         ]
         values = (ctypes.c_double * max(1, len(parameters)))(*(parameters[about["name"]] for about in library.parameters))
-        self.made = library.made
+        self.made, self.shown = library.made, library.internals
         self.address = self.made.create(ctypes.byref(Setup(*facts, setup.seed)), values)
         if not self.address:
             raise RuntimeError("create gave NULL")
@@ -172,6 +212,11 @@ class State:
     def native_entry(self) -> tuple[int, int, int]:
         """What the engine calls: the function, the events that it wants, and the address of its state."""
         return self.made.event, self.made.wanted, self.address
+
+    @property
+    def native_internals(self) -> tuple[int, list[tuple[str, int]], list[float]]:
+        """What shows its variables: the function, their names and places; a state is its number there already."""
+        return self.made.observe or 0, [(shown["name"], i) for i, shown in enumerate(self.shown)], []
 
     def __del__(self) -> None:
         if getattr(self, "address", None):

@@ -8,6 +8,7 @@ class Reno(CongestionControl):
 
     reference = "RFC 5681"
     strict = True
+    observed = ("counted_bytes",)
     parameters = {  # noqa: RUF012
         "beta": {"min": 0.1, "max": 0.9, "doc": "what remains of the window after a loss", "source": "RFC 5681 eq. 4"},
     }
