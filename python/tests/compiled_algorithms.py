@@ -19,6 +19,7 @@ class Everything(tp.CongestionControl):
     """Uses every signal and every answer: what it reads moves the window."""
 
     GAIN = 1.25
+    strict = True
 
     def __init__(self, setup, *, factor=0.7, gentle=True):
         super().__init__(setup)
@@ -64,7 +65,7 @@ class Everything(tp.CongestionControl):
 
     def on_congestion(self, event, view):
         """Come down by the cause."""
-        self.seen += event.flight_bytes % 3 + event.head_transmissions
+        self.seen += event.flight_bytes % 3 + event.head_transmissions + 8 * event.again
         if event.head_sent_at_s is not None:
             self.seen += event.head_sent_at_s
         least = 2 * view.mss_bytes

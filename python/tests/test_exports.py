@@ -6,6 +6,7 @@ import struct
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +158,16 @@ def read_qlog(path: Path) -> list[dict[str, Any]]:
 
 
 DATA = {
-    "quic:packet_sent": {"header", "frames", "raw"},
-    "quic:packet_received": {"header", "frames", "raw"},
-    "quic:packet_lost": {"header"},
-    "quic:recovery_metrics_updated": {"congestion_window", "ssthresh", "bytes_in_flight", "smoothed_rtt"},
-}
+    "transport:packet_sent": {"header", "frames", "raw"},
+    "transport:packet_received": {"header", "frames", "raw"},
+    "recovery:packet_lost": {"header"},
+    "recovery:metrics_updated": {
+        "congestion_window", "ssthresh", "bytes_in_flight", "packets_in_flight", "smoothed_rtt", "latest_rtt", "rtt_variance",
+        "min_rtt", "pto_count", "pacing_rate", "delivery_rate",
+    },
+    "recovery:congestion_state_updated": {"old", "new"},
+    "recovery:parameters_set": {"reordering_threshold", "tonopah_cc", "tonopah_cc_profile", "tonopah_initial_window"},
+}  # fmt: skip
 """Fields of the drafts that may stand in each event."""
 
 
@@ -170,25 +176,44 @@ def test_qlog_has_the_form_of_the_drafts_and_our_counts(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x-0.sqlog", "x-1.sqlog"]
     for flow in result.summary["flows"]:
         head, *events = read_qlog(tmp_path / f"x-{flow['flow']}.sqlog")
+        assert list(head)[:2] == ["qlog_version", "qlog_format"] and head["qlog_version"] == "0.3"
         assert head["file_schema"] == "urn:ietf:params:qlog:file:sequential"
         assert head["serialization_format"] == "application/qlog+json-seq"
         assert set(head["trace"]) == {"title", "vantage_point", "event_schemas", "common_fields"}
         assert [event["time"] for event in events] == sorted(event["time"] for event in events)
         for event in events:
             assert set(event) == {"time", "name", "data"} and set(event["data"]) <= DATA[event["name"]]
-        data = [event for event in events if event["name"] == "quic:packet_sent" and event["data"]["frames"]]
-        numbers = [event["data"]["header"]["packet_number"] for event in events if event["name"] == "quic:packet_sent"]
+        data = [event for event in events if event["name"] == "transport:packet_sent" and event["data"]["frames"]]
+        numbers = [event["data"]["header"]["packet_number"] for event in events if event["name"] == "transport:packet_sent"]
         assert numbers == list(range(len(numbers)))
         assert len(data) == flow["sent_packets"]
         offsets = Counter(event["data"]["frames"][0]["offset"] for event in data)
         assert sum(offsets.values()) - len(offsets) == flow["retransmitted_packets"] > 0
         got = [
-            n for event in events if event["name"] == "quic:packet_received" for f in event["data"]["frames"] for n in spread(f)
+            n
+            for event in events
+            if event["name"] == "transport:packet_received"
+            for f in event["data"]["frames"]
+            for n in spread(f)
         ]
         # Every packet is acknowledged once at most, and none that was not sent.
         assert len(got) == len(set(got)) and set(got) <= set(numbers)
-        first = next(event["data"] for event in events if event["name"] == "quic:recovery_metrics_updated")
+        first = next(event["data"] for event in events if event["name"] == "recovery:metrics_updated")
         assert first["congestion_window"] == 10 * 1448
+        assert events[0]["name"] == "recovery:parameters_set" and events[0]["data"]["tonopah_cc"] == flow["cc"]
+        states = [event["data"] for event in events if event["name"] == "recovery:congestion_state_updated"]
+        assert states[0] == {"new": "slow_start"} and {"recovery"} < {state["new"] for state in states}
+        assert all(before["new"] == after["old"] for before, after in pairwise(states))
+
+
+def test_qlog_has_the_names_of_the_draft_if_asked(tmp_path, dumbbell):
+    (tmp_path / "d.toml").write_text(to_toml(dumbbell))
+    words = ["run", str(tmp_path / "d.toml"), "--qlog-names", "quic"]
+    assert main.main([*words, "--json", "--qlog", str(tmp_path / "q.sqlog")]) == 0
+    names = {event["name"] for event in read_qlog(next(tmp_path.glob("q*.sqlog")))[1:]}
+    assert names >= {"quic:packet_sent", "quic:packet_received", "quic:recovery_metrics_updated"}
+    assert all(name.startswith("quic:") for name in names)
+    assert main.main(words) == 2
 
 
 def spread(frame: dict[str, Any]) -> Iterator[int]:
@@ -210,7 +235,7 @@ def test_a_sender_of_qlog_knows_what_was_lost_and_acknowledged():
     assert received["frames"] == [{"frame_type": "ack", "acked_ranges": [[0], [2, 3]]}]
     # Bytes 101 to 200 go again, with some that are acknowledged already: only packet 1 was lost.
     (name, lost), (_, sent) = line("sent", "sink", 101, 150)
-    assert (name, lost["header"]["packet_number"], sent["header"]["packet_number"]) == ("quic:packet_lost", 1, 4)
+    assert (name, lost["header"]["packet_number"], sent["header"]["packet_number"]) == ("packet:lost", 1, 4)
     [(_, received)] = line("delivered", "source", ack=401)
     assert received["frames"][0]["acked_ranges"] == [[4]]
 

@@ -102,19 +102,26 @@ def test_it_is_named_like_a_class_in_python(reno, world, tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("macros", "said"),
     [
-        ({"OTHER": "1"}, r"has version 3 of the interface, the engine has 2 \(compile it"),
+        ({"OTHER": "1"}, r"has version 4 of the interface, the engine has 3 \(compile it"),
+        ({"OTHER": "(-2)"}, r"has version 1 of the interface, the engine has 3 \(compile it"),
         ({"NAME": "another"}, r"has no symbol tonopah_algorithm"),
         ({"EVENT": "0"}, r"tonopah_algorithm\.event is NULL"),
         ({"CREATED": "(free(state), (void *)0)"}, r"cannot be used: .*create gave NULL"),
         ({"CREATED": "(free(state), abort(), (void *)0)"}, r"ended the process that tried it: SIGABRT"),
     ],
-    ids=["version", "symbol", "event", "create", "abort"],
+    ids=["version", "old", "symbol", "event", "create", "abort"],
 )
 def test_a_library_that_cannot_be_used(tmp_path, world, macros, said):
     build(tmp_path, "wrong", **macros)
     with pytest.raises(tp.InputError, match=said) as raised:
         tp.check(world, set={"tcp.cc": {"native": str(tmp_path / "libwrong.so")}})
     assert raised.value.path == "tcp.cc.native"
+
+
+def test_a_library_of_the_version_before_goes_on_to_work(tmp_path, world):
+    build(tmp_path, "wrong", OTHER="(-1)")
+    flows = tp.run(world, set={"tcp.cc": {"native": str(tmp_path / "libwrong.so")}}).summary["flows"]
+    assert all(flow["goodput_bps"] > 0 for flow in flows)
 
 
 def test_a_file_that_is_no_library(tmp_path, world):

@@ -169,13 +169,15 @@ class Congestion:
     flight_bytes: int
     """FlightSize without what limited transmit added (RFC 5681 section 3.2 step 2)."""
     first: bool
-    """The first reduction of this episode; if not, ssthresh is to be left alone."""
+    """The first reduction of this episode; if not, ssthresh is to be left alone, unless `again`."""
     loss_window_bytes: int
     """What a timed-out sender starts from: one segment, and what is still believed in the network."""
     head_sent_at_s: float | None
     """When the oldest outstanding segment was last sent; None if nothing is outstanding."""
     head_transmissions: int
     """How often it was sent; 0 if nothing is outstanding."""
+    again: bool
+    """A retransmission was lost: ssthresh is to come down once more (RFC 5681 section 4.3); for a `strict` class alone."""
 
 class Sent:
     """A segment that leaves."""

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value as Json;
 use sim::scenario::Further;
-use tcp::cc::{self, Param, ParamKind, ParamValues, Profile, Requirements, Value};
+use tcp::cc::{self, Internal, Param, ParamKind, ParamValues, Profile, Requirements, Value};
 use tcp::units::{Bytes, Span};
 
 use crate::class::{Class, leak};
@@ -35,7 +35,19 @@ impl Algorithm {
         let described: Json = serde_json::from_str(&description).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let text = |value: &Json, key: &str| leak(value[key].as_str().unwrap_or_default());
         let name = text(&described, "name");
-        let class: &'static Class = Box::leak(Box::new(Class { name, class: class_, observed: Mutex::default() }));
+        let listed = described["internals"].as_array();
+        let internals: Vec<Internal> =
+            listed.into_iter().flatten().map(|shown| Internal::of(text(shown, "name"), text(shown, "doc"))).collect();
+        let words = described["states"].as_array().into_iter().flatten().filter_map(Json::as_str);
+        let states: &'static [&'static str] = Vec::leak(words.map(leak).collect());
+        let class: &'static Class = Box::leak(Box::new(Class {
+            name,
+            class: class_,
+            strict: described["strict"] == true,
+            shown: internals.iter().map(|internal| internal.name).collect(),
+            states,
+            observed: Mutex::default(),
+        }));
         let requirements = &described["requirements"];
         let params = described["params"].as_array().into_iter().flatten().map(|param| Param {
             name: text(param, "name"),
@@ -67,8 +79,8 @@ impl Algorithm {
             },
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],
-            internals: &[],
-            states: &[],
+            internals: if listed.is_some() { Vec::leak(internals) } else { &[Internal::ANY] },
+            states,
             build: Box::leak(Box::new(move |values: &ParamValues, setup: &cc::Setup| {
                 Object::build(class, values, setup)
             })),

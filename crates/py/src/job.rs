@@ -1,5 +1,7 @@
 //! A run of a scenario that was read from text, and what it gave.
 
+use std::borrow::Cow;
+
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +13,7 @@ use crate::running::{self, Limits, Stopper};
 use crate::threads;
 
 /// Series by name.
-pub(crate) type Series = Vec<(&'static str, Column)>;
+pub(crate) type Series = Vec<(Cow<'static, str>, Column)>;
 
 /// The results of a run.
 pub(crate) struct Given {
@@ -80,7 +82,7 @@ impl Job<'_> {
     }
 }
 
-/// Series as Python sees them: `{name: {"t_s", "id", "value"}}` of arrays.
+/// Series as Python sees them: `{name: {"t_s", "id", "value"}}` of arrays; `word` too, a list, where values stand for words.
 pub(crate) fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, column) in series {
@@ -88,6 +90,9 @@ pub(crate) fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDi
         columns.set_item("t_s", PyArray1::from_vec(py, column.t_s))?;
         columns.set_item("id", PyArray1::from_vec(py, column.id))?;
         columns.set_item("value", PyArray1::from_vec(py, column.value))?;
+        if !column.words.is_empty() {
+            columns.set_item("word", column.words)?;
+        }
         dict.set_item(name, columns)?;
     }
     Ok(dict)

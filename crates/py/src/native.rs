@@ -2,8 +2,9 @@
 //! (`native_signals.rs`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
 //! kept here; a library of the user (`cc/library.py`) brings one, with a state that it keeps itself.
 //!
-//! The only unsafe code of the project is the call of that function. What it may do is the interface's promise: to read `signal` and
-//! `view`, to read and write `state` and `answers`, within their lengths and during the call only.
+//! The only unsafe code of the project is the call of that function, and of the one by which a library shows its variables. What they
+//! may do is the interface's promise: to read `signal` and `view`, to read and write `state` and `answers`, within their lengths and
+//! during the call only.
 
 use std::ptr;
 
@@ -18,10 +19,13 @@ use crate::native_signals as signals;
 use crate::signals::says_something;
 
 /// Version of the interface: kinds, signals, answers.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What is called: the kind of the event by its place in `KINDS`, state, signal, view, answers.
 type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f64);
+
+/// What shows the variables: state, a double for each.
+type Observe = unsafe extern "C" fn(*const f64, *mut f64);
 
 /// Kinds of events; `start` has neither signal nor view, and only answers.
 const KINDS: [&str; 9] =
@@ -50,6 +54,7 @@ pub(crate) struct Native {
     mss: Bytes,
     now: Time,
     answers: Answers,
+    shown: Shown,
     /// The object in Python; its class keeps the code.
     _owner: Py<PyAny>,
 }
@@ -60,6 +65,29 @@ enum State {
     /// The address of what a library keeps; the object in Python frees it.
     Library(usize),
     Doubles(Vec<f64>),
+}
+
+/// What the code shows of itself.
+#[derive(Default)]
+struct Shown {
+    /// The function of a library that fills in the values; absent if they stand in the state.
+    observe: Option<Observe>,
+    /// Names and places of the values.
+    places: Vec<(&'static str, usize)>,
+    /// The values of `state` in a state of doubles, by the number of its word; empty where it is that number.
+    words: Vec<f64>,
+}
+
+impl Shown {
+    /// Of an object that says so: an address or 0, names and places, values of words.
+    fn of(class: &Class, object: &Bound<'_, PyAny>) -> PyResult<Shown> {
+        let Some(said) = object.getattr_opt("native_internals")? else { return Ok(Shown::default()) };
+        let (address, places, words): (usize, Vec<(String, usize)>, Vec<f64>) = said.extract()?;
+        // SAFETY: who sets `native_internals` promises such a function at this address, or none, as for `native_entry`.
+        let observe = (address != 0).then(|| unsafe { std::mem::transmute::<usize, Observe>(address) });
+        let places = places.into_iter().map(|(name, place)| (class.intern(&name), place)).collect();
+        Ok(Shown { observe, places, words })
+    }
 }
 
 impl State {
@@ -96,6 +124,7 @@ impl Native {
             mss: setup.mss,
             now: setup.now,
             answers,
+            shown: Shown::of(class, object)?,
             _owner: owner,
         })))
     }
@@ -197,6 +226,36 @@ impl CongestionControl for Native {
     fn on_timer(&mut self, view: &cc::View) {
         self.call(ON_TIMER, &[], view);
         self.class.check_timer(&self.answers, view.now);
+    }
+
+    fn is_strict(&self) -> bool {
+        self.class.strict
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        let Shown { observe, places, words } = &self.shown;
+        let mut filled = Vec::new();
+        let values = match (&self.state, observe) {
+            (State::Library(address), Some(observe)) => {
+                filled.resize(places.len(), f64::NAN);
+                // SAFETY: see the head of this file; the array has a place for each variable.
+                unsafe { observe(ptr::with_exposed_provenance(*address), filled.as_mut_ptr()) };
+                &filled
+            }
+            (State::Doubles(doubles), _) => doubles,
+            (State::Library(_), None) => return,
+        };
+        for (name, place) in places {
+            let value = values[*place];
+            let word = words.iter().position(|word| *name == "state" && *word == value);
+            let value = word.map_or(value, |index| index as f64);
+            if value.is_infinite() {
+                self.class.refuse_observed(self.now, format!("{name:?}: {value} is not a finite number"));
+            }
+            if !value.is_nan() {
+                put(name, value);
+            }
+        }
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -73,8 +73,17 @@ pub(crate) const ACK: [&str; 21] = [
     "rate.app_limited",
 ];
 
-pub(crate) const CONGESTION: [&str; 7] =
-    ["cause", "state_before", "flight_bytes", "first", "loss_window_bytes", "head_sent_at_s", "head_transmissions"];
+/// `again` is since version 3.
+pub(crate) const CONGESTION: [&str; 8] = [
+    "cause",
+    "state_before",
+    "flight_bytes",
+    "first",
+    "loss_window_bytes",
+    "head_sent_at_s",
+    "head_transmissions",
+    "again",
+];
 
 pub(crate) const SENT: [&str; 5] = ["now_s", "seq", "len_bytes", "pipe_bytes", "retransmission"];
 
@@ -189,6 +198,7 @@ pub(crate) fn congestion(event: &cc::Congestion) -> [f64; CONGESTION.len()] {
         size(event.loss_window),
         event.head.map_or(f64::NAN, |head| head.sent_at.as_secs_f64()),
         event.head.map_or(0.0, |head| f64::from(head.transmissions)),
+        flag(event.again),
     ]
 }
 

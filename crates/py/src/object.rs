@@ -3,8 +3,6 @@
 //! After every call that may change them, the object's answers (window, rate, timers) are queried once and stored, so that
 //! reading the window costs nothing. A method that does nothing is not called. An exception unwinds to the start of the run.
 
-use std::collections::BTreeMap;
-
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +11,7 @@ use tcp::cc::{self, CongestionControl, ParamValues, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::answers::{self, Answers};
-use crate::class::{Class, leak};
+use crate::class::Class;
 use crate::native::Native;
 use crate::signals::{self, says_something};
 
@@ -32,6 +30,8 @@ struct Methods {
     next_timer: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     observe: Option<Py<PyAny>>,
+    /// The object itself, where attributes are shown.
+    object: Option<Py<PyAny>>,
 }
 
 /// An object of the class, for one connection.
@@ -44,7 +44,7 @@ pub(crate) struct Object {
 }
 
 impl Methods {
-    fn of(object: &Bound<'_, PyAny>) -> PyResult<Methods> {
+    fn of(object: &Bound<'_, PyAny>, shows: bool) -> PyResult<Methods> {
         let py = object.py();
         let base = py.import("tonopah.cc.base")?.getattr("CongestionControl")?;
         // The base class says of its own methods which do nothing.
@@ -68,6 +68,7 @@ impl Methods {
             next_timer: method("next_timer")?,
             pacing_rate: method("pacing_rate")?,
             observe: method("observe")?,
+            object: shows.then(|| object.clone().unbind()),
         })
     }
 }
@@ -79,7 +80,7 @@ impl Object {
                 // A compiled class says so; its methods in Python are then not called.
                 Ok(match Native::of(class, &object, setup)? {
                     Some(native) => Err(native),
-                    None => Ok(Methods::of(&object)?),
+                    None => Ok(Methods::of(&object, !class.shown.is_empty())?),
                 })
             });
             let methods = match made {
@@ -222,6 +223,10 @@ impl CongestionControl for Object {
         self.class.check_timer(&self.answers, view.now);
     }
 
+    fn is_strict(&self) -> bool {
+        self.class.strict
+    }
+
     fn next_timer(&self) -> Option<Time> {
         self.answers.next_timer
     }
@@ -231,13 +236,54 @@ impl CongestionControl for Object {
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        let Some(method) = &self.methods.observe else { return };
-        let observed =
-            Python::attach(|py| self.query(py, "observe", method, |answer| answer.extract::<BTreeMap<String, f64>>()));
-        let mut names = self.class.observed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        for (name, value) in observed {
-            let kept = *names.entry(name).or_insert_with_key(|name| leak(name));
-            put(kept, value);
+        let Methods { observe, object, .. } = &self.methods;
+        Python::attach(|py| {
+            for (name, value) in observe.iter().flat_map(|method| self.query(py, "observe", method, named_values)) {
+                if self.class.observed_too_many(&name) {
+                    let text = format!("{name:?} is one name too many, or no identifier of up to 40 letters");
+                    self.class.refuse_observed(self.now, text);
+                }
+                self.show(py, self.class.intern(&name), value.bind(py), put);
+            }
+            for name in object.iter().flat_map(|_| &self.class.shown).filter(|_| observe.is_none()) {
+                let value = object.as_ref().map(|object| object.bind(py).getattr(*name));
+                match value {
+                    Some(Ok(value)) => self.show(py, name, &value, put),
+                    Some(Err(error)) => self.class.raise("observe", self.now, error),
+                    None => {}
+                }
+            }
+        });
+    }
+}
+
+/// What `observe` gives, in its order.
+fn named_values(answer: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+    let pairs = answer.call_method0("items")?.try_iter()?;
+    pairs.map(|pair| pair?.extract()).collect()
+}
+
+impl Object {
+    /// Passes on a value: a finite number, or of `state` a word; what is absent is left out.
+    fn show(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        value: &Bound<'_, PyAny>,
+        put: &mut dyn FnMut(&'static str, f64),
+    ) {
+        let word =
+            value.extract::<String>().ok().and_then(|word| self.class.states.iter().position(|known| *known == word));
+        let number = word.filter(|_| name == "state").map(|index| index as f64).or_else(|| value.extract::<f64>().ok());
+        match number {
+            Some(number) if number.is_finite() => put(name, number),
+            _ if value.is_none() => {}
+            _ => {
+                let states =
+                    if name == "state" && !self.class.states.is_empty() { " or a word of `states`" } else { "" };
+                let shown = wrong(value, &format!("a finite number{states}")).value(py).to_string();
+                self.class.refuse_observed(self.now, format!("{name:?}: {shown}"));
+            }
         }
     }
 }

@@ -120,7 +120,7 @@ pub(crate) struct Congestion {
     state_before: &'static str,
     /// FlightSize without the segments of limited transmit (RFC 5681 section 3.2 step 2).
     flight_bytes: u64,
-    /// First reduction of this episode; otherwise ssthresh must not change.
+    /// First reduction of this episode; otherwise ssthresh must not change, unless `again`.
     first: bool,
     /// Loss window after a time-out: one segment, plus the data still in the network.
     loss_window_bytes: u64,
@@ -128,6 +128,8 @@ pub(crate) struct Congestion {
     head_sent_at_s: Option<f64>,
     /// Number of its transmissions; 0 if nothing is outstanding.
     head_transmissions: u32,
+    /// A retransmission was lost: ssthresh is to come down once more (RFC 5681 section 4.3); for a `strict` algorithm alone.
+    again: bool,
 }
 
 /// A segment is sent.
@@ -289,6 +291,7 @@ impl From<&cc::Congestion> for Congestion {
             loss_window_bytes: event.loss_window.0,
             head_sent_at_s: event.head.map(|head| head.sent_at.as_secs_f64()),
             head_transmissions: event.head.map_or(0, |head| head.transmissions),
+            again: event.again,
         }
     }
 }

@@ -392,7 +392,7 @@ impl Simulation {
         ctx.waits.iter_mut().for_each(|waits| waits.on_warmup_end());
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
-        hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        hosts.flows.iter_mut().for_each(|flow| flow.on_warmup_end(now));
         series.on_warmup_end();
         self.plan_observation();
     }

@@ -10,7 +10,7 @@ use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::LinkChange;
 use crate::network::Network;
 use crate::packet::Packet;
-use crate::scenario::{AppDef, CcChoice, FlowDef, Scenario, TransportDef};
+use crate::scenario::{AppDef, CcChoice, FlowDef, Scenario, ScenarioWarning, TransportDef};
 use crate::series::Series;
 use crate::workload::Workloads;
 
@@ -81,6 +81,8 @@ pub(crate) struct World {
     pub(crate) listed: Vec<ListedFlow>,
     /// The scenario as the user wrote it, with every default filled in.
     pub(crate) resolved: Scenario,
+    /// What is to be known of it as it was written.
+    pub(crate) warnings: Vec<ScenarioWarning>,
     pub(crate) seed: u64,
 }
 

@@ -62,6 +62,11 @@ fn a_limit_in_bdp_is_the_rate_times_the_longest_round_trip_in_bytes() {
     assert_eq!(forth["queue"]["limit"], json!("25kB"));
     // Never less than a packet.
     assert_eq!(queue_of(json!("0.001bdp")).0["limit"], json!("1500B"));
+    // A delay that is drawn counts with its mean.
+    let mut drawn = world(json!("1bdp"));
+    drawn["network"]["bottleneck"]["jitter"] = json!({"kind": "uniform", "max": "40ms"});
+    let longer = sim::expand(&scenario(&drawn), 1).unwrap().link.swap_remove(0).options.queue;
+    assert_eq!(serde_json::to_value(longer).unwrap()["limit"], json!("75kB"));
     let queue = run(&world(json!("1bdp")), 1).links[0].queue_max_packets;
     assert!((10..=33).contains(&queue), "{queue}");
     let mut window = world(json!("9p"));

@@ -11,6 +11,7 @@
 //! - `reset.rs`: RST in and out, challenge ACKs, close and abort, a peer that does not answer
 //! - `socket_options.rs`: what an application changes while the connection lasts
 //! - `forging.rs`: a receiver that breaks the rules
+//! - `watching.rs`: what traces, series and summaries show
 //!
 //! The structs on the path of a segment are `repr(C)`, here and in the parts of a connection: their fields lie in memory as
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
@@ -24,6 +25,7 @@ mod make;
 mod reset;
 mod socket_options;
 mod state;
+mod watching;
 
 pub use handshake::Memory;
 pub use state::ConnectionState;
@@ -33,7 +35,6 @@ use std::sync::Arc;
 use exceptional::Exceptional;
 use handshake::Handshake;
 
-use crate::cc::Window;
 use crate::compat::SecondsClock;
 use crate::config::TcpConfig;
 use crate::ecn::{Echo, EchoAck};
@@ -41,7 +42,7 @@ use crate::event::{Event, Pending};
 use crate::options::Clock;
 use crate::receiver::{AckTiming, Receiver};
 use crate::segment::{Flags, Segment};
-use crate::sender::{Sender, Snapshot, Totals, Unanswered};
+use crate::sender::{Sender, Unanswered};
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
@@ -162,48 +163,6 @@ impl Connection {
     #[inline]
     pub fn state(&self) -> ConnectionState {
         self.state
-    }
-
-    /// cwnd and ssthresh of the algorithm; absent before the handshake is complete.
-    pub fn window(&self) -> Option<Window> {
-        self.sender.as_deref().map(Sender::window)
-    }
-
-    /// The sender's state for a trace; absent before the handshake is complete.
-    pub fn snapshot(&self) -> Option<Snapshot> {
-        self.sender.as_deref().map(Sender::snapshot)
-    }
-
-    /// Passes the internal variables of the algorithm to `put`; none before the handshake is complete.
-    pub fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        self.sender.as_deref().into_iter().for_each(|sender| sender.observe(put));
-    }
-
-    /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.
-    #[inline]
-    pub fn take_rtt_sample(&mut self) -> Option<Span> {
-        self.sender.as_deref_mut().and_then(Sender::take_rtt_sample)
-    }
-
-    /// Counters over the lifetime of the sender.
-    pub fn totals(&self) -> Totals {
-        self.sender.as_deref().map(Sender::totals).unwrap_or_default()
-    }
-
-    /// Retransmission time-outs over the lifetime of the sender.
-    #[inline]
-    pub fn timeouts(&self) -> u32 {
-        self.sender.as_deref().map_or(0, Sender::timeouts)
-    }
-
-    /// Recovery point of the current or last episode; for traces.
-    pub fn recovery_point(&self) -> Option<SeqNo> {
-        self.sender.as_deref().map(Sender::recovery_point)
-    }
-
-    /// The timers that are armed, by name; for traces.
-    pub fn timers(&self) -> impl Iterator<Item = (&'static str, Time)> + '_ {
-        self.timers.armed_by_name()
     }
 
     /// Writes `bytes`; returns how many the send buffer accepted. [`Event::Writable`] follows if that is fewer.

@@ -30,5 +30,5 @@ pub use config::TcpConfig;
 pub use connection::{Connection, ConnectionState, Memory};
 pub use event::Event;
 pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
-pub use sender::{Snapshot, Totals};
+pub use sender::{Limit, Snapshot, Totals};
 pub use seq::{SeqNo, SeqRange};

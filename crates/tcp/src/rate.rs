@@ -15,6 +15,8 @@ pub(crate) struct RateSampler {
     first_sent_at: Time,
     /// Samples are application-limited until `delivered` exceeds this; zero if they are not.
     app_limited_until: Bytes,
+    /// The newest valid rate.
+    latest: Option<Rate>,
 }
 
 /// The newest segment that an ACK reports.
@@ -32,6 +34,11 @@ impl NewestAcked {
 }
 
 impl RateSampler {
+    /// The newest valid rate.
+    pub(crate) fn latest(&self) -> Option<Rate> {
+        self.latest
+    }
+
     /// Everything delivered so far.
     pub(crate) fn delivered(&self) -> Bytes {
         self.delivered
@@ -85,8 +92,10 @@ impl RateSampler {
         let interval = sent_at.since(tx.first_sent_at).max(self.delivered_at.since(tx.delivered_at));
         let delivered = self.delivered - tx.delivered;
         let reliable = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
+        let rate = reliable.then(|| Rate::of(delivered, interval));
+        self.latest = rate.or(self.latest);
         Some(RateSample {
-            rate: reliable.then(|| Rate::of(delivered, interval)),
+            rate,
             delivered,
             prior_delivered: tx.delivered,
             interval,

@@ -176,6 +176,11 @@ impl Receiver {
         self.on_in_order(now, segment, end)
     }
 
+    /// True if all of a range has been received.
+    pub(crate) fn has_received(&self, range: SeqRange) -> bool {
+        self.reassembly.has(range)
+    }
+
     /// What is missing up to `seq` is waited for no more; returns how much that is.
     pub(crate) fn pass_over(&mut self, seq: SeqNo) -> Bytes {
         let missing = seq.since(self.rcv_nxt());

@@ -10,6 +10,7 @@ mod cc_state;
 pub(crate) mod core;
 mod cwnd_usage;
 mod dupack_recovery;
+mod limits;
 mod loss_recovery;
 mod pacer;
 mod rto;
@@ -22,6 +23,7 @@ mod tso;
 pub(crate) use self::core::HandshakeTiming;
 use self::core::SenderCore;
 pub use self::core::Totals;
+pub use self::limits::Limit;
 use self::loss_recovery::LossRecovery;
 pub(crate) use self::segments::Outgoing;
 use crate::cc::{State, Window};
@@ -30,7 +32,7 @@ use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::seq::SeqNo;
 use crate::settings::RtoBounds;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// What a trace shows of a sender.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +77,14 @@ pub struct Snapshot {
     pub reordering: u64,
     /// Probes of a closed window since it last had room.
     pub window_probes: u32,
+    /// Retransmission time-outs since data was last acknowledged.
+    pub timeouts_in_a_row: u32,
+    /// The rate at which it paces, if it does.
+    pub pacing_rate: Option<Rate>,
+    /// Newest sample of the delivery rate.
+    pub delivery_rate: Option<Rate>,
+    /// What keeps it from sending more; absent once all of it is over.
+    pub limit: Option<Limit>,
 }
 
 /// What the peer has not answered.
@@ -248,12 +258,26 @@ impl Sender {
             mss: core.mss,
             reordering: self.recovery.reordering(),
             window_probes: core.window_probes,
+            timeouts_in_a_row: core.timeouts_in_a_row,
+            pacing_rate: core.pacing_rate(),
+            delivery_rate: core.sampler.latest(),
+            limit: core.limits.limit(),
         }
     }
 
     /// Passes the internal variables of the algorithm to `put`.
     pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.core.cc.observe(put);
+    }
+
+    /// How long each [`Limit`] has kept it from sending more.
+    pub(crate) fn limited(&self, now: Time) -> [Span; Limit::COUNT] {
+        self.core.limits.held_until(now)
+    }
+
+    /// These times begin anew.
+    pub(crate) fn restart_limits(&mut self, now: Time) {
+        self.core.limits.restart(now);
     }
 
     /// The newest RTT sample, once.

@@ -44,11 +44,13 @@ static void on_ack(struct reno *reno, const struct tonopah_ack *ack, const struc
     }
 }
 
-/* Halve (equation 4; to one segment at least if marks say so); after a time-out start again from the loss window. */
+/* Halve (equation 4; to one segment at least if marks say so), again at the loss of a retransmission (section 4.3); after a time-out
+ * start again from the loss window. */
 static void on_congestion(struct reno *reno, const struct tonopah_congestion *event, const struct tonopah_view *view)
 {
     double least = event->cause == TONOPAH_ECN ? 1 : 2;
-    double ssthresh = fmax(floor(event->flight_bytes * reno->beta), least * view->mss_bytes);
+    double base = event->again != 0 ? reno->ssthresh : event->flight_bytes;
+    double ssthresh = fmax(floor(base * reno->beta), least * view->mss_bytes);
     reno->counted = 0;
     if (event->cause != TONOPAH_TIMEOUT) {
         reno->cwnd = reno->ssthresh = ssthresh;
@@ -73,6 +75,12 @@ static void on_idle(struct reno *reno, const double *idle_s, const struct tonopa
         reno->cwnd = fmin(reno->cwnd, reno->initial_window);
 }
 
+/* What a run may record. */
+static void observe(const void *state, double *values)
+{
+    values[0] = ((const struct reno *)state)->counted;
+}
+
 static void event(int32_t kind, void *state, const void *signal, const struct tonopah_view *view, struct tonopah_answers *answers)
 {
     struct reno *reno = state;
@@ -90,6 +98,10 @@ static const struct tonopah_parameter parameters[] = {
     { .name = "beta", .standard = 0.5, .min = 0.1, .max = 0.9, .doc = "what remains of the window after a loss" },
 };
 
+static const struct tonopah_internal internals[] = {
+    { .name = "counted_bytes", .doc = "acknowledged since the window last grew" },
+};
+
 const struct tonopah_algorithm tonopah_algorithm = {
     .abi = TONOPAH_ABI,
     .wanted = TONOPAH_WANTS(TONOPAH_ON_ACK) | TONOPAH_WANTS(TONOPAH_ON_CONGESTION) | TONOPAH_WANTS(TONOPAH_ON_UNDO)
@@ -101,4 +113,8 @@ const struct tonopah_algorithm tonopah_algorithm = {
     .create = create,
     .destroy = free,
     .event = event,
+    .strict = 1,
+    .internals = internals,
+    .internal_count = 1,
+    .observe = observe,
 };

@@ -43,6 +43,16 @@ class CongestionControl:
     """The ECN mode that it requires, if any: `classic`, `dctcp`, `accecn` or `l4s`."""
     timestamps: ClassVar[bool] = False
     """Whether it requires timestamps, for `ack.one_way_s`."""
+    strict: ClassVar[bool] = False
+    """Whether the sender keeps two rules that Linux does not: the loss of a retransmission, which RACK finds, is a congestion of
+    its own with `event.again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until its
+    retransmission timer expires (RFC 3168 section 6.1.2)."""
+
+    observed: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are shown as variables (`record.internals`) of a class without `observe`: numbers, and None where there is
+    nothing to show."""
+    states: ClassVar[tuple[str, ...]] = ()
+    """The words of the variable `state`."""
 
     does_nothing: ClassVar[tuple[str, ...]] = (
         "on_recovery_end", "on_sent", "on_lost", "on_idle", "on_timer", "next_timer", "pacing_rate", "observe",
@@ -81,7 +91,7 @@ class CongestionControl:
         """Set the window at the start of an episode of congestion.
 
         After a timeout (`event.cause == "timeout"`) cwnd is usually `event.loss_window_bytes`; if `event.first` is
-        false, the episode has set ssthresh before.
+        false, the episode has set ssthresh before, and lowers it once more only if `event.again`.
 
         Parameters
         ----------
@@ -152,5 +162,8 @@ class CongestionControl:
         """Return the pacing rate in bits per second; None leaves it to the connection."""
 
     def observe(self) -> Mapping[str, float]:
-        """Return internal variables by name, finite numbers, for traces."""
+        """Return variables by name, finite numbers (of `state` a word of `states`): called only if a run records them.
+
+        Names are identifiers of up to 40 letters that end in their unit, 64 at most. An absent value is left out.
+        """
         return {}

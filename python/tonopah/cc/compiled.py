@@ -39,7 +39,7 @@ def compiled(cls: Class) -> Class:
 
     The results have the same bits as without it. Needs the extra `compiled` (numba). What `__init__` leaves in `self` may be
     numbers, truth values, words and None; whole numbers up to 2^53. Methods may call each other, `super()`, functions of the
-    module, and `math`; what is absent is compared with None before it is used. `observe` cannot be used.
+    module, and `math`; what is absent is compared with None before it is used. `observed` names what it shows, not `observe`.
 
     Raises
     ------
@@ -50,6 +50,7 @@ def compiled(cls: Class) -> Class:
     if not issubclass(cls, CongestionControl):
         raise InputError("", f"{cls.__name__} is not derived from tonopah.CongestionControl, and cannot be compiled")
     cls.native_entry = property(entry_of)  # type: ignore[attr-defined]
+    cls.native_internals = property(internals_of)  # type: ignore[attr-defined]
     return cls
 
 
@@ -95,12 +96,25 @@ def entry_of(algorithm: Any) -> tuple[int, int, list[float]]:
     return known.code.address, known.code.wanted, [value for value in state if value is not None]
 
 
+def internals_of(algorithm: Any) -> tuple[int, list[tuple[str, int]], list[float]]:
+    """Return what the engine shows of an object: no function, the places of its variables, the numbers of words of `state`."""
+    cls = type(algorithm)
+    known = _prepared[cls]
+    missing = next((name for name in cls.observed if name not in known.fields), None)
+    if missing:
+        raise CompileError("", f"{cls.__name__}.observed: {missing!r} is no number, truth value or word that __init__ sets")
+    words = [known.words.number(word) for word in cls.states]
+    return 0, [(name, known.fields.index(name)) for name in cls.observed], words
+
+
 def prepare(cls: type, held: Mapping[str, Any]) -> Prepared:
     """Return the code of a class whose `__init__` leaves these attributes."""
     words = Words(NATIVE_LAYOUT["words"])
     fields = tuple(name for name, value in held.items() if as_double(value, words) is not None)
     if cls.observe is not CongestionControl.observe:  # type: ignore[attr-defined]
-        raise CompileError("", f"{cls.__name__}.observe gives a dictionary, and cannot be compiled")
+        raise CompileError(
+            "", f"{cls.__name__}.observe gives a dictionary, and cannot be compiled", "observed = (…), the names of attributes"
+        )
     found = Rewritten(cls, fields, words)
     events = [name for name in NATIVE_LAYOUT["kinds"][1:] if name in ALWAYS or overridden(cls, name)]
     asked = [name for name in ANSWERING if overridden(cls, name)]

@@ -27,6 +27,8 @@ OPTIONAL = {
     "pacing_rate": 0, "observe": 0,
 }  # fmt: skip
 """Methods with the number of their arguments."""
+MOST_INTERNALS, LONGEST_NAME = 64, 40
+"""Variables that an algorithm may show, and letters of a name; the engine refuses more."""
 NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -45,8 +47,8 @@ class Provenance:
         return is_library(self.reference)
 
 
-ENTRY = "native_entry"
-"""Attribute by which an object has machine code; the modules that may make it:"""
+ENTRIES = ("native_entry", "native_internals")
+"""Attributes by which an object has machine code; the modules that may make them:"""
 ENTRY_MAKERS = ("tonopah.cc.compiled", "tonopah.cc.library")
 
 
@@ -59,10 +61,11 @@ class Maker:
     def __call__(self, setup: Any, **parameters: float | bool) -> Any:
         """Return an object for one end of a connection."""
         made = getattr(self.of_run, "cls", self.checked)(setup, **parameters)
-        entry = inspect.getattr_static(made, ENTRY, None)
-        # The engine calls what stands there as machine code, whatever it is.
-        if entry is not None and getattr(getattr(entry, "fget", None), "__module__", "") not in ENTRY_MAKERS:
-            raise TypeError(f"{ENTRY} is the name of what @tonopah.compiled makes: give it another name")
+        for name in ENTRIES:
+            entry = inspect.getattr_static(made, name, None)
+            # The engine calls what stands there as machine code, whatever it is.
+            if entry is not None and getattr(getattr(entry, "fget", None), "__module__", "") not in ENTRY_MAKERS:
+                raise TypeError(f"{name} is the name of what @tonopah.compiled makes: give it another name")
         return made
 
     @contextmanager
@@ -177,7 +180,7 @@ def check_methods(cls: type, path: str) -> None:
 
 def describe_class(cls: type, name: str) -> dict[str, Any]:
     """Return the entry of a class in the list of algorithms."""
-    ecn = getattr(cls, "ecn", None)
+    ecn, internals = getattr(cls, "ecn", None), describe_internals(cls)
     if ecn not in ECN_MODES:
         raise InputError("", f"{cls.__name__}.ecn = {ecn!r} is unknown", ", ".join(str(mode) for mode in ECN_MODES))
     first = (inspect.getdoc(cls) if "__doc__" in vars(cls) else None) or cls.__name__
@@ -190,9 +193,44 @@ def describe_class(cls: type, name: str) -> dict[str, Any]:
             "ecn": ecn,
             "timestamps": bool(getattr(cls, "timestamps", False)),
         },
+        "strict": bool(getattr(cls, "strict", False)),
         "params": describe_parameters(cls),
+        "internals": internals,
+        # Elsewhere the attribute is the class's own business.
+        "states": [] if internals == [] else names_of(cls, "states"),
         "profiles": [{"name": "default", "set": {}, "recovery": None}],
     }
+
+
+def names_of(cls: type, attribute: str) -> list[str]:
+    """Return the names that an attribute of a class gives."""
+    names = getattr(cls, attribute, ())
+    listed = isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
+    if not listed or len(names) > MOST_INTERNALS or not all(is_variable(name) for name in names):
+        allowed = f"up to {MOST_INTERNALS} identifiers of up to {LONGEST_NAME} letters"
+        raise InputError("", f"{cls.__name__}.{attribute} = {names!r} is no list of names", allowed)
+    return list(names)
+
+
+def is_variable(name: str) -> bool:
+    """Tell whether a variable, or a word of `state`, may be called so."""
+    return name.isascii() and name.isidentifier() and len(name) <= LONGEST_NAME
+
+
+def describe_internals(cls: type) -> list[dict[str, str]] | None:
+    """Return the variables that objects of a class show; None if only its `observe` knows them."""
+    observed = names_of(cls, "observed")
+    if getattr(cls, "observe", CongestionControl.observe) is CongestionControl.observe:
+        return [{"name": name, "unit": unit_of(name), "doc": ""} for name in observed]
+    if observed:
+        raise InputError("", f"{cls.__name__} has `observed` and `observe`", "one of them")
+    return None
+
+
+def unit_of(name: str) -> str:
+    """Return the unit in which the name of a variable ends."""
+    units = {"_bytes": "B", "_bps": "bit/s", "_s": "s"}
+    return next((unit for end, unit in units.items() if name.endswith(end)), "")
 
 
 def describe_parameters(cls: type) -> list[dict[str, Any]]:

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
-from tonopah.cc.description import ECN_MODES, LoadedAlgorithm, Maker, Provenance
+from tonopah.cc.description import (
+    ECN_MODES,
+    MOST_INTERNALS,
+    LoadedAlgorithm,
+    Maker,
+    Provenance,
+    is_variable,
+    unit_of,
+)
 from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
 from tonopah.digest import digest
@@ -43,6 +51,12 @@ class LibraryParameter(ctypes.Structure):
     )
 
 
+class LibraryInternal(ctypes.Structure):
+    """`struct tonopah_internal`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("doc", ctypes.c_char_p))
+
+
 class Setup(ctypes.Structure):
     """`struct tonopah_setup`."""
 
@@ -57,8 +71,8 @@ class Setup(ctypes.Structure):
     )
 
 
-class Descriptor(ctypes.Structure):
-    """`struct tonopah_algorithm`."""
+class Descriptor2(ctypes.Structure):
+    """`struct tonopah_algorithm` of version 2 of the interface."""
 
     _fields_ = (
         ("abi", ctypes.c_uint32),
@@ -74,6 +88,24 @@ class Descriptor(ctypes.Structure):
         ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("event", ctypes.c_void_p),
     )
+    strict, internal_count, state_count, observe = 0, 0, 0, None
+
+
+class Descriptor(Descriptor2):
+    """`struct tonopah_algorithm`."""
+
+    _fields_ = (
+        ("strict", ctypes.c_uint32),
+        ("internals", ctypes.POINTER(LibraryInternal)),
+        ("internal_count", ctypes.c_uint64),
+        ("states", ctypes.POINTER(ctypes.c_char_p)),
+        ("state_count", ctypes.c_uint64),
+        ("observe", ctypes.c_void_p),
+    )
+
+
+DESCRIPTORS = {2: Descriptor2, NATIVE_VERSION: Descriptor}
+"""By version of the interface: a signal only grows at its end, so that a library of the version before reads what it knows."""
 
 
 class Library:
@@ -90,19 +122,36 @@ class Library:
             abi = ctypes.c_uint32.in_dll(self.library, SYMBOL).value
         except ValueError:
             raise InputError("", f"{file.name} has no symbol {SYMBOL}", hint) from None
-        if abi != NATIVE_VERSION:
+        if abi not in DESCRIPTORS:
             text = f"{file.name} has version {abi} of the interface, the engine has {NATIVE_VERSION}"
             raise InputError("", text, "compile it with the tonopah.h of this version")
-        self.made = Descriptor.in_dll(self.library, SYMBOL)
+        self.made = DESCRIPTORS[abi].in_dll(self.library, SYMBOL)
         for name in ("create", "destroy", "event"):
             if not getattr(self.made, name):
                 raise InputError("", f"{file.name}: {SYMBOL}.{name} is NULL", "a function")
         if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
             raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
+        self.internals, self.states = self.read_internals()
         self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
         names = [about["name"] for about in self.parameters]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError("", f"{file.name}: two parameters are called {twice!r}", "a name for each")
+
+    def read_internals(self) -> tuple[list[dict[str, str]], list[str]]:
+        """Return the variables that it shows, and the words of `state`."""
+        made, where = self.made, f"{self.file.name}: {SYMBOL}"
+        for name in ("internal", "state"):
+            count = getattr(made, f"{name}_count")
+            if count > MOST_INTERNALS or (count and not getattr(made, f"{name}s")):
+                raise InputError("", f"{where}.{name}_count = {count}", f"0 to {MOST_INTERNALS}, and an array")
+        if bool(made.internal_count) != bool(made.observe):
+            raise InputError("", f"{where}: internals and observe need each other", "both, or neither")
+        internals = [(text(made.internals[i].name), text(made.internals[i].doc)) for i in range(made.internal_count)]
+        states = [text(made.states[i]) for i in range(made.state_count)]
+        wrong = next((name for name in (*(name for name, _ in internals), *states) if not is_variable(name)), None)
+        if wrong is not None:
+            raise InputError("", f"{where}: {wrong!r} is no name of a variable or state", "an identifier of up to 40 letters")
+        return [{"name": name, "unit": unit_of(name), "doc": doc} for name, doc in internals], states
 
     @property
     def parameter_count(self) -> int:
@@ -134,7 +183,10 @@ class Library:
             "title": text(made.title) or self.file.name,
             "reference": text(made.reference) or "a shared library",
             "requirements": {"owns_window": bool(made.owns_window), "ecn": ecn, "timestamps": bool(made.timestamps)},
+            "strict": bool(made.strict),
             "params": self.parameters,
+            "internals": self.internals,
+            "states": self.states,
             "profiles": [{"name": "default", "set": {}, "recovery": None}],
         }
 
@@ -151,7 +203,7 @@ class State:
             ABSENT if value is None else float(value) for value in (getattr(setup, field[0]) for field in Setup._fields_[:-1])
         ]
         values = (ctypes.c_double * max(1, len(parameters)))(*(parameters[about["name"]] for about in library.parameters))
-        self.made = library.made
+        self.made, self.shown = library.made, library.internals
         self.address = self.made.create(ctypes.byref(Setup(*facts, setup.seed)), values)
         if not self.address:
             raise RuntimeError("create gave NULL")
@@ -160,6 +212,11 @@ class State:
     def native_entry(self) -> tuple[int, int, int]:
         """What the engine calls: the function, the events that it wants, and the address of its state."""
         return self.made.event, self.made.wanted, self.address
+
+    @property
+    def native_internals(self) -> tuple[int, list[tuple[str, int]], list[float]]:
+        """What shows its variables: the function, their names and places; a state is its number there already."""
+        return self.made.observe or 0, [(shown["name"], i) for i, shown in enumerate(self.shown)], []
 
     def __del__(self) -> None:
         if getattr(self, "address", None):

@@ -12,7 +12,7 @@ from tonopah.judge.effects import Effect
 from tonopah.writing import replace_file
 
 SIZES = {
-    "smoke": "three experiments with 5 replicates, some ten seconds",
+    "smoke": "three experiments with 5 replicates: some ten seconds, a minute with classes in Python",
     "quick": "fourteen with 10, a minute and a half on two cores",
     "full": "all experiments",
 }

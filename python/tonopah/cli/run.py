@@ -63,6 +63,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--qlog", metavar="FILE", help="write a qlog trace of the source of each TCP flow (FILE-0, FILE-1, … of several)"
     )
+    command.add_argument(
+        "--qlog-names",
+        choices=("0.3", "quic"),
+        default="0.3",
+        help="names of its events: of qlog 0.3 (default), or of the draft for QUIC",
+    )
+    command.add_argument(
+        "--qlog-internals", action="store_true", help="log what the algorithm shows of itself too (record.internals)"
+    )
     command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
     command.add_argument(
         "--events",
@@ -79,15 +88,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     if arguments.events:
         return print_events(arguments, made)
-    if arguments.series:
-        Path(arguments.series).mkdir(parents=True, exist_ok=True)
-        scenario, _ = prepare(arguments.scenario, made)
-        if not (scenario.get("record") or {}).get("series"):
-            made["record.series"] = list(SERIES)
-    elif arguments.plot:
-        scenario, _ = prepare(arguments.scenario, made)
-        if not (scenario.get("record") or {}).get("series"):
-            made["record.series"] = list(DRAWN)
+    record_what_is_shown(arguments, made)
     result = run_and_export(arguments, made)
     if arguments.plot:
         # Drawing takes longer to load than most runs take.
@@ -111,6 +112,21 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def record_what_is_shown(arguments: argparse.Namespace, made: dict[str, object]) -> None:
+    """Let the run record what is to be written or drawn, if the scenario records no series."""
+    if arguments.qlog_internals:
+        made["record.internals"] = "all"
+    if arguments.series:
+        Path(arguments.series).mkdir(parents=True, exist_ok=True)
+        scenario, _ = prepare(arguments.scenario, made)
+        if not (scenario.get("record") or {}).get("series"):
+            made["record.series"] = list(SERIES)
+    elif arguments.plot:
+        scenario, _ = prepare(arguments.scenario, made)
+        if not (scenario.get("record") or {}).get("series"):
+            made["record.series"] = list(DRAWN)
+
+
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse before the run what could not be written after it. Raises InputError."""
     for option in ("series", "parquet", "pcap"):
@@ -122,6 +138,9 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise InputError(
             "--series", f"{arguments.series} is no name of a folder", "a folder, into which each series gets a CSV file"
         )
+    for option, given in (("--qlog-names", arguments.qlog_names != "0.3"), ("--qlog-internals", arguments.qlog_internals)):
+        if given and not arguments.qlog:
+            raise InputError(option, "has no effect without --qlog", "--qlog FILE")
     for option in ("qlog", "netanim", "plot"):
         require_place(f"--{option}", getattr(arguments, option))
 
@@ -132,7 +151,7 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
     if arguments.netanim:
         found = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
     if arguments.qlog:
-        found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog))
+        found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog), arguments.qlog_names)
     if arguments.pcap:
         point = arguments.pcap_at
         found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)

@@ -7,6 +7,8 @@ class Reno(CongestionControl):
     """Reno: additive increase, halving."""
 
     reference = "RFC 5681"
+    strict = True
+    observed = ("counted_bytes",)
     parameters = {  # noqa: RUF012
         "beta": {"min": 0.1, "max": 0.9, "doc": "what remains of the window after a loss", "source": "RFC 5681 eq. 4"},
     }
@@ -43,9 +45,13 @@ class Reno(CongestionControl):
         self.counted_bytes %= price
 
     def on_congestion(self, event: Congestion, view: View) -> None:
-        """Halve (equation 4; to one segment at least if marks say so); after a time-out start again from the loss window."""
+        """Halve (equation 4; to one segment at least if marks say so); after a time-out start again from the loss window.
+
+        The loss of a retransmission halves again what is left (section 4.3).
+        """
+        base = self.ssthresh_bytes if event.again else event.flight_bytes
         floor = 1 if event.cause == "ecn" else 2
-        ssthresh = max(int(event.flight_bytes * self.beta), floor * view.mss_bytes)
+        ssthresh = max(int(base * self.beta), floor * view.mss_bytes)
         self.counted_bytes = 0
         if event.cause != "timeout":
             self.cwnd_bytes = self.ssthresh_bytes = ssthresh

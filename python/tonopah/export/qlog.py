@@ -1,14 +1,17 @@
 """A run as qlog, a trace for each TCP flow as its source sees it: for qvis and other tools of QUIC.
 
-The file is that of the main schema (draft-ietf-quic-qlog-main-schema), as a JSON text sequence (RFC 7464); the events are those
-for QUIC (draft-ietf-quic-qlog-quic-events), for tools know no others. What they mean here:
+The file is a JSON text sequence (RFC 7464) of qlog 0.3, which qvis reads, with the schema of the main draft beside it
+(draft-ietf-quic-qlog-main-schema); the events are those for QUIC (draft-ietf-quic-qlog-quic-events), by the names of 0.3 or, if
+asked, those of the draft, for tools know no others. What they mean here:
 
 - a packet number counts the segments that the source has sent; a SYN is of type `initial`, everything else `1RTT`;
 - a segment with data carries a frame `stream`, with the offset of its first byte;
 - an ACK carries a frame `ack` with the packets that it newly acknowledges or selectively acknowledges. Bytes that were sent more
   than once count for their last transmission;
 - `packet_lost` says that bytes of a packet were sent again, at the time when they were;
-- `recovery_metrics_updated` has samples of the sender, taken at the recording interval of the scenario.
+- `metrics_updated` has what has changed of the sender at the recording interval of the scenario, or at each change; and as
+  `cc_NAME` what its algorithm shows of itself, if the scenario records that (`record.internals`);
+- `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender.
 """
 
 import json
@@ -19,22 +22,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import engine_version, trace
+from tonopah._core import check, engine_version, trace
 from tonopah.errors import InputError, ScenarioError, relay
-from tonopah.runs.simulation import RunResult, checked_seed, engine_form, run_prepared
+from tonopah.runs.simulation import INTERNAL, RunResult, checked_seed, engine_form, run_prepared
 from tonopah.scenario.paths import fetch, put
 from tonopah.writing import replace_file
 
-METRICS = {"cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt"}
-"""Series of the engine, and the metrics of QUIC."""
-IN_MILLISECONDS = ("srtt",)
+METRICS = {
+    "cwnd": "congestion_window", "ssthresh": "ssthresh", "pipe": "bytes_in_flight", "srtt": "smoothed_rtt", "rtt": "latest_rtt",
+    "rttvar": "rtt_variance", "min_rtt": "min_rtt", "timeouts": "pto_count", "pacing_rate": "pacing_rate",
+    "delivery_rate": "delivery_rate",
+}  # fmt: skip
+"""Series of the engine, and the metrics of QUIC; the last one is ours, in bit/s as the pacing rate."""
+IN_MILLISECONDS = ("srtt", "rtt", "rttvar", "min_rtt")
+STATES = ("state", "limit")
+"""Series that the congestion state follows from besides the windows."""
+PREFIXES = {
+    "0.3": {"packet": "transport:packet_", "recovery": "recovery:"},
+    "quic": {"packet": "quic:packet_", "recovery": "quic:recovery_"},
+}
+"""How the names of events begin: in qlog 0.3, and in the draft for QUIC. There, lost packets are packets."""
 RECORD_SEPARATOR = "\x1e"
 
 Event = tuple[float, str, dict[str, Any]]
 """Time in s, name, data."""
 
 
-def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> RunResult:
+def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path, names: str = "0.3") -> RunResult:
     """Run a scenario, write a trace of each TCP flow and return its result.
 
     With one such flow the trace is `target`, with several flow 3 has `NAME-3.EXT`. Raises ScenarioError when the scenario cannot
@@ -46,11 +60,12 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
         raise relay(error, name) from None
     # The same run once more: the log of packets has no series.
     wanted = list(fetch(scenario, "record.series") or [])
-    put(scenario, "record.series", list(dict.fromkeys([*wanted, *METRICS])))
+    put(scenario, "record.series", list(dict.fromkeys([*wanted, *METRICS, *STATES])))
     result = run_prepared(scenario, name, seed)
     flows = [flow for flow in result.summary["flows"] if flow["transport"] == "tcp"]
     if not flows:
         raise InputError("flow", "no flow uses TCP: there is nothing to log", None, name)
+    settings = json.loads(engine_form(scenario, name).call(check, checked_seed(seed)))["graph"]
     senders = {flow["flow"]: QlogSender() for flow in flows}
     events: dict[int, list[Event]] = {number: [] for number in senders}
     for line in map(json.loads, lines):
@@ -59,8 +74,9 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     for flow in flows:
         number = flow["flow"]
         path = target if len(flows) == 1 else target.with_name(f"{target.stem}-{number}{target.suffix}")
-        made = sorted([*events[number], *metrics(result, number)], key=lambda event: event[0])
-        replace_file(path, "".join(records(flow, seed, made)))
+        sampled = [*metrics(result, number, senders[number].largest), *states(result, number)]
+        made = [parameters(settings, flow), *sorted([*events[number], *sampled], key=lambda event: event[0])]
+        replace_file(path, "".join(records(flow, seed, made, names)))
     return result
 
 
@@ -74,6 +90,8 @@ class QlogSender:
     packets: list[int] = field(default_factory=list)
     """Parallel lists in the order of sequence numbers, without overlap."""
     acknowledged: set[int] = field(default_factory=set)
+    largest: int = 1
+    """Payload of the largest packet."""
 
     def events(self, line: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events that a line of the event log stands for; the sink's own are not seen here."""
@@ -81,18 +99,19 @@ class QlogSender:
             yield from self.sent(line)
         elif line["event"] == "delivered" and line["towards"] == "source":
             frames = self.acknowledgments(line)
-            yield line["t_s"], "quic:packet_received", packet(line, None, frames)
+            yield line["t_s"], "packet:received", packet(line, None, frames)
 
     def sent(self, line: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the transmission of a segment, and before it the loss of those whose bytes it repeats."""
         number, self.count = self.count, self.count + 1
         seq, length, frames = line["seq"], line["payload_bytes"], []
         if length:
+            self.largest = max(self.largest, length)
             for lost in self.replace(seq, seq + length, number):
-                yield line["t_s"], "quic:packet_lost", {"header": {"packet_type": "1RTT", "packet_number": lost}}
+                yield line["t_s"], "packet:lost", {"header": {"packet_type": "1RTT", "packet_number": lost}}
             raw = {"payload_length": length}
             frames = [{"frame_type": "stream", "stream_id": 0, "offset": seq - 1, "fin": "fin" in line["flags"], "raw": raw}]
-        yield line["t_s"], "quic:packet_sent", packet(line, number, frames)
+        yield line["t_s"], "packet:sent", packet(line, number, frames)
 
     def replace(self, start: int, end: int, number: int) -> list[int]:
         """Note that packet `number` carries these bytes; return the packets not acknowledged that carried some before."""
@@ -142,28 +161,77 @@ def packet(line: Mapping[str, Any], number: int | None, frames: list[dict[str, A
     return {"header": header, "frames": frames, "raw": raw}
 
 
-def metrics(result: RunResult, flow: int) -> Iterator[Event]:
+def samples(result: RunResult, name: str, flow: int) -> Iterator[tuple[float, float, str]]:
+    """Yield time, value and word of the samples of a series."""
+    table = result.series(name)
+    of_flow = table[table["flow"] == flow]
+    words = of_flow["word"] if "word" in of_flow else [""] * len(of_flow)
+    yield from zip(of_flow["t_s"].astype(float), of_flow["value"].astype(float), words, strict=True)
+
+
+def metrics(result: RunResult, flow: int, packet_bytes: int) -> Iterator[Event]:
     """Yield the samples of the sender's state whenever one of them has changed."""
-    at: dict[float, dict[str, float]] = {}
+    at: dict[float, dict[str, float | str]] = {}
     for name, metric in METRICS.items():
-        table = result.series(name)
-        of_flow = table[table["flow"] == flow]
-        for t_s, value in zip(of_flow["t_s"], of_flow["value"], strict=True):
+        for t_s, value, _ in samples(result, name, flow):
             # A threshold without a limit, and an RTT before the first sample, are no numbers.
             if math.isfinite(value):
-                at.setdefault(float(t_s), {})[metric] = value * 1000 if name in IN_MILLISECONDS else round(value)
-    last: dict[str, float] = {}
+                at.setdefault(t_s, {})[metric] = value * 1000 if name in IN_MILLISECONDS else round(value)
+                if name == "pipe":
+                    at[t_s]["packets_in_flight"] = math.ceil(value / packet_bytes)
+    for name in (name for name in result.names if name.startswith(INTERNAL)):
+        for t_s, value, word in samples(result, name, flow):
+            at.setdefault(t_s, {})[f"cc_{name.removeprefix(INTERNAL)}"] = word or value
+    last: dict[str, float | str] = {}
     for t_s in sorted(at):
         changed = {name: value for name, value in at[t_s].items() if last.get(name) != value}
         if changed:
             last |= changed
-            yield t_s, "quic:recovery_metrics_updated", changed
+            yield t_s, "recovery:metrics_updated", changed
 
 
-def records(flow: Mapping[str, Any], seed: int, events: Iterable[Event]) -> Iterator[str]:
+def states(result: RunResult, flow: int) -> Iterator[Event]:
+    """Yield the changes of the congestion state."""
+    at: dict[float, dict[str, float]] = {}
+    for name in (*STATES, "cwnd", "ssthresh"):
+        for t_s, value, _ in samples(result, name, flow):
+            at.setdefault(t_s, {})[name] = value
+    now: dict[str, float] = {}
+    old = ""
+    for t_s in sorted(at):
+        now |= at[t_s]
+        new = congestion_state(now)
+        if new != old:
+            yield t_s, "recovery:congestion_state_updated", {**({"old": old} if old else {}), "new": new}
+            old = new
+
+
+def congestion_state(now: Mapping[str, float]) -> str:
+    """Return the state in the words of QUIC: 2 is CWR, which also reduces; slow start is below ssthresh (RFC 5681)."""
+    state, ssthresh = now.get("state", 0), now.get("ssthresh", math.nan)
+    if state >= 2:
+        return "loss" if state == 4 else "recovery"
+    if now.get("limit") == 0:
+        return "application_limited"
+    return "slow_start" if not now.get("cwnd", 0) >= ssthresh else "congestion_avoidance"
+
+
+def parameters(graph: Mapping[str, Any], flow: Mapping[str, Any]) -> Event:
+    """Return the settings of a sender as the first event."""
+    listed = graph["flow"][flow["flow"]] if flow["flow"] < len(graph["flow"]) else {}
+    tcp = {**graph["tcp"], **(listed.get("tcp") or {})}
+    given = {"reordering_threshold": tcp.get("dup_thresh"), "tonopah_cc": flow["cc"], "tonopah_cc_profile": flow["cc_profile"]}
+    given["tonopah_initial_window"] = tcp.get("initial_window")
+    return 0.0, "recovery:parameters_set", {key: value for key, value in given.items() if value is not None}
+
+
+def records(flow: Mapping[str, Any], seed: int, events: Iterable[Event], names: str) -> Iterator[str]:
     """Yield the records of a file."""
     title = f"flow {flow['flow']}, {flow['from']} to {flow['to']}, {flow['cc']}"
     yield record({
+        # Readers of 0.3 look for these two at the beginning.
+        "qlog_version": "0.3",
+        "qlog_format": "JSON-SEQ",
         "file_schema": "urn:ietf:params:qlog:file:sequential",
         "serialization_format": "application/qlog+json-seq",
         "title": title,
@@ -173,7 +241,6 @@ def records(flow: Mapping[str, Any], seed: int, events: Iterable[Event]) -> Iter
             "vantage_point": {"name": flow["from"], "type": "client"},
             "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
             "common_fields": {
-                "time_format": "relative_to_epoch",
                 "reference_time": {"clock_type": "monotonic", "epoch": "unknown"},
                 "protocol_types": ["TCP"],
                 "group_id": f"flow {flow['flow']}",
@@ -181,7 +248,11 @@ def records(flow: Mapping[str, Any], seed: int, events: Iterable[Event]) -> Iter
         },
     })  # fmt: skip
     for t_s, name, data in events:
-        yield record({"time": round(t_s * 1000, 6), "name": name, "data": data})
+        kind, _, rest = name.partition(":")
+        # The drafts have lost packets among recovery's events.
+        kind = "recovery" if rest == "lost" and names == "0.3" else kind
+        whole = f"{PREFIXES[names][kind]}{'packet_' if kind == 'recovery' and rest == 'lost' else ''}{rest}"
+        yield record({"time": round(t_s * 1000, 6), "name": whole, "data": data})
 
 
 def record(value: dict[str, Any]) -> str:

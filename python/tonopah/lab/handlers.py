@@ -17,8 +17,8 @@ from tonopah.lab.context import Lab
 from tonopah.lab.messages import MOST_SECONDS, Show
 from tonopah.lab.session import OVER, Session
 from tonopah.lab.tracks import difference
-from tonopah.metrics import METRICS
-from tonopah.runs.simulation import BINNED, OWNERS, SERIES, algorithms
+from tonopah.metrics import METRICS, metric
+from tonopah.runs.simulation import BINNED, INTERNAL, OWNERS, SERIES, algorithms
 from tonopah.scenario.document import parse, to_toml
 from tonopah.scenario.paths import put
 
@@ -46,6 +46,11 @@ def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
             "binned": name in BINNED,
         } for name in SERIES
     }  # fmt: skip
+    for entry in algorithms():
+        for name in (f"{INTERNAL}{shown['name']}" for shown in entry["internals"] or ()):
+            one = metric(name)
+            about = {"label": one.label, "unit": one.unit, "factor": one.factor, "definition": one.definition}
+            series[name] = {**about, "of": "flow", "binned": False}
     return {
         "version": engine_version(), "schema": json.loads(schema()), "presets": presets.load(), "series": series,
         "algorithms": [entry["name"] for entry in algorithms()], "allow_python": lab.allow_python,

@@ -11,6 +11,7 @@ from typing import Any
 from tonopah.metrics.applications import APPLICATIONS
 from tonopah.metrics.kinds import declared
 from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Group, Metric
+from tonopah.metrics.series import SENDERS_AND_LINKS
 from tonopah.metrics.workloads import WORKLOADS, size_class
 
 RTT_SAMPLES = (
@@ -22,6 +23,7 @@ COMPLETIONS = (
     "estimate of Kaplan and Meier, 1958): beyond `completion_known_share` it is a lower bound"
 )
 
+LIMITED = "Share of the time from the handshake or the end of the warm-up until all was acknowledged (as in tcp_info) in which"
 FORWARD = "all packets from source to sink, those of the handshake included (the forward direction of RFC 5103 §2)"
 
 METRICS = {
@@ -218,6 +220,26 @@ METRICS = {
     ),
     "rto_count": Metric("Timeouts", "", 1.0, "Retransmission timeouts (RFC 6298)"),
     "recovery_count": Metric("Recovery episodes", "", 1.0, "Loss-recovery episodes begun by duplicate ACKs or SACK (RFC 5681)"),
+    "undone_count": Metric(
+        "Reductions undone",
+        "",
+        1.0,
+        "Reductions of cwnd undone, since nothing had been lost (RFC 3522, RFC 3708)",
+    ),
+    "needless_retransmissions": Metric(
+        "Needless retransmissions",
+        *COUNT,
+        "Retransmissions that reached the sink when it had all of their bytes, over the whole run",
+    ),
+    "app_limited_ratio": Metric(
+        "Limited by the application", *PERCENT, f"{LIMITED} there was nothing more to send, or the send buffer was full"
+    ),
+    "cwnd_limited_ratio": Metric("Limited by cwnd", *PERCENT, f"{LIMITED} cwnd had no room for a segment"),
+    "rwnd_limited_ratio": Metric(
+        "Limited by the receiver", *PERCENT, f"{LIMITED} the receiver's window had no room for a segment"
+    ),
+    "pacing_limited_ratio": Metric("Limited by pacing", *PERCENT, f"{LIMITED} the next segment waited for its time"),
+    "recovery_limited_ratio": Metric("In recovery", *PERCENT, f"{LIMITED} losses were being repaired, whatever else limited"),
     "mac_data_frames": Metric("Data frames", "frames", 1.0, "Data frames sent, each attempt counted"),
     "mac_control_frames": Metric("Control frames", "frames", 1.0, "RTS, CTS and ACK sent"),
     "mac_failures": Metric(
@@ -261,43 +283,9 @@ METRICS = {
         "Energy per byte", "µJ", 1e6, "Energy of all radios / payload bytes received; not measured if none was"
     ),
     "nodes_without_energy": Metric("Nodes without energy", "nodes", 1.0, "Nodes whose energy was exhausted before the end"),
-    "cwnd": Metric("Congestion window", "kB", 1e-3, "cwnd (RFC 5681)"),
-    "ssthresh": Metric("Slow-start threshold", "kB", 1e-3, "ssthresh (RFC 5681)"),
-    "send_window": Metric("Send window", "kB", 1e-3, "Bytes that the sender may have outstanding"),
-    "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
-    "rtt": Metric("RTT", *MS, "Newest RTT sample of the sender"),
-    "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
-    "queue_delay": Metric("Queueing delay", *MS, "Mean wait of the packets whose transmission began since the last sample"),
-    "aqm_p": Metric("Probability of the AQM", "", 1.0, "Probability of the controller of a queue (RFC 8033, RFC 9332)"),
-    "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
-    "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
-    "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
-    "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
-    "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
-    "buffer": Metric("Video in the buffer", "s", 1.0, "Video that the player of `video` holds and has not played"),
-    "level": Metric(
-        "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
-    ),
-    "sending_rate": Metric("Sending rate", *MBPS, "Payload sent per bin, retransmissions included"),
-    "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
-    "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
-    "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
-    "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
-    "route_hops": Metric("Hops of the route", "", 1.0, "Hops of the current route from source to sink"),
-    "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss"),
-    "retransmits": Metric("Retransmissions so far", *COUNT, "Segments retransmitted so far"),
-    "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),
-    "outstanding": Metric("Outstanding", "kB", 1e-3, "Bytes sent and acknowledged neither cumulatively nor selectively"),
-    "rto": Metric("Retransmission timeout", *MS, "Current RTO (RFC 6298)"),
-    "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
-    "energy": Metric("Energy consumed", "J", 1.0, "Energy consumed by a node's radio since the start of the run"),
-    "airtime": Metric("Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0), kind="share"),
-    "position_x": Metric("x", "m", 1.0, "Position of a node along x"),
-    "position_y": Metric("y", "m", 1.0, "Position of a node along y"),
-    "position_z": Metric("z", "m", 1.0, "Position of a node along z"),
 }
 
-METRICS |= APPLICATIONS | WORKLOADS
+METRICS |= SENDERS_AND_LINKS | APPLICATIONS | WORKLOADS
 
 METRICS = {name: declared(name, known) for name, known in METRICS.items()}
 
@@ -322,11 +310,19 @@ def metric(name: str) -> Metric:
         return GROUPS[profile].metric(rest, metric(rest))
     if rest and profile == "workload":
         return of_workload(name, rest)
+    if rest and profile == "cc":
+        known = unknown(name, rest)
+        return replace(known, label=f"{known.label} [algorithm]", definition="A variable of the algorithm (record.internals)")
+    return unknown(name, name)
+
+
+def unknown(name: str, key: str) -> Metric:
+    """Return a metric of which only the end of its `key` says something: its unit."""
     for suffix, (unit, factor) in SUFFIXES.items():
-        if name.endswith(suffix):
-            return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
+        if key.endswith(suffix):
+            return Metric(readable(key.removesuffix(suffix)), unit, factor, "", name)
     # Nothing is known of it: neither its unit nor its bounds.
-    return Metric(readable(name), "", 1.0, "", name, (-math.inf, math.inf), "signed")
+    return Metric(readable(key), "", 1.0, "", name, (-math.inf, math.inf), "signed")
 
 
 def of_workload(name: str, rest: str) -> Metric:

@@ -9,12 +9,14 @@ from tonopah.stats.kinds import KindName
 KINDS: dict[KindName, tuple[str, ...]] = {
     "share": (
         "delivery_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
+        "app_limited_ratio", "cwnd_limited_ratio", "rwnd_limited_ratio", "pacing_limited_ratio", "recovery_limited_ratio",
         "jain_hosts", "jain_reachable", "rebuffer_ratio", "completion_known_share", "fct_known_share",
     ),
     "count": (
         "dropped_packets", "marked_packets", "reordered_packets", "retransmitted_packets", "duplicated_packets",
         "reverse.dropped_packets", "reverse.retransmitted_packets", "reverse.marked_packets", "conservation.dropped",
         "conservation.duplicated", "forward.dropped_packets", "flows_unfinished", "flows_without_delivery", "flows_without_path",
+        "undone_count", "needless_retransmissions", "timeouts",
         "rto_count", "recovery_count", "mac_failures", "mac_given_up", "mac_access_failures", "mac_too_long", "reassociations",
         "reassembly_timeouts", "nodes_without_energy", "unfinished", "aborted", "stalls", "switches", "drops", "marks",
         "retransmits", "undelivered_bytes", "timeouts_per_round",

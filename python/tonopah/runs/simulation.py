@@ -32,9 +32,12 @@ SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "sending_rate", "throughput", "goodput", "state", "retransmits",
     "pipe", "outstanding", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
-    "alive", "arrivals", "offered", "carried", "buffer", "level", "airtime",
+    "alive", "arrivals", "offered", "carried", "buffer", "level", "airtime", "rttvar", "min_rtt", "pacing_rate", "delivery_rate",
+    "timeouts", "limit",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
+INTERNAL = "cc."
+"""How the name of a series begins that is a variable of an algorithm (`record.internals`)."""
 OWNERS: dict[str, str] = {
     **dict.fromkeys(("queue", "queue_delay", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link"),
     **dict.fromkeys(("energy", "airtime", "position_x", "position_y", "position_z"), "node"),
@@ -103,7 +106,7 @@ class RunResult:
         -------
         pandas.DataFrame
             One row for each sample: `t_s` in seconds, `flow` (or `link`, `node`, `workload`) by number, and `value` in bytes, s,
-            bit/s, J or m.
+            bit/s, J or m; of `cc.state` also `word`.
 
         Raises
         ------
@@ -164,7 +167,8 @@ def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
     owner = OWNERS.get(name, "flow")
-    return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
+    word = {"word": columns["word"]} if "word" in columns else {}
+    return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"], **word})
 
 
 def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int, threads: int = 1) -> RunResult:

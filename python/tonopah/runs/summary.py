@@ -50,6 +50,13 @@ class FlowSummary:
     """From the start to the acknowledgment of the last byte, if it has one."""
     unfinished_s: float | None = None
     """How long it had lasted, if it has an end and did not reach it."""
+    undone_count: int | None = None
+    needless_retransmissions: int | None = None
+    app_limited_ratio: float | None = None
+    cwnd_limited_ratio: float | None = None
+    rwnd_limited_ratio: float | None = None
+    pacing_limited_ratio: float | None = None
+    recovery_limited_ratio: float | None = None
     workload: str | None = None
     """The workload that it is of; what follows is None of a flow that the scenario lists."""
     class_: str | None = None

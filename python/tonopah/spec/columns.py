@@ -13,7 +13,7 @@ from typing import Any
 from tonopah.errors import InputError, near_names
 from tonopah.metrics import METRICS, metric, readable
 from tonopah.metrics.metric import Metric
-from tonopah.runs.simulation import SERIES, run_prepared
+from tonopah.runs.simulation import INTERNAL, SERIES, run_prepared
 from tonopah.runs.summary import flatten, workload_columns
 from tonopah.scenario.document import prepare
 from tonopah.spec.derived import Derived
@@ -105,7 +105,7 @@ class Columns:
     def owners(self, name: str) -> tuple[str, ...]:
         """Return what has this metric: `run`, `flow`, both, or for a time series `series`."""
         kinds = (("run", self.runs), ("flow", self.flows), ("workload", self.of_workloads), ("series", SERIES))
-        return tuple(owner for owner, names in kinds if name in names)
+        return tuple(owner for owner, names in kinds if name in names) or (("series",) if name.startswith(INTERNAL) else ())
 
     @property
     def of_workloads(self) -> tuple[str, ...]:

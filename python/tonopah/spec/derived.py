@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from tonopah.metrics import METRICS, metric, show
 from tonopah.metrics.kinds import EVENTS
 from tonopah.metrics.metric import Metric
-from tonopah.runs.simulation import SERIES
+from tonopah.spec.series import SeriesName
 from tonopah.spec.validation import (
     Interval,
     Many,
@@ -49,7 +49,6 @@ def to_column(name: str) -> str:
     return name
 
 
-SeriesName = Literal[*SERIES]
 Flows = Many[int]
 
 SHARE = (0.0, 1.0)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError, near_names
+from tonopah.runs.simulation import INTERNAL
 from tonopah.spec.columns import check_figure, check_metric, own_columns, own_columns_of_flows
 from tonopah.spec.derived import Derived, OverFlows
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
+from tonopah.spec.series import recorded_series
 from tonopah.spec.source import KEY, FromSource, Sourced, is_sourced, make
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
@@ -158,7 +160,8 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         known = recorded_series(scenario)
         for i, name in enumerate(table.y):
             if name not in known:
-                hint = list_allowed(known, "recorded by scenario.record.series", name)
+                where = "internals" if name.startswith(INTERNAL) else "series"
+                hint = list_allowed(known, f"recorded by scenario.record.{where}", name)
                 raise InputError(f"{path}.y[{i}]", f"{shorten(name)} is unknown", hint)
     for x in table.x or (None,):
         check_axes(x, table.rows, path, sweeps)
@@ -207,13 +210,6 @@ def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep])
     if values and (found is None or min(found[0]) <= 0):
         wrong = next((value for value in values if (number := numbers([value])) is None or number[0][0] <= 0), values[0])
         raise InputError(f"{path}.log", f"x cannot be logarithmic: {shorten(wrong)} is not above zero on {cut(x or '')}")
-
-
-def recorded_series(scenario: Mapping[str, Any]) -> list[str]:
-    """Return the series that a scenario records; the engine says what is wrong with them."""
-    record = scenario.get("record")
-    series = record.get("series") if isinstance(record, Mapping) else None
-    return [name for name in series if isinstance(name, str)] if isinstance(series, list) else []
 
 
 def axes_hint(sweeps: list[Sweep], wanted: Iterable[str] = ()) -> str:

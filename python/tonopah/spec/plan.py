@@ -22,12 +22,13 @@ from tonopah.cc.permission import StoredAlgorithm
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.metrics import count_text
-from tonopah.runs.simulation import OWNERS
+from tonopah.runs.simulation import INTERNAL, OWNERS
 from tonopah.scenario import paths
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
+from tonopah.spec.series import recording
 from tonopah.spec.source import is_sourced, make
 from tonopah.spec.vary import FIXED, Vary
 
@@ -368,7 +369,7 @@ def record_derived(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> di
     if times.get("every") == "change":
         # Averages over time need samples at equal distances.
         times["every"] = given.get("bin", "100ms")
-    return {**rest, "record": {"series": needed, **times}}
+    return {**rest, "record": {**recording(needed), **times}}
 
 
 def record_representative(part: Part, duration: str) -> dict[str, Any]:
@@ -376,10 +377,11 @@ def record_representative(part: Part, duration: str) -> dict[str, Any]:
     record = part.scenario.get("record") or {}
     wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
     wanted += [name for metric in part.derived for name in metric.needs]
-    series = list(dict.fromkeys([*record.get("series", []), *wanted]))
+    wanted += [f"{INTERNAL}*"] if record.get("internals") else []
+    series = recording([*record.get("series", []), *wanted])
     seconds = parse_quantity(duration, "duration")
     every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / REPRESENTATIVE_SAMPLES))}ms"}
-    return {**part.scenario, "record": {**record, **every, "series": series}}
+    return {**part.scenario, "record": {**record, **every, **series}}
 
 
 def cross(vary: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import engine_build, engine_version
 from tonopah.digest import digest
 from tonopah.errors import InputError, RunFailedError
-from tonopah.runs.simulation import OWNERS, series_frame
+from tonopah.runs.simulation import INTERNAL, OWNERS, series_frame
 from tonopah.spec import measures
 from tonopah.spec.plan import Run
 from tonopah.store.commits import Row
@@ -172,7 +172,8 @@ class Store:
 
         frames = [series_frame(name, columns).assign(series=name) for name, columns in sorted(series.items())]
         owners = ["flow", "link", *sorted({OWNERS.get(name, "flow") for name in series} - {"flow", "link"})]
-        table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", *owners, "value"])
+        words = ["word"] if any("word" in frame for frame in frames) else []
+        table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", *owners, "value", *words])
         file = io.BytesIO()
         table.astype(dict.fromkeys(owners, "Int64")).to_parquet(file, index=False)
         self.commit_series(run_id, file.getvalue())
@@ -210,7 +211,8 @@ class Store:
             raise RunFailedError(f"{self.series_path(run_id)}: {message}")
         table = pd.read_parquet(io.BytesIO(content))
         owner = OWNERS.get(name, "flow")
-        return table[table["series"] == name][["t_s", owner, "value"]].reset_index(drop=True)
+        word = ["word"] if "word" in table and name == f"{INTERNAL}state" else []
+        return table[table["series"] == name][["t_s", owner, "value", *word]].reset_index(drop=True)
 
     def summaries(self, wanted: Mapping[str, Run]) -> list[tuple[Run, dict[str, Any]]]:
         """Return run and summary of every finished run in `wanted`, in the order of `wanted`.

@@ -40,7 +40,20 @@ def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
         tables.append(parameter_table(algorithm))
     if algorithm["profiles"]:
         tables.append(profile_table(algorithm))
+    if algorithm["internals"]:
+        tables.append(internals_table(algorithm))
     return tables
+
+
+def internals_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the variables that an algorithm shows (`record.internals`)."""
+    table = plain_table()
+    for name in ("variable", "unit", "meaning"):
+        table.add_column(name, no_wrap=name != "meaning")
+    for shown in algorithm["internals"]:
+        words = f" ({', '.join(algorithm['states'])})" if shown["name"] == "state" and algorithm["states"] else ""
+        table.add_row(shown["name"], shown["unit"], shown["doc"] + words)
+    return table
 
 
 def facts_table(algorithm: dict[str, Any]) -> "Table":

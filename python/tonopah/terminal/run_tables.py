@@ -54,7 +54,7 @@ def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
     complete = any(flow.get("completion_s") is not None for flow in flows)
     columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
     columns += [MARKED] if has_marks(summary) else []
-    rows = [[str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows]
+    rows = [[str(flow["flow"]), f"{flow['from']} → {flow['to']}", flow["cc"] or "–", *cells(flow, columns)] for flow in flows]
     left = count - MAX_ROWS
     return Grid(
         title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""

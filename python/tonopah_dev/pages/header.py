@@ -48,6 +48,11 @@ struct tonopah_parameter {
     const char *unit, *doc; /* May be NULL. */
 };
 
+struct tonopah_internal {
+    const char *name; /* Ends in its unit: _bytes, _s, _bps, none for ratios and counts. */
+    const char *doc; /* May be NULL. */
+};
+
 struct tonopah_algorithm {
     uint32_t abi; /* TONOPAH_ABI, in every version the first field. */
     uint32_t wanted; /* The kinds of events that are handled: TONOPAH_WANTS(TONOPAH_ON_ACK) | … */
@@ -69,6 +74,19 @@ struct tonopah_algorithm {
      * `kind`, `view` the sender's variables; NULL where there is none. Pointers are valid during the call only. */
     void (*event)(int32_t kind, void *state, const void *signal, const struct tonopah_view *view,
                   struct tonopah_answers *answers);
+
+    /* Since version 3. 1: the sender keeps two rules that Linux does not: the loss of a retransmission, which RACK finds, is an
+     * on_congestion of its own with `again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until
+     * its retransmission timer expires (RFC 3168 section 6.1.2). */
+    uint32_t strict;
+
+    /* Variables that a run may record (record.internals), in the order in which `observe` fills in their values: NaN where there
+     * is none. The value of one called "state" is a place in `states`. NULL and 0 without any. */
+    const struct tonopah_internal *internals;
+    uint64_t internal_count;
+    const char *const *states;
+    uint64_t state_count;
+    void (*observe)(const void *state, double *values);
 };
 
 extern const struct tonopah_algorithm tonopah_algorithm;

@@ -35,6 +35,12 @@ def algorithms_page() -> str:
         "Every algorithm alone, in its first profile, on a link of 20 Mb/s with 40 ms and a queue of one BDP (marks from a third "
         "of it for those that read them). `tonopah validate linux` compares the profiles `linux` with the kernel "
         "([validation.md](validation.md)).\n",
+        "The variables of an algorithm are series `cc.NAME` where `record.internals` asks for them.\n",
+        "After a pause an answer takes at most 1.2 times what a warm one takes, of every algorithm but `htcp`, which grows with "
+        "the time since its last loss whether it sends or not; with `slow_start_after_idle`, as in Linux, those without a "
+        "window of their own begin again at the restart window (RFC 5681 section 4.1). Where the application limits, the "
+        "window stays near what was used and confirmed, but of `vegas`, which adds a segment a round while it measures no "
+        "queue, as Linux's does.\n",
     ]
     for entry in sorted(json.loads(algorithms()), key=lambda entry: entry["compat"]):
         if entry["compat"] and OF_REPORTS not in parts:
@@ -49,7 +55,18 @@ def algorithms_page() -> str:
             changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
             recovery = f"; brings the loss recovery `{profile['recovery']}`" if profile["recovery"] else ""
             parts.append(f"Profile `{profile['name']}`: {changes or 'the defaults'}{recovery}.\n")
+        if entry["internals"]:
+            parts.append(markdown_table(["variable", "unit", "meaning"], internal_rows(entry)))
     return "\n".join(parts)
+
+
+def internal_rows(entry: dict[str, Any]) -> list[list[str]]:
+    """Return a row for each variable that an algorithm shows (record.internals)."""
+    words = f": {', '.join(entry['states'])}" if entry["states"] else ""
+    return [
+        [f"`{shown['name']}`", shown["unit"], shown["doc"] + (words if shown["name"] == "state" else "")]
+        for shown in entry["internals"]
+    ]
 
 
 def requirements_text(requirements: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ use tcp::rng::Rng;
 use super::names::{find_node, matches};
 use crate::expand::{connections_of, interval_nanos};
 use crate::host::app::plans::period_of;
-use crate::host::app::{Activity, App, Ticks};
+use crate::host::app::{Activity, App, Phases, Ticks};
 use crate::host::flow::OnFull;
 use crate::ids::NodeId;
 use crate::scenario::{AppDef, FlowDef, Full, Scenario, ScenarioError, join};
@@ -46,7 +46,11 @@ pub(super) fn sources(
 pub(super) fn app_of(def: &AppDef, rng: Rng) -> App {
     match def {
         AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
-        AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
+        AppDef::Cbr(cbr) => {
+            let interval = |rate| interval_nanos(rate, cbr.size);
+            let phases = cbr.phases.iter().map(|phase| (phase.at, phase.rate.map(interval))).collect();
+            App::Cbr { size: cbr.size, ticks: Ticks::every(interval(cbr.rate)), phases: Phases::of(phases) }
+        }
         AppDef::OnOff(on_off) => App::OnOff {
             size: on_off.size,
             ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),

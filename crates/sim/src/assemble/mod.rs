@@ -27,7 +27,8 @@ use crate::engine::trace::Sink;
 use crate::expand;
 use crate::host::Hosts;
 use crate::ids::{LinkId, NodeId};
-use crate::link::effects::Effects;
+use crate::link::draw::Correlated;
+use crate::link::effects::{Effects, Stretches};
 use crate::link::loss::Loss;
 use crate::link::marking::Marking;
 use crate::link::service::Service;
@@ -81,7 +82,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     schedule(&mut ctx, scenario, &changes);
-    let series = Series::new(&scenario.record, flows.len() - background, &network);
+    let series = Series::new(&scenario.record, &flows[..flows.len() - background], &network)?;
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
     }
@@ -100,6 +101,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         constellation: dynamics,
         graph,
         listed: listed_flows,
+        warnings: expand::warnings(scenario, &resolved),
         resolved,
         seed: given,
     })
@@ -180,18 +182,30 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
         queue: Qdisc::new(queue, rate, delay, rng("queue")),
-        loss: options.loss.as_ref().map_or(Loss::None, loss_of),
+        loss: options.loss.as_ref().map_or(Loss::None, |loss| during(options, loss_of(loss))),
         loss_rng: rng("loss"),
         service: service.map(|service| Service::new(service, rate, rng("service"))),
         effects,
-        marking: Marking::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
+        marking: Marking::new(
+            options.marks.as_deref().map(|marks| during(options, marks_of(marks))),
+            options.ecn.as_ref(),
+            rng,
+        ),
+    }
+}
+
+/// A model in the stretches of time in which it acts.
+fn during(options: &LinkOptions, loss: Loss) -> Loss {
+    match (loss, options.during.as_slice()) {
+        (loss @ (Loss::None | Loss::Nth { .. }), _) | (loss, []) => loss,
+        (loss, during) => Loss::During(Stretches::of(during), Box::new(loss)),
     }
 }
 
 fn loss_of(model: &LossModel) -> Loss {
     match model {
         LossModel::None(_) => Loss::None,
-        LossModel::Packet(packet) => Loss::Packet(packet.p),
+        LossModel::Packet(packet) => Loss::Packet(packet.p, Correlated::of(packet.correlation)),
         LossModel::Bit(bit) => Loss::Bit(bit.ber),
         LossModel::Byte(byte) => Loss::Byte(byte.rate),
         LossModel::GilbertElliott(model) => gilbert_elliott_of(*model),
@@ -201,7 +215,7 @@ fn loss_of(model: &LossModel) -> Loss {
 
 fn marks_of(model: &MarkModel) -> Loss {
     match model {
-        MarkModel::Packet(packet) => Loss::Packet(packet.p),
+        MarkModel::Packet(packet) => Loss::Packet(packet.p, Correlated::of(packet.correlation)),
         MarkModel::GilbertElliott(model) => gilbert_elliott_of(*model),
         MarkModel::Nth(nth) => nth_of(nth),
     }

@@ -1,5 +1,5 @@
 //! Limits of queues in bandwidth-delay products become bytes: the rate of the link times the longest round trip of a flow that
-//! passes it, propagation alone.
+//! passes it: propagation, and what jitter adds in the mean.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use tcp::units::{Bytes, Rate, Span};
 use super::graph::{forward_options, reverse_options};
 use crate::ids::{LinkId, NodeId};
 use crate::routing::{Edge, Routes};
-use crate::scenario::{Amount, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
+use crate::scenario::{Amount, DelayDef, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
 
 /// Longest round trips by direction of each link: forward, reverse.
 type RoundTrips = Vec<[Span; 2]>;
@@ -137,4 +137,24 @@ fn one_way(options: &LinkOptions) -> Span {
         _ => options.delay,
     }
     .unwrap_or_default()
+        + mean_jitter(options)
+}
+
+/// What jitter that always acts adds in the mean.
+fn mean_jitter(options: &LinkOptions) -> Span {
+    let Some(jitter) = options.jitter.as_deref().filter(|_| options.during.is_empty()) else { return Span::ZERO };
+    match &jitter.delay {
+        DelayDef::Constant(constant) => constant.length,
+        DelayDef::Uniform(uniform) => uniform.max / 2,
+        DelayDef::Normal(normal) => normal.mean,
+        DelayDef::Exponential(exponential) => exponential.mean,
+        DelayDef::Pareto(pareto) => pareto.mean,
+        DelayDef::File(file) => {
+            // Linear between its points.
+            let seconds = file.points.iter().flatten().map(|(share, delay)| (*share, delay.as_secs_f64()));
+            let points: Vec<(f64, f64)> = seconds.collect();
+            let area = |pair: &[(f64, f64)]| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0;
+            Span::from_secs_f64(points.windows(2).map(area).sum())
+        }
+    }
 }

@@ -11,8 +11,8 @@ use super::check_queue::check_queue;
 use super::check_service::{check_changes, check_service};
 use super::place::check_framing;
 use crate::scenario::{
-    AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, ScenarioError,
-    TransportDef, join,
+    AppDef, CbrDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketLoss,
+    PacketRate, ScenarioError, TransportDef, join,
 };
 
 /// Checks the options of a link.
@@ -58,7 +58,7 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
 fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
     match loss {
         LossModel::None(_) | LossModel::Nth(_) => Ok(()),
-        LossModel::Packet(packet) => probability(path, "p", packet.p),
+        LossModel::Packet(packet) => check_packets(packet, path),
         LossModel::Bit(bit) => probability(path, "ber", bit.ber),
         LossModel::Byte(byte) => probability(path, "rate", byte.rate),
         LossModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
@@ -67,10 +67,15 @@ fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
 
 fn check_marks(marks: &MarkModel, path: &str) -> Result<(), ScenarioError> {
     match marks {
-        MarkModel::Packet(packet) => probability(path, "p", packet.p),
+        MarkModel::Packet(packet) => check_packets(packet, path),
         MarkModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
         MarkModel::Nth(_) => Ok(()),
     }
+}
+
+fn check_packets(packet: &PacketLoss, path: &str) -> Result<(), ScenarioError> {
+    probability(path, "p", packet.p)?;
+    probability(path, "correlation", packet.correlation)
 }
 
 fn check_gilbert_elliott(model: &GilbertElliottLoss, path: &str) -> Result<(), ScenarioError> {
@@ -118,7 +123,10 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
         AppDef::Video(video) => return check_video(video, path),
         AppDef::Rtc(rtc) => return check_rtc(rtc, path),
         AppDef::Voice(voice) => return check_voice(voice, path),
-        AppDef::Cbr(cbr) => (cbr.rate, cbr.size, cbr.transport),
+        AppDef::Cbr(cbr) => {
+            check_phases(cbr, path)?;
+            (cbr.rate, cbr.size, cbr.transport)
+        }
         AppDef::OnOff(on_off) => {
             check_period(&on_off.on, &join(path, "on"))?;
             check_period(&on_off.off, &join(path, "off"))?;
@@ -137,6 +145,21 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
     }
     if interval_nanos(rate, size) < 1.0 {
         return fail("rate", format!("{rate} means more than one message of {size} per nanosecond"));
+    }
+    Ok(())
+}
+
+fn check_phases(cbr: &CbrDef, path: &str) -> Result<(), ScenarioError> {
+    for (index, phase) in cbr.phases.iter().enumerate() {
+        let place = join(path, &format!("phases[{index}]"));
+        if index > 0 && phase.at <= cbr.phases[index - 1].at {
+            let message = format!("{} is not after the phase before", phase.at);
+            return Err(ScenarioError::new(join(&place, "at"), message));
+        }
+        if let Some(rate) = phase.rate.filter(|rate| interval_nanos(*rate, cbr.size) < 1.0) {
+            let message = format!("{rate} means more than one message of {} per nanosecond", cbr.size);
+            return Err(ScenarioError::new(join(&place, "rate"), message));
+        }
     }
     Ok(())
 }

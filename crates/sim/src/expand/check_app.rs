@@ -80,6 +80,12 @@ pub(super) fn check_request_response(def: &RequestResponseDef, path: &str) -> Re
     check_number(path, "requests", def.requests)?;
     check_size(path, "request", def.request)?;
     check_size(path, "response", def.response)?;
+    for (index, size) in def.responses.iter().enumerate() {
+        check_size(path, &format!("responses[{index}]"), *size)?;
+    }
+    if !def.responses.is_empty() && def.response != RequestResponseDef::default().response {
+        return Err(ScenarioError::new(join(path, "response"), "stands beside responses; give one of them"));
+    }
     check_pause(def.think.as_ref(), &join(path, "think"))?;
     check_pause(def.server_time.as_ref(), &join(path, "server_time"))?;
     let connections = connections_of(&AppDef::RequestResponse(def.clone()), 0);

@@ -4,8 +4,8 @@ use tcp::units::Span;
 
 use super::bounds::{LONGEST, MAX_POINTS, no_contents, probability, refuse, span_within};
 use crate::scenario::{
-    AcksDef, CorruptDef, DelayDef, FailureDef, FileDelay, HarqDef, LinkOptions, PerDraw, ReorderDef, ScenarioError,
-    join,
+    AcksDef, CorruptDef, DelayDef, FailureDef, FileDelay, HarqDef, LinkOptions, LossModel, MarkModel, PerDraw,
+    ReorderDef, ScenarioError, join,
 };
 
 /// Longest delay that is drawn: more would be a mistake.
@@ -16,6 +16,7 @@ pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), Sce
     if let Some(jitter) = &options.jitter {
         let place = join(path, "jitter");
         check_delay(&jitter.delay, &place)?;
+        probability(&place, "correlation", jitter.correlation)?;
         if let PerDraw::Time(per) = jitter.per {
             span_within(&place, "per", per, Span::from_nanos(1), LONGEST)?;
         }
@@ -31,6 +32,7 @@ pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), Sce
         Some(CorruptDef::Bit(damage)) => probability(&join(path, "corrupt"), "ber", damage.ber)?,
         None => {}
     }
+    check_during(options, path)?;
     if let Some(harq) = &options.harq {
         check_harq(harq, &join(path, "harq"))?;
     }
@@ -40,6 +42,25 @@ pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), Sce
         return Err(refuse(&place, "every", def.every, "a count from 1 to 1000000"));
     }
     span_within(&place, "timeout", def.timeout, Span::from_nanos(1), LONGEST)
+}
+
+/// Checks the stretches of time in which something acts.
+fn check_during(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
+    for (index, [from, until]) in options.during.iter().enumerate() {
+        if from >= until {
+            let message = format!("{from} to {until} is no stretch of time: it ends before it begins");
+            return Err(ScenarioError::new(join(path, &format!("during[{index}]")), message));
+        }
+    }
+    let LinkOptions { loss, marks, jitter, reorder, duplicate, corrupt, harq, .. } = options;
+    let scripted = matches!(loss, Some(LossModel::Nth(_))) || matches!(marks.as_deref(), Some(MarkModel::Nth(_)));
+    let any = loss.is_some() || marks.is_some() || jitter.is_some() || reorder.is_some() || duplicate.is_some();
+    let message = match (options.during.is_empty(), scripted, any || corrupt.is_some() || harq.is_some()) {
+        (true, ..) | (_, false, true) => return Ok(()),
+        (_, true, _) => "a script of loss or marks names its packets, whenever they come",
+        (_, _, false) => "has no effect: the link has no loss, marks, jitter, reorder, duplicate, corrupt or harq",
+    };
+    Err(ScenarioError::new(join(path, "during"), message))
 }
 
 /// Checks a distribution of delays.
@@ -86,10 +107,14 @@ fn check_reorder(reorder: &ReorderDef, path: &str) -> Result<(), ScenarioError> 
     match reorder {
         ReorderDef::Late(late) => {
             probability(path, "p", late.p)?;
+            probability(path, "correlation", late.correlation)?;
             check_delay(&late.by, &join(path, "by"))
         }
         ReorderDef::Early(early) if early.gap == 0 => Err(refuse(path, "gap", 0, "a count of packets from 1 on")),
-        ReorderDef::Early(early) => probability(path, "p", early.p),
+        ReorderDef::Early(early) => {
+            probability(path, "p", early.p)?;
+            probability(path, "correlation", early.correlation)
+        }
         ReorderDef::Swap(swap) => probability(path, "p", swap.p),
     }
 }

@@ -100,7 +100,7 @@ fn check_app(app: &WorkloadApp, path: &str) -> Result<(), ScenarioError> {
             if let PerConnection::Requests(number) = def.per_connection {
                 return one("per_connection", &number.to_string(), "per_connection = \"all\"");
             }
-            if def.response != RequestResponseDef::default().response {
+            if def.response != RequestResponseDef::default().response || !def.responses.is_empty() {
                 let message = "the size of an answer is that of the flow, `size`";
                 return Err(ScenarioError::new(join(path, "response"), message));
             }

@@ -32,6 +32,7 @@ mod placement;
 mod presets;
 mod simple;
 mod stations;
+mod tcp_warnings;
 mod vary;
 mod warnings;
 mod wired_cum_wireless;

@@ -46,7 +46,7 @@ fn source(flow: &FlowDef) -> Option<(u64, &CbrDef)> {
     let AppDef::Cbr(cbr) = &flow.app else { return None };
     let exact =
         flow.start_jitter == Some(StartJitter::Span(Span::ZERO)) && transport_of(&flow.app) == TransportDef::Udp;
-    exact.then(|| (interval_nanos(cbr.rate, cbr.size) as u64, cbr))
+    (exact && cbr.phases.is_empty()).then(|| (interval_nanos(cbr.rate, cbr.size) as u64, cbr))
 }
 
 #[cfg(test)]
@@ -58,8 +58,8 @@ mod tests {
         let network =
             format!(r#"{{"kind": "dumbbell", "pairs": 2, "bottleneck": {{"rate": "30Mbps", "queue": {queue}}}}}"#);
         let text = format!(r#"{{"duration": "1s", "network": {network}, "flow": [{flows}]}}"#);
-        let resolved = resolve(&Scenario::from_json(&text).unwrap()).unwrap();
-        warnings(&resolved).iter().map(ToString::to_string).collect()
+        let given = Scenario::from_json(&text).unwrap();
+        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
     }
 
     fn cbr(pair: u64, rate: &str, more: &str) -> String {

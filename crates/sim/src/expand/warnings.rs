@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate};
 
 use super::graph::{link, reverse_options};
-use super::phase;
+use super::{phase, tcp_warnings};
 use crate::scenario::{
     Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, Queue, RedDef, Scenario,
     ScenarioWarning, ServiceDef, WrrDef, join,
@@ -12,8 +12,8 @@ use crate::scenario::{
 /// A datagram of full size.
 const FULL: Bytes = Bytes(1500);
 
-/// What is to be known of a scenario with nothing left to a default; each thing once.
-pub fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
+/// What is to be known of a scenario as it was written, `given`, and with nothing left to a default; each thing once.
+pub fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
     let mut found = Vec::new();
     for (path, options) in resolved.network.links() {
         of_link(&link("", "", options), &path, &mut found);
@@ -22,6 +22,7 @@ pub fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
         of_link(def, &format!("link[{i}]"), &mut found);
     }
     found.extend(phase::warnings(resolved));
+    found.extend(tcp_warnings::warnings(given, resolved));
     found
 }
 
@@ -148,8 +149,8 @@ mod tests {
 
     fn of(network: &str, rest: &str) -> Vec<String> {
         let text = format!(r#"{{"duration": "1s", "network": {network}{rest}}}"#);
-        let resolved = resolve(&Scenario::from_json(&text).unwrap()).unwrap();
-        warnings(&resolved).iter().map(ToString::to_string).collect()
+        let given = Scenario::from_json(&text).unwrap();
+        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
     }
 
     fn of_bottleneck(options: &str) -> Vec<String> {

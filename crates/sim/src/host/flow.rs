@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tcp::cc::Algorithm;
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, ConnectionState, Ecn, Snapshot, TcpConfig, Totals};
+use tcp::{Connection, ConnectionState, Ecn, Limit, Segment, Snapshot, TcpConfig, Totals};
 
 use crate::host::app::App;
 use crate::host::app::command::End;
@@ -126,6 +127,8 @@ pub(crate) struct Flow {
     pub(crate) highest_answered: u64,
     /// The flow of the scenario that it belongs to: itself, unless it is a further connection of an application.
     pub(crate) owner: FlowId,
+    /// Data segments to the sink that were sent again when it had received all of their bytes.
+    pub(crate) needless: u64,
     /// When an application has opened this connection.
     pub(crate) opened_at: Option<Time>,
     pub(crate) stop: Option<Time>,
@@ -198,6 +201,7 @@ impl Flow {
             highest_sent: 0,
             highest_answered: 0,
             owner: id,
+            needless: 0,
             opened_at: None,
             connected_at: None,
             first_byte_at: None,
@@ -270,6 +274,45 @@ impl Flow {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.snapshot(),
             Transport::Udp => None,
+        }
+    }
+
+    /// The algorithm that the source will have, before its handshake.
+    pub(crate) fn planned_algorithm(&self) -> Option<&'static Algorithm> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.planned_algorithm(),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Passes what the algorithm of the source shows of itself to `put`.
+    pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        if let Transport::Tcp(sides) = &self.transport {
+            sides[0].connection.observe(put);
+        }
+    }
+
+    /// How long each limit has kept the source from sending more.
+    pub(crate) fn limited(&self, now: Time) -> Option<[Span; Limit::COUNT]> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.limited(now),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Counts a retransmission that reaches the sink if it brings nothing.
+    #[cold]
+    pub(crate) fn count_needless(&mut self, segment: &Segment) {
+        if let Transport::Tcp(sides) = &self.transport {
+            self.needless += u64::from(segment.len > 0 && sides[1].connection.has_received(segment));
+        }
+    }
+
+    /// The measurement interval begins.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        self.cwnd_integral.restart(now);
+        if let Transport::Tcp(sides) = &mut self.transport {
+            sides[0].connection.restart_limits(now);
         }
     }
 

@@ -103,6 +103,9 @@ impl Hosts {
                 metrics.on_message(ctx.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
+                if packet.retransmission && !to.is_source() {
+                    flow.count_needless(segment);
+                }
                 if let Some(side) = flow.side(to) {
                     side.at(ctx.seconds()).on_segment(ctx.now, segment);
                     if to.is_source()

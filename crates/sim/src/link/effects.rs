@@ -7,7 +7,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::acks::{AckDecimator, AckReplacer};
-use super::draw::Draw;
+use super::draw::{Correlated, Draw};
 use crate::ids::PacketId;
 use crate::scenario::{
     AcksDef, CopyAt, CorruptDef, DuplicateDef, FailureDef, FramingDef, HarqDef, JitterDef, LinkOptions, Overhead,
@@ -27,6 +27,8 @@ pub(crate) struct Effects {
     harq: Option<(Harq, Rng)>,
     pub(super) acks: Option<AckDecimator>,
     pub(super) newest: Option<AckReplacer>,
+    /// When jitter, reorder, duplicate, corrupt and harq act.
+    during: Stretches,
     /// In place of the overhead of the link.
     pub(super) framing: Option<FramingDef>,
     pub(super) in_flight: InFlight,
@@ -38,6 +40,22 @@ pub(crate) struct Effects {
     pub(crate) duplicated: u64,
     /// Packets damaged, over the whole run.
     pub(crate) corrupted: u64,
+}
+
+/// Stretches of time, each from and to; none stands for all time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stretches(Vec<[Time; 2]>);
+
+impl Stretches {
+    pub(crate) fn of(during: &[[Span; 2]]) -> Stretches {
+        Stretches(during.iter().map(|stretch| stretch.map(|at| Time::ZERO + at)).collect())
+    }
+
+    /// True within a stretch.
+    #[inline]
+    pub(crate) fn act(&self, now: Time) -> bool {
+        self.0.is_empty() || self.0.iter().any(|[from, until]| *from <= now && now < *until)
+    }
 }
 
 /// Packets in flight.
@@ -92,14 +110,15 @@ struct Jitter {
     draw: Draw,
     per: PerDraw,
     reorder: bool,
+    draws: Correlated,
     /// The draw that holds, and until when.
     last: (Span, Time),
 }
 
 #[derive(Debug)]
 enum Reorder {
-    Late { p: f64, by: Draw },
-    Early { p: f64, gap: u64, seen: u64 },
+    Late { p: f64, by: Draw, draws: Correlated },
+    Early { p: f64, gap: u64, seen: u64, draws: Correlated },
     Swap { p: f64 },
 }
 
@@ -128,7 +147,7 @@ impl Effects {
     /// Those that `options` ask for, if there are any or if a change of the path lets packets overtake; `rng` makes the stream of
     /// each.
     pub(crate) fn of(options: &LinkOptions, rng: impl Fn(&'static str) -> Rng) -> Option<Box<Effects>> {
-        let LinkOptions { jitter, reorder, duplicate, corrupt, harq, acks, framing, changes, .. } = options;
+        let LinkOptions { jitter, reorder, duplicate, corrupt, harq, acks, framing, changes, during, .. } = options;
         let effects = Effects {
             jitter: jitter.as_ref().map(|def| (Jitter::of(def), rng("jitter"))),
             reorder: reorder.as_ref().map(|def| (Reorder::of(def), rng("reorder"))),
@@ -144,6 +163,7 @@ impl Effects {
                 Overhead::Raw => None,
                 Overhead::Framed(framing) => Some(framing),
             }),
+            during: Stretches::of(during),
             overtakes: changes.iter().any(|change| change.overtake),
             ..Effects::default()
         };
@@ -173,8 +193,8 @@ impl Effects {
     }
 
     /// True if a packet is copied before the queue.
-    pub(super) fn copies_at_entrance(&mut self) -> bool {
-        self.copies(CopyAt::Entrance)
+    pub(super) fn copies_at_entrance(&mut self, now: Time) -> bool {
+        self.during.act(now) && self.copies(CopyAt::Entrance)
     }
 
     fn copies(&mut self, at: CopyAt) -> bool {
@@ -182,8 +202,8 @@ impl Effects {
     }
 
     /// True if a packet of this size is damaged.
-    pub(super) fn damages(&mut self, size: Bytes) -> bool {
-        let Some((def, rng)) = &mut self.corrupt else { return false };
+    pub(super) fn damages(&mut self, now: Time, size: Bytes) -> bool {
+        let Some((def, rng)) = self.corrupt.as_mut().filter(|_| self.during.act(now)) else { return false };
         let damaged = rng.chance(match def {
             CorruptDef::Packet(damage) => damage.p,
             // p = 1 - (1 - BER)^(8 L)
@@ -196,6 +216,11 @@ impl Effects {
     /// Decides about a packet that leaves the transmitter at `leaves`, with this propagation `delay`; jitter counts `times`.
     pub(super) fn fly(&mut self, leaves: Time, delay: Span, times: u64, last_arrival: &mut Time) -> Flight {
         let mut arrives = leaves + delay;
+        if !self.during.act(leaves) {
+            arrives = arrives.max(*last_arrival);
+            *last_arrival = arrives;
+            return Flight { arrives, end: End::Arrives, swaps: false, copied: false };
+        }
         if let Some((jitter, rng)) = &mut self.jitter {
             arrives = arrives + jitter.at(leaves, rng) * times;
         }
@@ -207,17 +232,18 @@ impl Effects {
         let (mut out_of_order, mut swaps) = (false, false);
         if let Some((reorder, rng)) = &mut self.reorder {
             match reorder {
-                Reorder::Late { p, by } if rng.chance(*p) => {
-                    (arrives, out_of_order) = (arrives.max(*last_arrival) + by.sample(rng), true);
+                Reorder::Late { p, by, draws } => {
+                    if draws.chance(*p, rng) {
+                        (arrives, out_of_order) = (arrives.max(*last_arrival) + by.sample(rng), true);
+                    }
                 }
-                Reorder::Early { p, gap, seen } => {
+                Reorder::Early { p, gap, seen, draws } => {
                     *seen += 1;
-                    if seen.is_multiple_of(*gap) && rng.chance(*p) {
+                    if seen.is_multiple_of(*gap) && draws.chance(*p, rng) {
                         (arrives, out_of_order) = (leaves, true);
                     }
                 }
                 Reorder::Swap { p } => swaps = self.swapped.is_none() && rng.chance(*p),
-                Reorder::Late { .. } => {}
             }
         }
         if !out_of_order && self.keeps_order() {
@@ -239,7 +265,13 @@ impl Effects {
 
 impl Jitter {
     fn of(def: &JitterDef) -> Jitter {
-        Jitter { draw: Draw::of(&def.delay), per: def.per, reorder: def.reorder, last: (Span::ZERO, Time::ZERO) }
+        Jitter {
+            draw: Draw::of(&def.delay),
+            per: def.per,
+            reorder: def.reorder,
+            draws: Correlated::of(def.correlation),
+            last: (Span::ZERO, Time::ZERO),
+        }
     }
 
     fn at(&mut self, now: Time, rng: &mut Rng) -> Span {
@@ -249,18 +281,22 @@ impl Jitter {
             }
             // Draws hold from multiples of this time on.
             let ends = (now.as_nanos() / per.as_nanos() + 1).saturating_mul(per.as_nanos());
-            self.last = (self.draw.sample(rng), Time::from_nanos(ends));
+            self.last = (self.draws.sample(&self.draw, rng), Time::from_nanos(ends));
             return self.last.0;
         }
-        self.draw.sample(rng)
+        self.draws.sample(&self.draw, rng)
     }
 }
 
 impl Reorder {
     fn of(def: &ReorderDef) -> Reorder {
         match def {
-            ReorderDef::Late(late) => Reorder::Late { p: late.p, by: Draw::of(&late.by) },
-            ReorderDef::Early(early) => Reorder::Early { p: early.p, gap: early.gap, seen: 0 },
+            ReorderDef::Late(late) => {
+                Reorder::Late { p: late.p, by: Draw::of(&late.by), draws: Correlated::of(late.correlation) }
+            }
+            ReorderDef::Early(early) => {
+                Reorder::Early { p: early.p, gap: early.gap, seen: 0, draws: Correlated::of(early.correlation) }
+            }
             ReorderDef::Swap(swap) => Reorder::Swap { p: swap.p },
         }
     }

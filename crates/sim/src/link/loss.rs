@@ -1,8 +1,10 @@
 //! Loss by the medium. A link has a random stream of its own.
 
 use tcp::rng::Rng;
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Time};
 
+use super::draw::Correlated;
+use super::effects::Stretches;
 use crate::packet::Packet;
 
 /// A loss model with its state.
@@ -11,7 +13,7 @@ pub(crate) enum Loss {
     /// Nothing is lost.
     None,
     /// Each packet is lost with this probability.
-    Packet(f64),
+    Packet(f64, Correlated),
     /// Each bit is in error with this probability; one error loses the packet.
     Bit(f64),
     /// Each byte is in error with this probability; one error loses the packet.
@@ -29,6 +31,8 @@ pub(crate) enum Loss {
         /// The state.
         bad: bool,
     },
+    /// Within stretches of time.
+    During(Stretches, Box<Loss>),
     /// The data-bearing packets with these 0-based numbers, in ascending order, counted as they enter the link.
     Nth {
         /// The numbers.
@@ -51,10 +55,11 @@ impl Loss {
     }
 
     /// True if a packet of this size is lost at the receiving end.
-    pub(crate) fn at_receiver(&mut self, size: Bytes, rng: &mut Rng) -> bool {
+    pub(crate) fn at_receiver(&mut self, now: Time, size: Bytes, rng: &mut Rng) -> bool {
         match self {
             Loss::None | Loss::Nth { .. } => false,
-            Loss::Packet(p) => rng.chance(*p),
+            Loss::During(stretches, loss) => stretches.act(now) && loss.at_receiver(now, size, rng),
+            Loss::Packet(p, draws) => draws.chance(*p, rng),
             // p = 1 - (1 - BER)^(8 L)
             Loss::Bit(ber) => rng.chance(-libm::expm1(8.0 * size.as_f64() * libm::log1p(-*ber))),
             // p = 1 - (1 - e)^L
@@ -75,7 +80,7 @@ mod tests {
     fn share(mut loss: Loss, size: u64) -> f64 {
         let mut rng = Rng::stream(1, "loss");
         let n = 200_000;
-        (0..n).filter(|_| loss.at_receiver(Bytes(size), &mut rng)).count() as f64 / f64::from(n)
+        (0..n).filter(|_| loss.at_receiver(Time::ZERO, Bytes(size), &mut rng)).count() as f64 / f64::from(n)
     }
 
     /// Five standard errors of a share of 200,000 draws.
@@ -85,7 +90,7 @@ mod tests {
 
     #[test]
     fn shares_of_lost_packets() {
-        assert!(near(share(Loss::Packet(0.01), 1000), 0.01));
+        assert!(near(share(Loss::Packet(0.01, Correlated::of(0.0)), 1000), 0.01));
         // 1e-4 per byte of 552 bytes is 5.4 %; here per bit of 69 bytes, the same number of trials.
         assert!(near(share(Loss::Bit(1e-4), 69), 1.0 - f64::powi(1.0 - 1e-4, 552)));
         // At 1e-4 per byte a frame of 590 B (PPP 2, IP 20, TCP 32, payload 536) is lost with 5.73 %.

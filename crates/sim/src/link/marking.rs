@@ -2,7 +2,7 @@
 //! RFC 3168.
 
 use tcp::rng::Rng;
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Time};
 use tcp::{Ecn, Flags};
 
 use super::Link;
@@ -50,9 +50,9 @@ impl Marking {
     }
 
     /// True if the packet is to be marked. The model counts, or draws for, every packet.
-    fn chooses(&mut self, packet: &Packet, size: Bytes) -> bool {
+    fn chooses(&mut self, now: Time, packet: &Packet, size: Bytes) -> bool {
         let chosen = |chooser: &mut Chooser| {
-            chooser.model.at_entrance(packet) || chooser.model.at_receiver(size, &mut chooser.rng)
+            chooser.model.at_entrance(packet) || chooser.model.at_receiver(now, size, &mut chooser.rng)
         };
         self.marks.as_mut().is_some_and(chosen)
     }
@@ -100,7 +100,7 @@ impl Link {
     #[inline(never)]
     pub(super) fn mark_or_rewrite(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) {
         let Some(marking) = &mut self.marking else { return };
-        if marking.chooses(&ctx.packets.get(id), size) {
+        if marking.chooses(ctx.now, &ctx.packets.get(id), size) {
             let packet = QueuedPacket { packet: id, size, since: ctx.now };
             QueueContext::new(ctx, &mut self.metrics, Some(self.id), self.free_at).mark(&packet);
         }

@@ -12,7 +12,7 @@
 
 mod acks;
 mod delay;
-mod draw;
+pub(crate) mod draw;
 pub(crate) mod effects;
 mod fast_path;
 pub(crate) mod loss;

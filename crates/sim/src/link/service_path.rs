@@ -71,7 +71,7 @@ impl Link {
             return Some(reason);
         }
         let lossy = self.lossy.as_mut()?;
-        lossy.loss.at_receiver(size, &mut lossy.rng).then_some(DropReason::Loss)
+        lossy.loss.at_receiver(ctx.now, size, &mut lossy.rng).then_some(DropReason::Loss)
     }
 
     /// A packet enters: ACKs may be held back, others copied.
@@ -91,7 +91,7 @@ impl Link {
     }
 
     fn enqueue(&mut self, ctx: &mut Context, id: PacketId) {
-        let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance());
+        let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance(ctx.now));
         let copy = is_copied.then(|| self.copy(ctx, id));
         for packet in [Some(id), copy].into_iter().flatten() {
             if !self.takes_place(ctx, packet) {
@@ -231,7 +231,7 @@ impl Link {
             End::LinkDown => Some(DropReason::LinkDown),
             End::Failed => Some(DropReason::Loss),
             End::Arrives => {
-                if effects.damages(size) {
+                if effects.damages(ctx.now, size) {
                     ctx.packets.damage(id);
                 }
                 None

@@ -81,6 +81,9 @@ pub struct RequestResponseDef {
     pub request: Bytes,
     /// Size of an answer.
     pub response: Bytes,
+    /// Sizes of the answers in turn, in place of `response`: after the last the first again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<Bytes>,
     /// How long the client waits between an answer and the next request. Default: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<PeriodDef>,
@@ -97,6 +100,7 @@ impl Default for RequestResponseDef {
             requests: 10,
             request: request_size(),
             response: Bytes(30_000),
+            responses: Vec::new(),
             think: None,
             server_time: None,
             per_connection: PerConnection::All,

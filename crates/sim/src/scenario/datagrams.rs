@@ -23,6 +23,7 @@ pub enum DatagramEcn {
     Off,
     /// ECT(0): a queue may mark instead of dropping.
     Ect0,
-    /// ECT(1): low latency, low loss, scalable throughput (RFC 9331).
+    /// ECT(1): low latency, low loss, scalable throughput (RFC 9331); `ect1` is the same.
+    #[serde(alias = "ect1")]
     L4s,
 }

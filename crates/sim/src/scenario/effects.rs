@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tcp::units::Span;
 
+use super::loss::is_zero;
 use super::parse::carried;
 use super::period::{ConstantDef, ExponentialDef, ParetoDef};
 use super::tagged::tagged_enum;
@@ -74,6 +75,9 @@ pub struct JitterDef {
     /// Packets may overtake each other; otherwise none arrives before one that left before it.
     #[serde(default)]
     pub reorder: bool,
+    /// Correlation of a draw with the one before, 0 to 1, as netem has it (`delay 100ms 20ms 25%`). Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub correlation: f64,
 }
 
 impl<'de> Deserialize<'de> for JitterDef {
@@ -84,15 +88,16 @@ impl<'de> Deserialize<'de> for JitterDef {
         struct Beside {
             per: PerDraw,
             reorder: bool,
+            correlation: f64,
         }
         let mut value = Value::deserialize(d)?;
         let mut beside = serde_json::Map::new();
         if let Value::Object(table) = &mut value {
-            beside = ["per", "reorder"].into_iter().filter_map(|key| table.remove_entry(key)).collect();
+            beside = ["per", "reorder", "correlation"].into_iter().filter_map(|key| table.remove_entry(key)).collect();
         }
         let carry = |error| D::Error::custom(carried(&error));
-        let Beside { per, reorder } = super::parse::read(Value::Object(beside)).map_err(carry)?;
-        Ok(JitterDef { delay: super::parse::read(value).map_err(carry)?, per, reorder })
+        let Beside { per, reorder, correlation } = super::parse::read(Value::Object(beside)).map_err(carry)?;
+        Ok(JitterDef { delay: super::parse::read(value).map_err(carry)?, per, reorder, correlation })
     }
 }
 
@@ -157,6 +162,9 @@ pub struct LateDef {
     pub p: f64,
     /// How much longer it takes.
     pub by: DelayDef,
+    /// Correlation of a choice with the one before, 0 to 1, as netem has it. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub correlation: f64,
 }
 
 /// A chosen packet leaves out the propagation delay.
@@ -168,6 +176,9 @@ pub struct EarlyDef {
     pub p: f64,
     /// Every how many packets one may be chosen.
     pub gap: u64,
+    /// Correlation of a choice with the one before, 0 to 1, as netem has it (`reorder 25% 50%`). Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub correlation: f64,
 }
 
 /// A chosen packet is held until the next one leaves, at most 100 ms, and arrives behind it.

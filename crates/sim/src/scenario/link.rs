@@ -103,6 +103,9 @@ pub struct LinkOptions {
     /// ACKs that are held back at the entrance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks: Option<AcksDef>,
+    /// Stretches of time, each from and to, in which loss, marks, jitter, reorder, duplicate, corrupt and harq act. Default: always.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub during: Vec<[Span; 2]>,
     /// Properties that differ in the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Box<LinkOptions>>,
@@ -146,6 +149,7 @@ impl LinkOptions {
             corrupt: own.corrupt.or(base.corrupt),
             harq: own.harq.or(base.harq),
             acks: own.acks.or(base.acks),
+            during: if own.during.is_empty() { base.during } else { own.during },
             reverse,
             changes: if own.changes.is_empty() { base.changes } else { own.changes },
             repeat: own.repeat.or(base.repeat),

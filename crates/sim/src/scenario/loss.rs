@@ -35,6 +35,10 @@ pub struct NoLoss {}
 pub struct PacketLoss {
     /// Probability that a packet is lost, or marked, 0 to 1.
     pub p: f64,
+    /// Correlation with the draw before, 0 to 1, as netem has it (`loss 10% 25%`): a draw is this share of the one before and the rest
+    /// of a new one, so that a small p is met more rarely than it says, and in bursts. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub correlation: f64,
 }
 
 /// Independent errors of bits.
@@ -80,4 +84,9 @@ fn certain() -> f64 {
 pub struct NthLoss {
     /// 0-based numbers of data-bearing packets.
     pub data_packets: Vec<u64>,
+}
+
+/// True for a correlation that is left out.
+pub(super) fn is_zero(correlation: &f64) -> bool {
+    *correlation == 0.0
 }

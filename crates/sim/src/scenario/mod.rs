@@ -88,7 +88,7 @@ pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
-pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
+pub use loss::{GilbertElliottLoss, LossModel, NthLoss, PacketLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef};
 pub use media::{
     AutoPlayout, BufferRule, Codec, FixedPlayout, FixedRule, Playout, RtcControl, RtcDef, ThroughputRule, VideoDef,
@@ -112,7 +112,7 @@ pub use radio::{
     SchedulerDef, Standard, TwoRayDef,
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
-pub use record::{RecordDef, RecordedFlows, SampleDef, SeriesName};
+pub use record::{RecordDef, RecordedFlows, RecordedInternals, SampleDef, SeriesName, Variable};
 pub use routing::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, RoutingDef,
     ShortestDef,
@@ -131,7 +131,7 @@ pub use sizes::{
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
-pub use traffic::{AppDef, CbrDef, FlowDef, Full, OnOffDef, Traffic, TransportDef};
+pub use traffic::{AppDef, CbrDef, CbrPhase, FlowDef, Full, OnOffDef, Traffic, TransportDef};
 pub use vary::VaryDef;
 pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};

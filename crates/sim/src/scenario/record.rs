@@ -1,5 +1,7 @@
 //! The part of the schema that says what to record over time.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,6 +21,10 @@ pub struct RecordDef {
     pub every: Every,
     /// Width of the bins of `sending_rate`, `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
+    /// Variables that the algorithms of listed flows show of themselves: `"all"`, or an array of their names
+    /// (`tonopah algorithms NAME`). They become series `cc.NAME`, of a value whenever one has changed at a time of `every`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internals: Option<RecordedInternals>,
     /// How long the packets of each listed flow waited in the queue of each link: `waits` of the links of the summary.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
@@ -72,8 +78,32 @@ impl Default for RecordDef {
             series: Vec::new(),
             every: Every::Span(Span::from_millis(10)),
             bin: Span::from_millis(100),
+            internals: None,
             waits: false,
             flows: None,
+        }
+    }
+}
+
+/// Which variables of algorithms are recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedInternals {
+    /// All.
+    All,
+    /// Those with these names.
+    #[serde(untagged)]
+    Named(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for RecordedInternals {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RecordedInternals, D::Error> {
+        let value = Value::deserialize(d)?;
+        let names = value.as_array().map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        match (value.as_str(), names) {
+            (Some("all"), _) => Ok(RecordedInternals::All),
+            (_, Some(Some(names))) => Ok(RecordedInternals::Named(names)),
+            _ => Err(D::Error::custom(format!("{value} is not \"all\" or an array of names"))),
         }
     }
 }
@@ -155,11 +185,31 @@ pub enum SeriesName {
     Buffer,
     /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
     Level,
+    /// Variation of the round-trip time, seconds, per flow.
+    Rttvar,
+    /// Minimum round-trip time so far, seconds, per flow.
+    MinRtt,
+    /// Rate at which the sender paces, bits per second, per flow; NaN while it does not.
+    PacingRate,
+    /// Newest sample of the delivery rate (draft-ietf-ccwg-bbr section 4.5), bits per second, per flow.
+    DeliveryRate,
+    /// Retransmission time-outs in a row, per flow.
+    Timeouts,
+    /// What keeps the sender from sending more, per flow: 0 application, 1 congestion window, 2 receive window, 3 pacing, 4 recovery
+    /// of losses; NaN when all of it is over.
+    Limit,
+    /// A variable of an algorithm: [`RecordDef::internals`].
+    #[serde(skip)]
+    Internal(Variable),
 }
+
+/// The name of a variable of an algorithm.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Variable(pub &'static str);
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 36] = [
+    pub const ALL: [SeriesName; 42] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -196,11 +246,18 @@ impl SeriesName {
         SeriesName::Carried,
         SeriesName::Buffer,
         SeriesName::Level,
+        SeriesName::Rttvar,
+        SeriesName::MinRtt,
+        SeriesName::PacingRate,
+        SeriesName::DeliveryRate,
+        SeriesName::Timeouts,
+        SeriesName::Limit,
     ];
 
-    /// As written in a scenario.
-    pub fn name(self) -> &'static str {
-        match self {
+    /// As written in a scenario; of a variable of an algorithm `cc.NAME`.
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            SeriesName::Internal(Variable(name)) => return Cow::Owned(format!("cc.{name}")),
             SeriesName::Cwnd => "cwnd",
             SeriesName::Ssthresh => "ssthresh",
             SeriesName::SendWindow => "send_window",
@@ -237,6 +294,12 @@ impl SeriesName {
             SeriesName::Carried => "carried",
             SeriesName::Buffer => "buffer",
             SeriesName::Level => "level",
-        }
+            SeriesName::Rttvar => "rttvar",
+            SeriesName::MinRtt => "min_rtt",
+            SeriesName::PacingRate => "pacing_rate",
+            SeriesName::DeliveryRate => "delivery_rate",
+            SeriesName::Timeouts => "timeouts",
+            SeriesName::Limit => "limit",
+        })
     }
 }

@@ -187,6 +187,9 @@ pub struct CbrDef {
     pub rate: PacketRate,
     /// Payload of a message.
     pub size: Bytes,
+    /// Other rates later on, over the same connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<CbrPhase>,
     /// Transport protocol.
     #[serde(default)]
     pub transport: TransportDef,
@@ -199,6 +202,17 @@ pub struct CbrDef {
     /// Differentiated services code point of datagrams, with `transport = "udp"`; the same as `dscp` of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
+}
+
+/// Another rate of messages from a time on.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CbrPhase {
+    /// When it begins, after the start of the flow.
+    pub at: Span,
+    /// Messages or payload bits per second; one far above the line's is greedy, since what does not fit waits. Default: silence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<PacketRate>,
 }
 
 /// Messages at a constant rate during periods of activity.

@@ -1,10 +1,12 @@
 //! Time series, recorded only on request: columns of times, ids and values.
 
+mod internals;
 mod network;
 mod sender;
 
 use tcp::units::{Bytes, Span, Time};
 
+use self::internals::Internals;
 use self::sender::{SENDER_SERIES, sender_value};
 
 use crate::engine::context::Context;
@@ -13,7 +15,7 @@ use crate::host::flow::Flow;
 use crate::ids::FlowId;
 use crate::metrics::{LinkMetrics, Waited};
 use crate::network::Network;
-use crate::scenario::{Every, RecordDef, SeriesName};
+use crate::scenario::{Every, RecordDef, ScenarioError, SeriesName};
 use crate::workload::Workloads;
 
 /// A series: parallel columns.
@@ -25,6 +27,8 @@ pub struct Column {
     pub id: Vec<u32>,
     /// Value: bytes, seconds, bits per second, or a number.
     pub value: Vec<f64>,
+    /// Of the variable `state` of algorithms: the word for each value, empty where it has none.
+    pub words: Vec<&'static str>,
 }
 
 impl Column {
@@ -55,32 +59,38 @@ pub(crate) struct Series {
     next: Option<Time>,
     /// Senders are sampled after every input.
     on_flow_change: bool,
+    /// What is recorded of algorithms, if anything.
+    internals: Option<Internals>,
 }
 
 const BITS_PER_BYTE: f64 = 8.0;
 
 impl Series {
-    pub(crate) fn new(record: &RecordDef, flows: usize, network: &Network) -> Series {
+    /// The series of `flows`, which the scenario lists.
+    pub(crate) fn new(record: &RecordDef, flows: &[Flow], network: &Network) -> Result<Series, ScenarioError> {
         let mut wanted = record.series.clone();
         wanted.sort_unstable();
         wanted.dedup();
+        let internals = Internals::of(record.internals.as_ref(), flows, wanted.len())?;
+        wanted.extend(internals.iter().flat_map(Internals::names));
         let mut series = Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![Vec::new(); wanted.len()],
             totals: vec![Vec::new(); wanted.len()],
             wanted,
+            internals,
             every: record.every,
             bin: record.bin,
-            flows,
+            flows: flows.len(),
             has_queued: vec![false; network.links.len()],
             waited: vec![Waited::default(); network.links.len()],
             next: None,
             on_flow_change: false,
         };
         series.on_flow_change =
-            series.every == Every::Change && series.wanted.iter().any(|name| SENDER_SERIES.contains(name));
+            series.every == Every::Change && (series.internals.is_some() || series.wanted.iter().any(is_of_sender));
         series.next = series.first_sample();
-        series
+        Ok(series)
     }
 
     /// Time of the next sample, if there is one.
@@ -104,8 +114,9 @@ impl Series {
 
     /// Time of the first sample, if there is one.
     fn first_sample(&self) -> Option<Time> {
-        let by_change_only = self.every == Every::Change && self.wanted.iter().all(|name| SENDER_SERIES.contains(name));
-        (!self.wanted.is_empty() && !by_change_only).then(|| Time::ZERO + self.interval())
+        let by_change_only = self.every == Every::Change && self.wanted.iter().all(is_of_sender);
+        let any = !self.wanted.is_empty() || self.internals.is_some();
+        (any && !by_change_only).then(|| Time::ZERO + self.interval())
     }
 
     /// True if senders are sampled after every input.
@@ -160,7 +171,7 @@ impl Series {
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
                 SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
-                name if self.every != Every::Change => {
+                name if self.every != Every::Change && SENDER_SERIES.contains(&name) => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
                             self.columns[index].push(ctx.now, id, sender_value(name, flow, &snapshot));
@@ -170,9 +181,8 @@ impl Series {
                 _ => {}
             }
         }
-        let next = ctx.now + self.interval();
-        self.next = Some(next);
-        next
+        self.sample_internals(ctx.now, flows);
+        *self.next.insert(ctx.now + self.interval())
     }
 
     fn sample_workloads(&mut self, now: Time, workloads: &Workloads, flows: &[Flow], index: usize) {
@@ -239,6 +249,7 @@ impl Series {
                 self.push_change(index, now, id.index(), sender_value(name, flow, &snapshot));
             }
         }
+        self.record_internals(now, id.index(), flow);
     }
 
     /// The samples since the last call, by name.
@@ -250,6 +261,20 @@ impl Series {
     pub(crate) fn finish(self) -> Vec<(SeriesName, Column)> {
         self.wanted.into_iter().zip(self.columns).collect()
     }
+
+    /// A series more; its place.
+    fn add_column(&mut self, name: SeriesName) -> usize {
+        self.wanted.push(name);
+        self.columns.push(Column::default());
+        self.last.push(Vec::new());
+        self.totals.push(Vec::new());
+        self.wanted.len() - 1
+    }
+}
+
+/// True for a series that an input to a sender can change.
+fn is_of_sender(name: &SeriesName) -> bool {
+    SENDER_SERIES.contains(name) || matches!(name, SeriesName::Internal(_))
 }
 
 /// The entry of an owner, which begins as `first`.

@@ -2,13 +2,13 @@
 
 use tcp::Snapshot;
 use tcp::cc::State;
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Rate, Span};
 
 use crate::host::flow::Flow;
 use crate::scenario::SeriesName;
 
 /// Series that an ACK can change.
-pub(super) const SENDER_SERIES: [SeriesName; 11] = [
+pub(super) const SENDER_SERIES: [SeriesName; 17] = [
     SeriesName::Cwnd,
     SeriesName::Ssthresh,
     SeriesName::SendWindow,
@@ -20,16 +20,24 @@ pub(super) const SENDER_SERIES: [SeriesName; 11] = [
     SeriesName::Outstanding,
     SeriesName::Rto,
     SeriesName::Acked,
+    SeriesName::Rttvar,
+    SeriesName::MinRtt,
+    SeriesName::PacingRate,
+    SeriesName::DeliveryRate,
+    SeriesName::Timeouts,
+    SeriesName::Limit,
 ];
 
 pub(super) fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
     let bytes = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
+    let span = |s: Option<Span>| s.map_or(f64::NAN, Span::as_secs_f64);
+    let rate = |r: Option<Rate>| r.map_or(f64::NAN, |r| r.as_bps() as f64);
     match name {
         SeriesName::Cwnd => bytes(snapshot.window.cwnd),
         SeriesName::Ssthresh => bytes(snapshot.window.ssthresh),
         SeriesName::SendWindow => bytes(snapshot.send_window),
-        SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
-        SeriesName::Rtt => snapshot.latest_rtt.map_or(f64::NAN, Span::as_secs_f64),
+        SeriesName::Srtt => span(snapshot.srtt),
+        SeriesName::Rtt => span(snapshot.latest_rtt),
         SeriesName::State => number_of(snapshot.state),
         SeriesName::Retransmits => flow.totals().retransmitted_segments as f64,
         SeriesName::Pipe => bytes(snapshot.pipe),
@@ -37,31 +45,13 @@ pub(super) fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
-        SeriesName::Queue
-        | SeriesName::QueueDelay
-        | SeriesName::SendingRate
-        | SeriesName::Throughput
-        | SeriesName::Goodput
-        | SeriesName::Energy
-        | SeriesName::Airtime
-        | SeriesName::PositionX
-        | SeriesName::PositionY
-        | SeriesName::PositionZ
-        | SeriesName::RouteHops
-        | SeriesName::PathDelay
-        | SeriesName::Capacity
-        | SeriesName::AqmP
-        | SeriesName::AqmPL
-        | SeriesName::QueueL
-        | SeriesName::QueueC
-        | SeriesName::Drops
-        | SeriesName::Marks
-        | SeriesName::Alive
-        | SeriesName::Arrivals
-        | SeriesName::Offered
-        | SeriesName::Carried
-        | SeriesName::Buffer
-        | SeriesName::Level => unreachable!("not a sender's series"),
+        SeriesName::Rttvar => snapshot.rttvar.as_secs_f64(),
+        SeriesName::MinRtt => span(snapshot.min_rtt),
+        SeriesName::PacingRate => rate(snapshot.pacing_rate),
+        SeriesName::DeliveryRate => rate(snapshot.delivery_rate),
+        SeriesName::Timeouts => f64::from(snapshot.timeouts_in_a_row),
+        SeriesName::Limit => snapshot.limit.map_or(f64::NAN, |limit| f64::from(limit as u8)),
+        _ => unreachable!("not a sender's series"),
     }
 }
 

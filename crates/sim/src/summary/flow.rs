@@ -1,6 +1,7 @@
 //! The summary of a flow.
 
 use serde::Serialize;
+use tcp::Limit;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
@@ -48,6 +49,13 @@ pub struct FlowSummary {
     pub rto_count: u64,
     /// Fast recovery episodes, over the whole run.
     pub recovery_count: u64,
+    /// Reductions undone, since what they were for had not been lost, over the whole run.
+    pub undone_count: u64,
+    /// Retransmissions that brought the sink nothing new, over the whole run.
+    pub needless_retransmissions: u64,
+    /// Shares of the time that each limit has kept the source from sending more; absent for UDP.
+    #[serde(flatten)]
+    pub limits: Option<LimitShares>,
     /// Start to the end of the handshake.
     pub connected_s: Option<f64>,
     /// Flow completion time: start to the last byte.
@@ -80,6 +88,36 @@ pub struct FlowSummary {
     /// What a workload knows of it; absent for flows that the scenario lists or generates.
     #[serde(flatten)]
     pub transfer: Option<Box<WorkloadFlowSummary>>,
+}
+
+/// What kept the source from sending more, as shares of the time from the handshake, or the end of the warm-up, until all was
+/// acknowledged; they add up to 1.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct LimitShares {
+    /// There was nothing more to send.
+    pub app_limited_ratio: f64,
+    /// The congestion window was full.
+    pub cwnd_limited_ratio: f64,
+    /// The receiver's window was full.
+    pub rwnd_limited_ratio: f64,
+    /// The next segment waited for its time.
+    pub pacing_limited_ratio: f64,
+    /// Losses were being repaired.
+    pub recovery_limited_ratio: f64,
+}
+
+impl LimitShares {
+    fn of(held: [Span; Limit::COUNT]) -> Option<LimitShares> {
+        let [app, cwnd, rwnd, pacing, recovery] = held.map(Span::as_secs_f64);
+        let of_all = |part| ratio(part, app + cwnd + rwnd + pacing + recovery);
+        Some(LimitShares {
+            app_limited_ratio: of_all(app)?,
+            cwnd_limited_ratio: of_all(cwnd)?,
+            rwnd_limited_ratio: of_all(rwnd)?,
+            pacing_limited_ratio: of_all(pacing)?,
+            recovery_limited_ratio: of_all(recovery)?,
+        })
+    }
 }
 
 /// What the summary of a flow says besides if a workload has made it.
@@ -250,6 +288,9 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         cwnd_mean_bytes: flow.cwnd_integral.mean(now),
         rto_count: totals.timeouts.into(),
         recovery_count: totals.recoveries.into(),
+        undone_count: totals.undone.into(),
+        needless_retransmissions: flow.needless,
+        limits: flow.limited(now).and_then(LimitShares::of),
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
         completion_s: flow.completion(start).map(Span::as_secs_f64),
         unfinished_s: flow.unfinished(start, now).map(Span::as_secs_f64),

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcp::units::Time;
 
-use crate::expand::warnings;
 use crate::ids::FlowId;
 use crate::link::Link;
 use crate::scenario::{Scenario, ScenarioWarning};
@@ -141,7 +140,7 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>
         links,
         space: world.constellation.as_ref().map(|dynamics| space_summary(&dynamics.terminals, now)),
         conservation,
-        warnings: warnings(&world.resolved),
+        warnings: world.warnings.clone(),
         resolved: world.resolved.clone(),
     }
 }

@@ -42,7 +42,22 @@ pub struct Internal {
     pub doc: &'static str,
 }
 
+impl Algorithm {
+    /// True if it is a class in Python that names what it shows as it runs ([`Internal::ANY`]).
+    pub fn shows_freely(&self) -> bool {
+        self.internals.iter().any(|internal| internal.name == Internal::ANY.name)
+    }
+
+    /// The variables whose names are known before.
+    pub fn listed_internals(&self) -> impl Iterator<Item = &'static Internal> {
+        self.internals.iter().filter(|internal| internal.name != Internal::ANY.name)
+    }
+}
+
 impl Internal {
+    /// Stands for variables that have their names from `observe` alone.
+    pub const ANY: Internal = Internal::of("", "");
+
     /// A variable.
     pub const fn of(name: &'static str, doc: &'static str) -> Internal {
         Internal { name, doc }

@@ -40,6 +40,15 @@ impl Reassembly {
         self.beyond.as_ref().is_some_and(|beyond| !beyond.ranges.is_empty())
     }
 
+    /// True if all of a range has been received.
+    pub(crate) fn has(&self, range: SeqRange) -> bool {
+        let held = |beyond: &Beyond| {
+            let after = beyond.ranges.partition_point(|held| held.start <= range.start);
+            after > 0 && beyond.ranges[after - 1].contains(range)
+        };
+        range.end <= self.rcv_nxt || self.beyond.as_deref().is_some_and(held)
+    }
+
     /// Adds a range that begins at or before `rcv_nxt` and ends beyond it. True if it filled a gap in part or whole.
     pub(crate) fn advance(&mut self, SeqRange { start, end }: SeqRange) -> bool {
         if start < self.rcv_nxt {

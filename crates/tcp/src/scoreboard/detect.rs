@@ -48,19 +48,17 @@ impl Scoreboard {
     pub(crate) fn mark_lost_by_sack(&mut self, threshold: u32, mss: Bytes) {
         let enough = mss.0 * u64::from(threshold.saturating_sub(1));
         let (mut above, mut stretches, mut in_stretch) = (0, 0, false);
-        let is_below = |sent: &SentSegment| {
+        // Above the highest report nothing is, and of thousands in flight most may lie there.
+        let end = self.index_from(self.highest_sacked());
+        let mut is_below = |sent: &SentSegment| {
             stretches += u32::from(sent.sacked && !in_stretch);
             in_stretch = sent.sacked;
             above += if sent.sacked { sent.bytes() } else { 0 };
             !sent.sacked && (above > enough || stretches >= threshold)
         };
-        let Some(offset) = self.segments.iter().rev().position({
-            let mut is_below = is_below;
-            move |sent| is_below(sent)
-        }) else {
-            return;
-        };
-        let last = self.segments.len() - 1 - offset;
+        let first = self.first_undecided.min(end);
+        let Some(offset) = self.segments.range(first..end).rev().position(&mut is_below) else { return };
+        let last = end - 1 - offset;
         for index in self.first_undecided..=last {
             let sent = &self.segments[index];
             if !sent.sacked && !sent.lost {

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use super::ack_context::{AckContext, AckVerdict, Prior};
 use super::cc_state::CcState;
 use super::cwnd_usage::CwndUsage;
+use super::limits::Limits;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
 use crate::cc::{Ack, Cause, Congestion, Head, Setup, State, View};
@@ -139,6 +140,7 @@ pub(crate) struct SenderCore {
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
     pub(crate) max_rwnd: Bytes,
     pub(crate) usage: CwndUsage,
+    pub(crate) limits: Limits,
     pub(crate) pacer: Pacer,
     pub(crate) cc: CcState,
     pub(crate) board: Scoreboard,
@@ -193,6 +195,7 @@ impl SenderCore {
             feedback: Feedback::new(agreed.ecn),
             delivered_ce: Bytes::ZERO,
             usage: CwndUsage::default(),
+            limits: Limits::new(now),
             pacer: Pacer::new(config.pacing),
             snd_una: SeqNo::FIRST_DATA,
             snd_nxt: SeqNo::FIRST_DATA,

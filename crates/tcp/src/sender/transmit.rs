@@ -1,6 +1,8 @@
 //! What may be sent now: the window's room, pacing, and what goes first.
 
 use super::Sender;
+use super::core::SenderCore;
+use super::limits::{self, Limit};
 use super::segments::{Nagle, Outgoing};
 use crate::cc::State;
 use crate::scoreboard::Chunk;
@@ -122,9 +124,11 @@ impl Sender {
         if sent || limited {
             core.usage.on_burst_end(limited, core.board.flight(), core.snd_una, core.snd_nxt);
         }
-        if !limited && core.end <= core.snd_nxt && core.board.lost() <= core.board.retransmitted() {
+        let all_sent = core.end <= core.snd_nxt && core.board.lost() <= core.board.retransmitted();
+        if !limited && all_sent {
             core.sampler.mark_app_limited(core.board.pipe());
         }
+        core.note_limit(now, limited, all_sent);
         if sent {
             if core.tso_psh {
                 core.tso_packet.on_burst_end(core.snd_nxt, core.end <= core.snd_nxt);
@@ -132,5 +136,25 @@ impl Sender {
             self.recovery.after_burst(core, now, timers);
             core.arm_algorithm_timer(timers);
         }
+    }
+}
+
+impl SenderCore {
+    /// Notes what has made the send loop run dry.
+    #[inline]
+    fn note_limit(&mut self, now: Time, window_full: bool, all_sent: bool) {
+        let limit = if all_sent {
+            Limit::Application
+        } else if self.pacer.blocks(now) && self.pacing_rate().is_some() {
+            Limit::Pacing
+        } else if window_full {
+            Limit::Cwnd
+        } else if self.snd_nxt + self.mss > self.snd_una + self.rwnd {
+            Limit::Rwnd
+        } else {
+            Limit::Application
+        };
+        let over = all_sent && self.fin && self.snd_una > self.end;
+        self.limits.set(now, (!over).then(|| limits::in_state(self.state, limit)));
     }
 }

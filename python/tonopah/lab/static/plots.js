@@ -14,6 +14,9 @@ export const STATES = [
   { name: "recovery", style: "--state-recovery" }, { name: "loss", style: "--state-loss" },
 ];
 
+// What is known of a series; of a variable of a class in Python its name.
+const about = (facts, name) => facts[name] ?? { label: name, unit: "", factor: 1, of: "flow", definition: "", binned: false };
+
 // Which series stand in which panel: those that belong together, then every other one that was recorded.
 export function panelsOf(tracks) {
   const names = [...new Set(tracks.map((track) => track.name))].filter((name) => !ELSEWHERE.includes(name));
@@ -216,11 +219,11 @@ export function Panel({ panel, side, live, dark }) {
 
 // The lines of a panel: the series `names` of one run, of the same links as beside it.
 function linesOf({ tracks, links }, names, ids, facts, off) {
-  const perFlow = (track) => facts[track.name].of === "flow";
+  const perFlow = (track) => about(facts, track.name).of === "flow";
   const shown = tracks.filter((track) => names.includes(track.name) && (perFlow(track) ? track.id < MOST_FLOWS && !off.has(track.id) : ids.includes(track.id)));
   return shown.map((track) => ({
-    track, name: track.name, owner: perFlow(track) ? track.id : ids.indexOf(track.id), rank: names.indexOf(track.name), binned: facts[track.name].binned,
-    label: `${names.length > 1 || !perFlow(track) ? `${facts[track.name].label}, ` : ""}${nameOf(facts[track.name].of, track.id, links)}`,
+    track, name: track.name, owner: perFlow(track) ? track.id : ids.indexOf(track.id), rank: names.indexOf(track.name), binned: about(facts, track.name).binned,
+    label: `${names.length > 1 || !perFlow(track) ? `${about(facts, track.name).label}, ` : ""}${nameOf(about(facts, track.name).of, track.id, links)}`,
   }));
 }
 
@@ -257,7 +260,7 @@ export function Panels({ tracks, version, facts, view, zoom, point, summary, off
   }));
   const seen = `${sides.map((side) => side.version).join(" ")} ${view.from_s} ${view.until_s} ${focus}`;
   const rows = panelsOf(everything).map((names) => {
-    const first = facts[names[0]], ids = busiest(everything.filter((track) => names.includes(track.name) && facts[track.name].of !== "flow"), MOST_OWNERS);
+    const first = about(facts, names[0]), ids = busiest(everything.filter((track) => names.includes(track.name) && about(facts, track.name).of !== "flow"), MOST_OWNERS);
     const panels = sides.map((side) => ({ names, title: TITLES[names[0]] ?? first.label, facts: first, lines: linesOf(side, names, ids, facts, off), version: seen }));
     const lines = panels.flatMap((panel) => panel.lines);
     if (other || names.includes("sending_rate")) reach[names[0]] = reachOf(whatArrives(lines), first.factor);

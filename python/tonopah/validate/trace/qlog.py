@@ -12,7 +12,9 @@ from tonopah.errors import InputError
 from tonopah.validate.trace.connection import Acknowledged, Observed, ObservedSender, observed
 
 RECORD_SEPARATOR = b"\x1e"
-SENT, RECEIVED = "quic:packet_sent", "quic:packet_received"
+SENT = ("transport:packet_sent", "quic:packet_sent")
+RECEIVED = ("transport:packet_received", "quic:packet_received")
+"""By the names of qlog 0.3, and of the draft for QUIC."""
 MAX_RANGE = 1_000_000
 """Packets that one frame acknowledges."""
 
@@ -25,7 +27,7 @@ def observe_qlog(data: bytes, source: str, until_s: float, most_bytes: int) -> O
     for at, event in records(data, source):
         if "trace" in event and isinstance(event.get("title"), str):
             sender.name = event["title"]
-        if event.get("name") not in (SENT, RECEIVED):
+        if event.get("name") not in (*SENT, *RECEIVED):
             continue
         try:
             t_ns = round(event["time"] * 1e6)
@@ -47,13 +49,13 @@ def note(
 ) -> None:
     """Note a packet that was sent, or what one that was received acknowledges."""
     for frame in event["data"]["frames"]:
-        if event["name"] == SENT and frame["frame_type"] == "stream":
+        if event["name"] in SENT and frame["frame_type"] == "stream":
             offset, length = int(frame["offset"]), int(frame["raw"]["payload_length"])
             if offset < 0 or not 0 < length <= 1 << 24:
                 raise ValueError(f"offset {offset}, length {length}")
             packets[int(event["data"]["header"]["packet_number"])] = offset, length
             sender.sent(t_ns, offset, length, int(event["data"]["raw"]["length"]))
-        elif event["name"] == RECEIVED and frame["frame_type"] == "ack":
+        elif event["name"] in RECEIVED and frame["frame_type"] == "ack":
             for first, *more in frame["acked_ranges"]:
                 until = more[0] if more else first
                 if until - first > MAX_RANGE:

@@ -13,6 +13,8 @@ pub(crate) mod transfer;
 pub(crate) mod video;
 pub(crate) mod voice;
 
+use std::collections::VecDeque;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -24,11 +26,43 @@ pub(crate) enum App {
     /// One write at the start; `None` is an endless one.
     Bulk { bytes: Option<Bytes> },
     /// Packets at a constant rate.
-    Cbr { size: Bytes, ticks: Ticks },
+    Cbr { size: Bytes, ticks: Ticks, phases: Option<Box<Phases>> },
     /// Packets at a constant rate during periods of activity.
     OnOff { size: Bytes, ticks: Ticks, activity: Box<Activity> },
     /// A part in a conversation, which says what is written.
     Conversation(Box<Member>),
+}
+
+/// Other rates that an application has later on.
+#[derive(Clone, Debug)]
+pub(crate) struct Phases {
+    start: Time,
+    /// After the start: when, and the distance of messages in nanoseconds, absent for silence. In the order of time.
+    coming: VecDeque<(Span, Option<f64>)>,
+}
+
+impl Phases {
+    /// These; `None` without any.
+    pub(crate) fn of(coming: Vec<(Span, Option<f64>)>) -> Option<Box<Phases>> {
+        (!coming.is_empty()).then(|| Box::new(Phases { start: Time::ZERO, coming: coming.into() }))
+    }
+
+    /// The next message after `now`, which `ticks` would give unless a phase begins before; `None` if silence lasts.
+    fn next(&mut self, now: Time, ticks: &mut Ticks) -> Option<Time> {
+        let mut next = Some(ticks.next(now));
+        while let Some((at, interval)) = self.coming.front().copied() {
+            let begin = self.start + at;
+            if next.is_some_and(|next| next < begin) {
+                break;
+            }
+            self.coming.pop_front();
+            next = interval.map(|interval| {
+                *ticks = Ticks { origin: begin, ..Ticks::every(interval) };
+                if begin > now { begin } else { ticks.next(now) }
+            });
+        }
+        next
+    }
 }
 
 /// When an application of `on_off` is active.
@@ -130,7 +164,10 @@ impl App {
     pub(crate) fn start(&mut self, now: Time) {
         match self {
             App::Bulk { .. } | App::Conversation(_) => {}
-            App::Cbr { ticks, .. } => ticks.restart(now),
+            App::Cbr { ticks, phases, .. } => {
+                ticks.restart(now);
+                phases.iter_mut().for_each(|phases| phases.start = now);
+            }
             App::OnOff { ticks, activity, .. } => {
                 ticks.restart(now);
                 activity.begin(now);
@@ -151,7 +188,8 @@ impl App {
     pub(crate) fn next_tick(&mut self, now: Time) -> Option<Time> {
         match self {
             App::Bulk { .. } | App::Conversation(_) => None,
-            App::Cbr { ticks, .. } => Some(ticks.next(now)),
+            App::Cbr { ticks, phases: None, .. } => Some(ticks.next(now)),
+            App::Cbr { ticks, phases: Some(phases), .. } => phases.next(now, ticks),
             App::OnOff { ticks, activity, .. } => {
                 let tick = ticks.next(now);
                 if tick <= activity.until {
@@ -186,7 +224,7 @@ mod tests {
     #[test]
     fn ticks_do_not_drift() {
         // 300 packets/s: the interval is not a whole number of nanoseconds.
-        let mut app = App::Cbr { size: Bytes(100), ticks: Ticks::every(1e9 / 300.0) };
+        let mut app = App::Cbr { size: Bytes(100), ticks: Ticks::every(1e9 / 300.0), phases: None };
         let mut now = Time::ZERO;
         app.start(now);
         for _ in 0..3000 {
@@ -199,12 +237,35 @@ mod tests {
     #[test]
     fn writes_are_filled_up_to_whole_segments() {
         for (written, sent) in [(4, 1000), (200, 1000), (1000, 1000), (1001, 2000)] {
-            let app = App::Cbr { size: Bytes(written), ticks: Ticks::every(4e7) };
+            let app = App::Cbr { size: Bytes(written), ticks: Ticks::every(4e7), phases: None };
             assert_eq!(app.clone().with_writes_of(Bytes(1)).write(), Some(Bytes(written)));
             let mut app = app.with_writes_of(Bytes(1000));
             assert_eq!(app.write(), Some(Bytes(sent)));
             assert_eq!(app.next_tick(Time::ZERO), Some(Time::from_nanos(40_000_000)));
         }
+    }
+
+    /// 10 messages/s for 0.25 s, silence up to 1 s, then 100 messages/s.
+    #[test]
+    fn phases_follow_one_another() {
+        let phases = Phases::of(vec![(Span::from_millis(250), None), (Span::from_millis(1000), Some(1e7))]);
+        let mut app = App::Cbr { size: Bytes(100), ticks: Ticks::every(1e8), phases };
+        let (mut now, mut ticks) = (Time::from_nanos(5_000_000_000), Vec::new());
+        app.start(now);
+        for _ in 0..4 {
+            now = app.next_tick(now).unwrap();
+            ticks.push(now.as_nanos() / 1_000_000 - 5000);
+        }
+        assert_eq!(ticks, [100, 200, 1000, 1010]);
+        // Blocked meanwhile, it goes on with the phase that it is in.
+        let phases = Phases::of(vec![(Span::from_millis(250), None), (Span::from_millis(1000), Some(1e7))]);
+        let mut late = App::Cbr { size: Bytes(100), ticks: Ticks::every(1e8), phases };
+        late.start(Time::ZERO);
+        assert_eq!(late.next_tick(Time::from_nanos(1_203_000_000)), Some(Time::from_nanos(1_210_000_000)));
+        let mut ends =
+            App::Cbr { size: Bytes(100), ticks: Ticks::every(1e8), phases: Phases::of(vec![(Span::ZERO, None)]) };
+        ends.start(Time::ZERO);
+        assert_eq!(ends.next_tick(Time::ZERO), None);
     }
 
     #[test]

@@ -72,13 +72,14 @@ fn shape_of(def: &TransferDef) -> Shape {
 
 fn request_plan(def: &RequestResponseDef) -> RequestPlan {
     let RequestResponseDef { requests, request, response, .. } = *def;
+    let responses = if def.responses.is_empty() { vec![response] } else { def.responses.clone() };
     let pause = |period: &Option<PeriodDef>| period.as_ref().map(period_of);
     let per_connection = match def.per_connection {
         PerConnection::All => requests,
         PerConnection::Requests(each) => each,
     };
     let (think, server_time) = (pause(&def.think), pause(&def.server_time));
-    RequestPlan { requests, request, response, think, server_time, per_connection }
+    RequestPlan { requests, request, responses, think, server_time, per_connection }
 }
 
 fn incast_plan(def: &IncastDef, servers: usize) -> IncastPlan {

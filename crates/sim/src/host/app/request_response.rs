@@ -29,7 +29,8 @@ pub(crate) struct RequestResponse {
 pub(crate) struct RequestPlan {
     pub(crate) requests: u32,
     pub(crate) request: Bytes,
-    pub(crate) response: Bytes,
+    /// Sizes of the answers in turn.
+    pub(crate) responses: Vec<Bytes>,
     pub(crate) think: Option<Period>,
     pub(crate) server_time: Option<Period>,
     pub(crate) per_connection: u32,
@@ -102,7 +103,8 @@ impl RequestResponse {
         match self.next {
             Next::Answer(at) if at <= now => {
                 self.next = Next::Nothing;
-                let (connection, bytes) = (self.connection(), self.plan.response);
+                let responses = &self.plan.responses;
+                let (connection, bytes) = (self.connection(), responses[self.times.count() % responses.len()]);
                 commands.push(Command::Send { connection, end: SERVER, bytes });
             }
             Next::Ask(at) if at <= now => {
@@ -171,8 +173,8 @@ mod tests {
 
     fn plan(requests: u32, per_connection: u32) -> RequestPlan {
         let period = |ms| Some(Period::Constant(Span::from_millis(ms)));
-        let (request, response) = (Bytes(400), Bytes(1000));
-        RequestPlan { requests, request, response, think: period(100), server_time: period(5), per_connection }
+        let (request, responses) = (Bytes(400), vec![Bytes(1000)]);
+        RequestPlan { requests, request, responses, think: period(100), server_time: period(5), per_connection }
     }
 
     fn told(app: &mut RequestResponse, at: u64, input: Input) -> Vec<Command> {

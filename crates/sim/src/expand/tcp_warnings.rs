@@ -1,0 +1,76 @@
+//! Settings of TCP that have no effect beside others, and algorithms that do not hear the marks that their connection asks for.
+
+use tcp::settings::{EcnMode, RecoveryKind};
+
+use crate::scenario::{Scenario, ScenarioWarning, TcpOptions, join};
+
+/// Warnings about the settings of a scenario as it was written, `given`, and with nothing left to a default.
+pub(super) fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
+    let flows = given.flow.iter().zip(&resolved.flow).enumerate();
+    let own = flows.map(|(i, (given, resolved))| (format!("flow[{i}].tcp"), &given.tcp, &resolved.tcp));
+    let all = std::iter::once(("tcp".to_owned(), &given.tcp, &resolved.tcp)).chain(own);
+    all.flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
+}
+
+fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<ScenarioWarning> {
+    let mut found = Vec::new();
+    if let Some(recovery) = resolved.recovery.filter(|recovery| *recovery != RecoveryKind::Rack) {
+        for (key, value) in [("tlp", given.tlp), ("frto", given.frto), ("undo", given.undo)] {
+            if value == Some(true) {
+                let message = format!("has no effect with recovery {}: it belongs to rack", word(&recovery));
+                found.push(ScenarioWarning::new(join(path, key), message));
+            }
+        }
+    }
+    let algorithm = resolved.cc.as_ref().and_then(|cc| tcp::cc::find(&cc.name));
+    let deaf = algorithm.filter(|algorithm| algorithm.requirements.owns_window && algorithm.requirements.ecn.is_none());
+    if let (Some(algorithm), Some(ecn)) = (deaf, resolved.ecn.filter(|ecn| *ecn != EcnMode::Off)) {
+        let message = format!(
+            "{} does not answer to marks: with ecn {} a queue that marks neither drops its packets nor slows it down",
+            algorithm.name,
+            word(&ecn)
+        );
+        found.push(ScenarioWarning::new(join(path, "ecn"), message));
+    }
+    found
+}
+
+/// A value as a scenario writes it.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{resolve, warnings};
+    use crate::scenario::Scenario;
+
+    fn said(tcp: &Value) -> Vec<String> {
+        let text = json!({
+            "duration": "1s",
+            "network": {"kind": "dumbbell", "pairs": 1},
+            "tcp": tcp,
+            "flow": [{"from": "left0", "to": "right0"}],
+        });
+        let given = Scenario::from_json(&text.to_string()).unwrap();
+        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_written_in_vain_is_named() {
+        for (recovery, keys) in [("newreno", 3), ("sack", 3), ("rack", 0)] {
+            let tcp = json!({"cc": "cubic", "recovery": recovery, "tlp": true, "frto": true, "undo": true});
+            assert_eq!(said(&tcp).len(), keys, "{recovery}");
+        }
+        assert!(
+            said(&json!({"profile": "linux", "cc": "cubic", "recovery": "sack"})).is_empty(),
+            "a default is not written"
+        );
+        assert!(said(&json!({"cc": "bbr3", "ecn": "l4s"}))[0].starts_with("tcp.ecn: bbr3 does not answer to marks"));
+        for tcp in [json!({"cc": "bbr3"}), json!({"cc": "prague"}), json!({"cc": "cubic", "ecn": "classic"})] {
+            assert!(said(&tcp).is_empty(), "{tcp}");
+        }
+    }
+}
