@@ -80,6 +80,8 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
+    /// So many time-outs of a SYN are as long as the first, and do not count as retries (Linux's tcp_syn_linear_timeouts).
+    pub syn_linear_timeouts: u32,
     /// How a connection opens.
     pub opening: OpeningKind,
     /// R2 (RFC 9293 §3.8.3): a connection is given up after the time that so many retransmissions take, and after so many

@@ -229,6 +229,10 @@ impl TcpOptions {
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
             config.initial_window = tcp::settings::initial_window(profile, mss);
+            if profile == tcp::settings::ProfileName::Ns2 {
+                // `window_` is 20 packets of whatever size, and the initial ssthresh too.
+                (config.recv_buffer, config.initial_ssthresh) = (mss * 20, mss * 20);
+            }
         }
         if let Some(recovery) = self.recovery {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.

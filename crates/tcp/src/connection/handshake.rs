@@ -65,11 +65,16 @@ impl Handshake {
 
     /// A SYN arrived: a SYN-ACK must be sent.
     pub(crate) fn on_syn(&mut self, clock: &mut Clock, syn: &Segment) {
-        self.retransmitted |= self.peer_syn.is_some();
+        self.syn_due = true;
+        if self.peer_syn.is_some() {
+            // Whatever ECN flags a second SYN has, it is answered as the first was (RFC 9768 §3.1.5).
+            self.retransmitted = true;
+            clock.on_syn(syn);
+            return;
+        }
         (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, syn);
         self.peer_syn = Some(*syn);
         clock.on_syn(syn);
-        self.syn_due = true;
     }
 
     /// A SYN-ACK arrived.
@@ -119,16 +124,22 @@ impl Handshake {
         self.timeouts
     }
 
-    /// The current time-out, doubled after each expiry (RFC 6298 §5.5).
+    /// The current time-out, doubled after each expiry (RFC 6298 §5.5), but for the first ones of a SYN if they are linear.
     pub(crate) fn timeout(&self) -> Span {
-        self.config.rto.initial.saturating_mul(1 << self.timeouts.min(32)).min(self.config.rto.max)
+        let doubled = (self.timeouts + 1).saturating_sub(self.linear_timeouts().max(1)).min(32);
+        self.config.rto.initial.saturating_mul(1 << doubled).min(self.config.rto.max)
+    }
+
+    /// How many time-outs are as long as the first: of a SYN, not of a SYN-ACK.
+    fn linear_timeouts(&self) -> u32 {
+        if self.peer_syn.is_none() { self.config.syn_linear_timeouts } else { 0 }
     }
 
     /// The time-out expired: retransmit. False if the retries are used up.
     pub(crate) fn on_timeout(&mut self) -> bool {
         self.timeouts += 1;
         self.retransmitted = true;
-        self.syn_due = self.transmissions <= self.config.syn_retries;
+        self.syn_due = self.transmissions <= self.config.syn_retries + self.linear_timeouts();
         self.syn_due
     }
 
