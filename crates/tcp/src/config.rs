@@ -80,7 +80,8 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
-    /// So many time-outs of a SYN are as long as the first, and do not count as retries (Linux's tcp_syn_linear_timeouts).
+    /// After so many time-outs of a SYN the next is as long as the first; they do not count as retries
+    /// (tcp_syn_linear_timeouts of Linux since 6.5).
     pub syn_linear_timeouts: u32,
     /// How a connection opens.
     pub opening: OpeningKind,

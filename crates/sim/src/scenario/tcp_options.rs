@@ -184,6 +184,9 @@ options! {
     slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
+    /// So many retransmissions of the SYN follow at equal intervals before these double, and beyond `syn_retries`
+    /// (`tcp_syn_linear_timeouts` of Linux since 6.5).
+    syn_linear_timeouts: u32 => syn_linear_timeouts,
     /// Retransmissions before an established connection is given up, as a time: that in which so many fit from `rto_min` on,
     /// doubling up to `rto_max` (RFC 9293, R2; as in Linux). Also probes of a closed window without an answer; 0: never.
     retries2: u32 => retries2,

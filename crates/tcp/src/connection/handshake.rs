@@ -65,16 +65,14 @@ impl Handshake {
 
     /// A SYN arrived: a SYN-ACK must be sent.
     pub(crate) fn on_syn(&mut self, clock: &mut Clock, syn: &Segment) {
-        self.syn_due = true;
-        if self.peer_syn.is_some() {
-            // Whatever ECN flags a second SYN has, it is answered as the first was (RFC 9768 §3.1.5).
-            self.retransmitted = true;
-            clock.on_syn(syn);
-            return;
-        }
-        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, syn);
-        self.peer_syn = Some(*syn);
+        self.retransmitted |= self.peer_syn.is_some();
+        // Whatever flags a later SYN has, the mode of the first stays; the ECN field that is fed back is that of the latest
+        // (RFC 9768 §3.1.5).
+        let flags = self.peer_syn.map_or(syn.flags, |first| first.flags);
+        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, &Segment { flags, ..*syn });
+        self.peer_syn = Some(Segment { flags, ..*syn });
         clock.on_syn(syn);
+        self.syn_due = true;
     }
 
     /// A SYN-ACK arrived.
@@ -124,13 +122,13 @@ impl Handshake {
         self.timeouts
     }
 
-    /// The current time-out, doubled after each expiry (RFC 6298 §5.5), but for the first ones of a SYN if they are linear.
+    /// The current time-out, doubled after each expiry (RFC 6298 §5.5) beyond the linear ones.
     pub(crate) fn timeout(&self) -> Span {
-        let doubled = (self.timeouts + 1).saturating_sub(self.linear_timeouts().max(1)).min(32);
+        let doubled = self.timeouts.saturating_sub(self.linear_timeouts()).min(32);
         self.config.rto.initial.saturating_mul(1 << doubled).min(self.config.rto.max)
     }
 
-    /// How many time-outs are as long as the first: of a SYN, not of a SYN-ACK.
+    /// After how many time-outs the next is no longer: of a SYN, not of a SYN-ACK.
     fn linear_timeouts(&self) -> u32 {
         if self.peer_syn.is_none() { self.config.syn_linear_timeouts } else { 0 }
     }
