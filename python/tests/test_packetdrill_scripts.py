@@ -34,6 +34,33 @@ CASES = {
 +.1 < . 1:1(0) ack 2 win 257
 +0 %{ assert tcpi_state == 5 }%
 """,
+    "dsack.pkt": """
+ 0   socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   bind(3, ..., ...) = 0
++0   listen(3, 1) = 0
++0   < S 0:0(0) win 32792 <mss 1460,sackOK>
++0   > S. 0:0(0) ack 1 <...>
++.1  < . 1:1(0) ack 1 win 32792
++0   accept(3, ..., ...) = 4
++.1  < . 1:101(100) ack 1 win 32792
++0   > . 1:1(0) ack 101
++.1  < . 201:301(100) ack 1 win 32792
++0   > . 1:1(0) ack 101 <nop,nop,sack 201:301>
++.1  < . 1:401(400) ack 1 win 32792
++0   > . 1:1(0) ack 401 <nop,nop,sack 1:101>
+""",
+    "syn.pkt": """
+ 0   socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
++0   connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0   > S 0:0(0) <...>
++1~+1.1  > S 0:0(0) <...>
++1~+1.1  > S 0:0(0) <...>
++1~+1.1  > S 0:0(0) <...>
++1~+1.1  > S 0:0(0) <...>
++1~+1.1  > S 0:0(0) <...>
++2~+2.2  > S 0:0(0) <...>
+""",
 }
 """Valid scripts that 0.17 read wrongly, or in which its endpoint did something else than Linux."""
 

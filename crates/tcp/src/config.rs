@@ -80,6 +80,9 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
+    /// After so many time-outs of a SYN the next is as long as the first; they do not count as retries
+    /// (tcp_syn_linear_timeouts of Linux since 6.5).
+    pub syn_linear_timeouts: u32,
     /// How a connection opens.
     pub opening: OpeningKind,
     /// R2 (RFC 9293 §3.8.3): a connection is given up after the time that so many retransmissions take, and after so many

@@ -152,6 +152,11 @@ impl Receiver {
         seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window())
     }
 
+    /// True if the segment, or a part of it, lies in the window (RFC 9293 §3.10.7.4, first).
+    pub(crate) fn accepts(&self, segment: &Segment) -> bool {
+        self.is_in_window(segment.seq) || (segment.seq < self.rcv_nxt() && self.rcv_nxt() < segment.end())
+    }
+
     /// Processes a segment (RFC 9293 §3.10.7.4).
     pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment) -> AckTiming {
         let rcv_nxt = self.rcv_nxt();

@@ -77,6 +77,7 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "tcp_rto_max_ms": lambda tcp, value: tcp.__setitem__("rto_max", f"{int(value)}ms"),
     "tcp_sack": switch("sack"),
     "tcp_slow_start_after_idle": switch("slow_start_after_idle"),
+    "tcp_syn_linear_timeouts": number("syn_linear_timeouts"),
     "tcp_syn_retries": number("syn_retries"),
     "tcp_timestamps": switch("timestamps"),
     "tcp_window_scaling": switch("window_scale"),

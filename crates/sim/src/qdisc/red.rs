@@ -12,6 +12,8 @@ use crate::scenario::RedDef;
 #[derive(Debug)]
 pub(crate) struct Red {
     limit: Limit,
+    /// Bytes that wait at which arrivals are refused, where they and not the limit decide.
+    full_at: Option<f64>,
     /// Weight of the newest queue length in the average.
     weight: f64,
     min: f64,
@@ -64,6 +66,7 @@ impl Red {
         let [min, max] = def.thresholds(rate);
         Red {
             limit: def.limit.expect(given).into(),
+            full_at: def.full_at(),
             weight: def.weight.unwrap_or_else(|| automatic_weight(delay.as_secs_f64(), packets_per_second)),
             min,
             max,
@@ -89,6 +92,13 @@ impl Red {
         }
     }
 
+    fn is_full(&self, arrival: &QueuedPacket) -> bool {
+        match self.full_at {
+            Some(limit) => self.waiting.bytes().as_f64() >= limit,
+            None => self.limit.refuses(&self.waiting, arrival),
+        }
+    }
+
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         self.observe(ctx.idle());
@@ -96,7 +106,7 @@ impl Red {
             self.adapt(ctx.now());
         }
         let verdict = self.decide(arrival.size);
-        if self.limit.refuses(&self.waiting, &arrival) {
+        if self.is_full(&arrival) {
             self.count = 0.0;
             return Err(DropReason::Queue);
         }

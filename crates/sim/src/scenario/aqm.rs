@@ -132,6 +132,15 @@ impl RedDef {
 }
 
 impl RedDef {
+    /// Bytes that wait at which profile `ns2` refuses arrivals: with `queue_in_bytes_`, which is its default, `limit_` stands for
+    /// as many packets of `mean_pktsize_` (ns-2.35, red.cc, `enque`).
+    pub fn full_at(&self) -> Option<f64> {
+        let Some(Amount::Packets(packets)) = self.limit else { return None };
+        let mean =
+            self.mean_packet.filter(|_| self.profile == Some(RedProfile::Ns2) && self.queue_in_bytes == Some(true))?;
+        Some(mean.as_f64() * packets as f64)
+    }
+
     /// Both thresholds before a transmitter of this rate, in packets: what is left out is automatic.
     pub fn thresholds(&self, rate: Rate) -> [f64; 2] {
         let def = self.with_defaults();

@@ -184,6 +184,9 @@ options! {
     slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
+    /// So many retransmissions of the SYN follow at equal intervals before these double, and beyond `syn_retries`
+    /// (`tcp_syn_linear_timeouts` of Linux since 6.5).
+    syn_linear_timeouts: u32 => syn_linear_timeouts,
     /// Retransmissions before an established connection is given up, as a time: that in which so many fit from `rto_min` on,
     /// doubling up to `rto_max` (RFC 9293, R2; as in Linux). Also probes of a closed window without an answer; 0: never.
     retries2: u32 => retries2,
@@ -229,6 +232,10 @@ impl TcpOptions {
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
             config.initial_window = tcp::settings::initial_window(profile, mss);
+            if profile == tcp::settings::ProfileName::Ns2 {
+                // `window_` is 20 packets of whatever size, and the initial ssthresh too.
+                (config.recv_buffer, config.initial_ssthresh) = (mss * 20, mss * 20);
+            }
         }
         if let Some(recovery) = self.recovery {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.

@@ -194,7 +194,10 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         from: name(link.from),
         to: link.to.map_or_else(|| "terminals".into(), name),
         rate_bps: link.rate.as_bps(),
-        utilisation: report.and_then(|report| ratio(report.counts.used.as_f64(), report.offered)).unwrap_or(busy),
+        // A packet under way counts whole, and may be more than all that was offered.
+        utilisation: report
+            .and_then(|report| ratio(report.counts.used.as_f64(), report.offered))
+            .map_or(busy, |share| share.min(1.0)),
         sent_packets: metrics.transmitted,
         sent_bytes: metrics.transmitted_bytes.0,
         dropped_packets: metrics.dropped(),

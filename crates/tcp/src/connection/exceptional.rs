@@ -9,8 +9,8 @@ use crate::units::{Span, Time};
 /// What few connections ever need: allocated when it is first needed, so that the others stay small.
 #[derive(Debug, Default)]
 pub(super) struct Exceptional {
-    /// A reset to send, whatever the state.
-    pub(super) reset: Option<Segment>,
+    /// A reset, or a challenge ACK before there is a sender, to send whatever the state.
+    pub(super) first: Option<Segment>,
     /// When the last challenge ACK was called for.
     pub(super) challenged_at: Option<Time>,
     /// Something has arrived since the last probe.
@@ -45,8 +45,8 @@ impl Exceptional {
         any.then(|| Box::new(Exceptional { user_timeout, forger, reader, ..Exceptional::default() }))
     }
 
-    /// What is sent before anything else: a reset, or forged ACKs.
+    /// What is sent before anything else: a reset, a challenge ACK, or forged ACKs.
     pub(super) fn poll(&mut self) -> Option<Segment> {
-        self.reset.take().or_else(|| self.forger.as_mut().and_then(Forger::poll))
+        self.first.take().or_else(|| self.forger.as_mut().and_then(Forger::poll))
     }
 }

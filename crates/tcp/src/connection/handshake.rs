@@ -66,8 +66,11 @@ impl Handshake {
     /// A SYN arrived: a SYN-ACK must be sent.
     pub(crate) fn on_syn(&mut self, clock: &mut Clock, syn: &Segment) {
         self.retransmitted |= self.peer_syn.is_some();
-        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, syn);
-        self.peer_syn = Some(*syn);
+        // Whatever flags a later SYN has, the mode of the first stays; the ECN field that is fed back is that of the latest
+        // (RFC 9768 §3.1.5).
+        let flags = self.peer_syn.map_or(syn.flags, |first| first.flags);
+        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, &Segment { flags, ..*syn });
+        self.peer_syn = Some(Segment { flags, ..*syn });
         clock.on_syn(syn);
         self.syn_due = true;
     }
@@ -119,16 +122,22 @@ impl Handshake {
         self.timeouts
     }
 
-    /// The current time-out, doubled after each expiry (RFC 6298 §5.5).
+    /// The current time-out, doubled after each expiry (RFC 6298 §5.5) beyond the linear ones.
     pub(crate) fn timeout(&self) -> Span {
-        self.config.rto.initial.saturating_mul(1 << self.timeouts.min(32)).min(self.config.rto.max)
+        let doubled = self.timeouts.saturating_sub(self.linear_timeouts()).min(32);
+        self.config.rto.initial.saturating_mul(1 << doubled).min(self.config.rto.max)
+    }
+
+    /// After how many time-outs the next is no longer: of a SYN, not of a SYN-ACK.
+    fn linear_timeouts(&self) -> u32 {
+        if self.peer_syn.is_none() { self.config.syn_linear_timeouts } else { 0 }
     }
 
     /// The time-out expired: retransmit. False if the retries are used up.
     pub(crate) fn on_timeout(&mut self) -> bool {
         self.timeouts += 1;
         self.retransmitted = true;
-        self.syn_due = self.transmissions <= self.config.syn_retries;
+        self.syn_due = self.transmissions <= self.config.syn_retries + self.linear_timeouts();
         self.syn_due
     }
 

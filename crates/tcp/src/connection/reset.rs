@@ -76,16 +76,21 @@ impl Connection {
 
     /// The reset that goes with an abort. Like every segment of a synchronized connection it has ACK (RFC 9293 §3.1).
     fn send_reset(&mut self, now: Time) {
+        self.send_first(now, Flags::RST.with(Flags::ACK));
+    }
+
+    /// A segment with nothing but these flags goes before all others.
+    fn send_first(&mut self, now: Time, flags: Flags) {
         let ack = self.receiver.rcv_nxt();
-        let reset = Segment {
+        let bare = Segment {
             seq: self.snd_nxt().max(SeqNo::FIRST_DATA),
             ack,
-            flags: Flags::RST.with(Flags::ACK),
+            flags,
             window: self.receiver.window(),
             timestamps: self.clock.stamp(now, ack),
             ..Segment::default()
         };
-        self.exceptional().reset = Some(reset);
+        self.exceptional().first = Some(bare);
     }
 
     /// RFC 9293 §3.10.7.1: the reset that answers a segment which no connection expects. A reset is never answered.
@@ -100,7 +105,7 @@ impl Connection {
         } else {
             Segment { ack: segment.end(), flags: Flags::RST.with(Flags::ACK), ..Segment::default() }
         };
-        self.exceptional().reset = Some(answer);
+        self.exceptional().first = Some(answer);
     }
 
     /// RFC 1122 §4.2.2.13: data for an application that has closed resets the connection. True if it has.
@@ -143,9 +148,15 @@ impl Connection {
     pub(super) fn challenge(&mut self, now: Time) {
         let last = self.exceptional.as_ref().and_then(|exceptional| exceptional.challenged_at);
         let allowed = last.is_none_or(|last| now.since(last) >= CHALLENGE_INTERVAL);
-        if allowed && self.sender.is_some() {
-            self.exceptional().challenged_at = Some(now);
+        if !allowed {
+            return;
+        }
+        self.exceptional().challenged_at = Some(now);
+        if self.sender.is_some() {
             self.ack_pending = true;
+        } else {
+            // In SYN-RECEIVED (RFC 9293 §3.10.7.4, first and second).
+            self.send_first(now, Flags::ACK);
         }
     }
 

@@ -61,13 +61,16 @@ impl Connection {
                 self.refuse(segment);
                 return false;
             }
+            // RFC 9293 §3.10.7.4, first: what lies outside the window is answered with an ACK.
+            ConnectionState::SynReceived if !has(Flags::SYN) && !self.receiver.accepts(segment) => {
+                self.challenge(now);
+                return false;
+            }
             // RFC 9293 §3.10.7.3, §3.10.7.4, fifth: an ACK of something else than our SYN.
             ConnectionState::SynSent | ConnectionState::SynReceived
                 if has(Flags::ACK) && segment.ack != SeqNo::FIRST_DATA =>
             {
-                if self.state == ConnectionState::SynSent || self.receiver.is_in_window(segment.seq) {
-                    self.refuse(segment);
-                }
+                self.refuse(segment);
                 return false;
             }
             ConnectionState::Listen | ConnectionState::SynSent if !has(Flags::SYN) => return false,

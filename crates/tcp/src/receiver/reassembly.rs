@@ -51,13 +51,12 @@ impl Reassembly {
 
     /// Adds a range that begins at or before `rcv_nxt` and ends beyond it. True if it filled a gap in part or whole.
     pub(crate) fn advance(&mut self, SeqRange { start, end }: SeqRange) -> bool {
+        let had_gap = self.has_gap();
+        // RFC 2883 §4.2.3: of several parts that had been received already the first is reported.
+        let beyond = self.beyond.as_ref().and_then(|beyond| beyond.ranges.front()).filter(|first| first.start < end);
         if start < self.rcv_nxt {
             self.dsack = Some(SeqRange::new(start, self.rcv_nxt));
-        }
-        let had_gap = self.has_gap();
-        // RFC 2883 §4.2: the part of the range beyond the gap that had been received already.
-        let first = self.beyond.as_ref().and_then(|beyond| beyond.ranges.front());
-        if let Some(first) = first.filter(|first| first.start < end) {
+        } else if let Some(first) = beyond {
             self.dsack = Some(SeqRange::new(first.start, end.min(first.end)));
         }
         self.rcv_nxt = end;

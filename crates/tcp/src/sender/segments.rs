@@ -176,9 +176,11 @@ impl SenderCore {
         } else if !timers.any_armed(&Timers::OF_LOSS) {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
-        let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
+        // A FIN alone is no new data (Linux: `tcp_ecn_send`): as a retransmission it is ECN-capable only where all is.
+        let ecn = if chunk.len == 0 { self.ecn_of_retransmissions } else { self.ecn };
+        let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
         let push = self.ends_write(chunk) || (new.forced && self.tso_psh);
-        Outgoing { chunk, ecn: self.ecn, cwr, push }
+        Outgoing { chunk, ecn, cwr, push }
     }
 
     /// A segment that the scoreboard has noted as retransmitted.

@@ -104,6 +104,7 @@ fn count<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut u32> {
         "dup_thresh" => &mut config.dup_thresh,
         "retries2" => &mut config.retries2,
         "syn_retries" => &mut config.syn_retries,
+        "syn_linear_timeouts" => &mut config.syn_linear_timeouts,
         _ => return None,
     })
 }
