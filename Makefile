@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-browser lint types golden random fuzz method mutate kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -66,12 +66,28 @@ test-rust: ## run the tests of the engine
 	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
 test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
-	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --ignore=python/tests/test_slurm.py
 
 # What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it
 	$(VENV)/bin/maturin build --release --strip --locked --quiet --out target/wheel
 	$(PYTHON) .ci/try-wheel target/wheel
+
+# The lower bounds of pyproject.toml, each with what it was raised for; warnings of old packages are theirs.
+LOWEST := test_cluster_safety.py test_compiled.py test_gym.py test_pictures.py test_report.py test_run.py test_scenario.py \
+	test_stats.py test_study_file.py test_terminal.py lab/test_lab_security.py
+
+.venv-lowest/.installed: requirements-lowest.lock
+	python3 -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-lowest.lock
+	touch $@
+
+test-lowest: $(VENV)/.built .venv-lowest/.installed ## run a part of the Python tests with the lowest versions that pyproject.toml allows
+	cd python/tests && PYTHONPATH=.. ../../.venv-lowest/bin/python -m pytest --numprocesses=2 --dist=loadfile \
+	    -o filterwarnings=default -p no:cacheprovider $(LOWEST)
+
+test-slurm: $(VENV)/.built $(VENV)/.extra ## run both ways of docs/cluster.md on Slurm (Debian: apt-get install slurm-wlm; else skipped)
+	$(PYTHON) -m pytest python/tests/test_slurm.py -rs
 
 test-browser: $(VENV)/.built ## look at a report in Chromium (TONOPAH_CHROMIUM names one; `make test` does so if there is one)
 	$(PYTHON) -m pytest python/tests/test_browser.py -rs
@@ -150,6 +166,6 @@ site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into ta
 	PYTHONPATH=python NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 clean: ## remove everything that is built or computed
-	rm -rf $(VENV) target dist results .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-types .venv-lowest target dist results .pytest_cache .ruff_cache
 	find python -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/tonopah/_core*.so

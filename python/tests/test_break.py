@@ -246,7 +246,7 @@ def test_jobs_and_kills_change_nothing(found, tmp_path):
     ]  # fmt: skip
     for _ in range(2):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while process.poll() is None and not (tmp_path / "out" / "state.json").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)

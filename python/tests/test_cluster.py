@@ -66,6 +66,29 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
     assert len(list((study.folder / "series").iterdir())) == 2
 
 
+def test_a_worker_that_is_stopped_has_its_runs_taken_by_the_other(study, expected, two_workers, tmp_path, monkeypatch, capsys):
+    stopped = []
+    take = dask_cluster.ClusterRunner.collect
+
+    def received(self, future):
+        if not stopped:
+            stopped.append(next(iter(self.client.run(os.getpid).values())))
+            os.kill(stopped[0], signal.SIGSTOP)
+        return take(self, future)
+
+    monkeypatch.setattr(dask_cluster.ClusterRunner, "collect", received)
+    monkeypatch.setattr(dask_cluster, "SILENT_S", 10)
+    monkeypatch.setattr(dask_cluster, "LOOK_S", 1)
+    monkeypatch.setattr(dask_cluster, "NO_WORKERS_S", 600)
+    how = ExecutionOptions(executor="dask", scheduler=two_workers.scheduler_address)
+    try:
+        assert study.run(quiet=True, out=tmp_path / "stopped", options=how) == len(study.plan.runs)
+    finally:
+        os.kill(stopped[0], signal.SIGKILL)
+    assert study.table().to_csv() == expected
+    assert "has not been heard of for 10 s; others repeat its runs" in capsys.readouterr().err
+
+
 def test_a_scheduler_that_takes_a_connection_and_says_nothing_is_named(study, tmp_path, monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as mute:

@@ -14,11 +14,11 @@ def test_rows_that_come_while_the_disk_is_busy_share_the_next_commit():
     def write(rows):
         written.append(list(rows))
         busy.set()
-        assert go_on.wait(10)
+        assert go_on.wait(300)
 
     commits = Commits(write)
     commits.add((0,))
-    assert busy.wait(10)
+    assert busy.wait(300)
     for number in range(1, 5):
         commits.add((number,))
     go_on.set()
@@ -30,7 +30,7 @@ def test_a_single_row_waits_for_no_other():
     written = threading.Event()
     commits = Commits(lambda rows: written.set())
     commits.add((1,))
-    assert written.wait(10)
+    assert written.wait(300)
     commits.close()
 
 

@@ -196,3 +196,17 @@ def test_a_name_that_is_no_text_can_be_printed(tmp_path, scenario):
 
 def test_an_assignment_of_an_endless_number_is_kept_as_text():
     assert parse_assignment(f"a={DIGITS}") == ("a", DIGITS)
+
+
+@pytest.mark.parametrize("letter", ["\x1b", "\x9b", "\r", "\x07", "\u202e"])
+def test_text_that_a_terminal_would_obey_is_refused(tmp_path, capsys, letter):
+    """In names, labels and keys, and in what the message repeats."""
+    world = {"duration": "1s", "network": {"kind": "graph"}, "node": [{"name": f"a{letter}[31mb"}, {"name": "c"}]}
+    with pytest.raises(tp.InputError, match=rf"node\[0\]\.name: .* holds the control character U\+{ord(letter):04X}"):
+        tp.check(world)
+    with pytest.raises(tp.InputError, match="holds the control character"):
+        tp.check({"duration": "1s", f"net{letter}work": {}})
+    (tmp_path / "x.toml").write_text(f'duration = "1s"\nname = "\\u{ord(letter):04x}"\n')
+    for command in (["check", str(tmp_path / "x.toml")], ["check", f"no{letter}file.toml"]):
+        assert main.main(command) == 2
+        assert letter not in capsys.readouterr().err

@@ -92,3 +92,55 @@ def test_a_symbol_without_a_value_is_not_applicable_and_a_wrong_definition_is_un
 def verdict_of_text(folder: Path, text: str) -> ScriptVerdict:
     (folder / "x.pkt").write_text(text, encoding="utf-8")
     return run_file(folder / "x.pkt")
+
+
+OPENED = """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
+"""
+ACCEPTED = f"""{OPENED}+0 < S 0:0(0) win 1000 <mss 1000>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 257
++0 accept(3, ..., ...) = 4
+"""
+ODD = {
+    "digits of other scripts": f"{OPENED}+0 < S 0:0(0) win 1 <mss ²>",
+    "a result in other digits": "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 0٣",
+    "an option in other digits": f"--tolerance_usecs=²\n{OPENED}",
+    "a setting in other digits": f"0 `sysctl -q net.ipv4.tcp_ecn=²`\n{OPENED}",
+    "a scale that is a word": f"{OPENED}+0 < S 0:0(0) win 1 <wscale 1>\n+0 > S. 0:0(0) ack 1 <wscale x>",
+    "a scale of gigabytes": f"{OPENED}+0 < S 0:0(0) win 1 <wscale 1>\n+0 > S. 0:0(0) ack 1 <wscale 99999999999>",
+    "5000 digits": f"{OPENED}+0 < S 0:0(0) win {'9' * 5000}",
+    "5000 brackets": f"{OPENED}+0 setsockopt(3, {'[' * 5000}, 4) = 0",
+    "3000 factors": '0 `sysctl -q net.ipv4.tcp_rmem="$((9' + "*9" * 900 + '))"`',
+    "a list for a name": f"{ACCEPTED}+0 setsockopt(4, SOL_TCP, =, [1], 4) = 0",
+    "a number for a list": f"{ACCEPTED}+0 poll(1, 1, 3) = 0",
+    "a length below zero": f"{ACCEPTED}+0 read(4, ..., -5) = 0",
+    "an ellipsis in code": f"{ACCEPTED}+0 %{{ a = ...\nassert 1 + a }}%",
+    "text of gigabytes": f"{ACCEPTED}+0 %{{ assert 'a' * 99999999999 }}%",
+    "powers of powers": f"{ACCEPTED}+0 %{{ a = 9\n" + "a = a * a\n" * 99 + "assert a }%",
+    "sums of sums": f"{ACCEPTED}+0 %{{ assert {'1+' * 50000}1 }}%",
+    "comments in comments": "/*a" * 300_000,
+    "code in code": "%{a" * 300_000,
+    "quotes": '"\\' * 300_000,
+    "a time of digits": "9" * 300_000 + "x",
+    "flags": f"{OPENED}+0 < {'S' * 300_000}x",
+    "blanks": f"{OPENED}+0 <{' ' * 300_000}x",
+    "blanks after a time": f"0~{' ' * 300_000}x",
+    "queues in a line": f"0 `{'tc qdisc a ' * 80_000}`",
+    "definitions": "".join(f"--define=A{i}=1\n" for i in range(50_000)),
+}
+"""What nobody writes: each has a verdict, soon, and none is an error of this program."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_scripts_have_a_verdict(tmp_path, name):
+    found = verdict_of_text(tmp_path, ODD[name])
+    assert found.verdict in ("unreadable", "not applicable", "differs") and (found.reason or found.seen), found
+
+
+def test_numbers_are_read_as_packetdrill_reads_them(tmp_path):
+    """Decimal, whatever they begin with, and hexadecimal after 0x; what is printed is not computed."""
+    code = "+0 %{ print('cwnd %d' % tcpi_snd_cwnd)\nassert tcpi_snd_cwnd == 10, 'cwnd %d' % tcpi_snd_cwnd }%\n"
+    assert verdict_of_text(tmp_path, ACCEPTED.replace("= 4", "= 004") + "+0 close(0x4) = 0\n").verdict == "pass"
+    assert verdict_of_text(tmp_path, ACCEPTED + code).verdict == "pass"

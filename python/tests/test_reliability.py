@@ -1,14 +1,22 @@
 """Limits, messages and the doctor."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 import tonopah as tp
 from tonopah import _core
+from tonopah.breaking import api as breaking
+from tonopah.breaking import runs as breaking_runs
 from tonopah.cli import doctor, main, study_run
-from tonopah.execution import options, runner
+from tonopah.execution import dask_cluster, options, runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard
+from tonopah.lab.runs import FORGOTTEN_AFTER_S
+from tonopah.lab.serve import ENDS_AFTER_S
+from tonopah.lab.session import SessionLimits
+from tonopah.store import database
 
 
 def test_a_defect_of_the_engine_leaves_what_shows_it_again(study_file, tmp_path, monkeypatch, capsys):
@@ -128,3 +136,40 @@ def test_a_run_can_be_interrupted(tmp_path):
             _core.run(json.dumps(world))
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+CLOCKED = {
+    "until a scheduler answers": dask_cluster.CONNECT_S,
+    "until a scheduler that has answered before": dask_cluster.ANSWER_S,
+    "without any worker": dask_cluster.NO_WORKERS_S,
+    "until a worker without heartbeats": dask_cluster.SILENT_S,
+    "until a connection to a cluster has ended": dask_cluster.CLOSE_S,
+    "until another process has written": database.BUSY_S,
+    "until readers of a store have gone": database.CLOSING_MS / 1000,
+    "`break` without": breaking.BUDGET_S,
+    "`break`: an algorithm in Python": breaking_runs.PATIENCE_S,
+    "`doctor`: the self-test": doctor.TIME_LIMIT_S,
+    "lab: a run without a tab": FORGOTTEN_AFTER_S,
+    "lab: computing of a run": SessionLimits().seconds,
+    "lab: requests under way": ENDS_AFTER_S,
+}
+CLOCKS = re.compile(r"time\.(monotonic|time|perf_counter)\(|\btimeout=|call_later|asyncio\.timeout|busy_timeout")
+TELL_TIME = {
+    "cli/study_run.py", "execution/dask_cluster.py", "execution/progress.py", "execution/runner.py", "execution/worker.py",
+    "breaking/api.py", "breaking/search.py", "lab/moment.py", "lab/runs.py", "lab/session.py", "lab/studies.py",
+    "store/database.py", "validate/trace/opening.py", "packetdrill/calls.py",
+}  # fmt: skip
+"""What looks at a clock: for a limit of the table, `--max-hours`, progress, how long a run took, or a simulated one."""
+
+
+def test_the_table_of_what_counts_wall_clock_time_is_that_of_the_code():
+    page = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|", page.partition("wall-clock time")[2].partition("## ")[0], re.MULTILINE)[1:]
+    assert rows[0] == ("`--max-hours`", "as given") and len(rows) == len(CLOCKED) + 1
+    for beginning, limit in CLOCKED.items():
+        assert [shown for what, shown in rows if beginning in what] == [f"{limit:g} s"], beginning
+    package = Path(tp.__file__).parent
+    found = {
+        path.relative_to(package).as_posix() for path in package.rglob("*.py") if CLOCKS.search(path.read_text(encoding="utf-8"))
+    }
+    assert found - TELL_TIME == set(), "a new limit in wall-clock time belongs into the table"

@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -72,6 +73,14 @@ def test_anchors_are_those_of_names_and_each_is_used_once(finished):
     ids = re.findall(r'\sid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in re.findall(r'href="(#[^"]*)"', page)} <= set(ids)
+
+
+def test_pages_ask_nobody_for_anything(finished):
+    """Also from a disk, where no server adds the policy: scripts, styles and pictures are those of the page."""
+    head = finished[1].read_text().partition("</head>")[0]
+    assert """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'""" in head
+    templates = [path for path in Path(tp.__file__).parent.rglob("*.html.j2") if "<head>" in path.read_text()]
+    assert len(templates) > 4 and all('{% include "policy.html.j2" %}' in path.read_text() for path in templates)
 
 
 def test_a_report_is_small(finished):

@@ -91,7 +91,7 @@ def test_sigterm_leaves_no_process_and_no_half_written_file(results):
         "def slow(*sources):\n"
         "    made.append(whole(*sources))\n"
         "    print('waiting', flush=True)\n"
-        "    time.sleep(60 * (len(made) - 1))\n"
+        "    time.sleep(3600 * (len(made) - 1))\n"
         "    return made[-1]\n"
         "document.report_part = slow\n"
         "sys.exit(main(['study', 'report', sys.argv[1]]))\n"
@@ -106,7 +106,7 @@ def test_sigterm_leaves_no_process_and_no_half_written_file(results):
     assert [process.stdout.readline().strip() for _ in range(2)] == ["waiting", "waiting"]
     assert children(process.pid) == []
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 1 and "error: interrupted" in errors
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)

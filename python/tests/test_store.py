@@ -8,12 +8,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from conftest import edit
+from test_isolation import until
 
 import tonopah as tp
 from tonopah import _core
@@ -165,7 +165,7 @@ def test_a_second_process_is_refused_or_waits(study, capsys):
     assert "waiting for process" in waiting.stderr.readline()
     # A lock does not outlive its process.
     holder.send_signal(signal.SIGKILL)
-    assert waiting.wait(timeout=120) == 0
+    assert waiting.wait(timeout=300) == 0
     waiting.stderr.close()
     holder.wait()
     holder.stdout.close()
@@ -317,9 +317,9 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert any("runs to do" in line for line in iter(process.stderr.readline, "")), "the study did not begin"
-    time.sleep(1)
+    until(lambda: (begun := tp.Study.open(study.folder)).missing() < len(begun.plan.runs))
     process.send_signal(signal.SIGTERM)
-    _, shown = process.communicate(timeout=60)
+    _, shown = process.communicate(timeout=300)
     assert process.returncode == 1
     assert "stopping after the current runs" in shown
     assert f"are stored in {study.folder}" in shown and "to continue" in shown

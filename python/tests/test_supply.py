@@ -127,3 +127,15 @@ def test_the_build_hash_covers_the_calls_of_python_algorithms() -> None:
         if re.search('name = "(libm|pyo3)"', package):
             add(package.strip())
     assert _core.engine_build() == f"{value:016x}"
+
+
+def test_the_lowest_versions_that_are_tried_are_those_of_pyproject() -> None:
+    """`make test-lowest` runs with requirements-lowest.lock."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: extra for name, extra in project["optional-dependencies"].items() if name != "site"}
+    bounds = dict(each.split(">=") for each in [*project["dependencies"], *(each for extra in extras.values() for each in extra)])
+    lock = (ROOT / "requirements-lowest.lock").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^([\w-]+)==(\S+)", lock, re.MULTILINE))
+    assert {name: pinned[name] for name in bounds} == {
+        name: bound + ".0" * (pinned[name].count(".") - bound.count(".")) for name, bound in bounds.items()
+    }

@@ -1,12 +1,14 @@
 """Errors that a user can cause. Any other exception is a defect of this package."""
 
 import difflib
+import re
 import traceback
 from collections.abc import Iterable, Mapping
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
 __all__ = [
+    "CONTROL",
     "AlgorithmError",
     "EngineError",
     "InputError",
@@ -16,14 +18,23 @@ __all__ = [
     "ScenarioWarning",
     "limit_text",
     "near_names",
+    "plain",
     "relay",
     "traceback_of",
     "warning_texts",
 ]
 
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, or lets text run backwards; not tabs and ends of lines."""
+
 MAX_PATH, MAX_TEXT = 300, 2000
 """Letters of a path and of a text in a message: a value of any length may be repeated in it."""
+
+
+def plain(text: str) -> str:
+    """Return text with its control characters as they are written in programs."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def limit_text(text: str, most: int = MAX_TEXT) -> str:

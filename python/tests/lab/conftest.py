@@ -43,7 +43,7 @@ class Served:
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None):
         """Return status, headers and body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         connection.request(method, path, body, self.headers if headers is None else headers)
         answer = connection.getresponse()
         found = answer.status, dict(answer.getheaders()), answer.read()

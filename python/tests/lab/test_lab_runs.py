@@ -37,12 +37,20 @@ class Watcher:
 
     def until(self, *kinds):
         while True:
-            message = self.socket.recv(60)
+            message = self.socket.recv(300)
             if isinstance(message, bytes):
                 if "series" in kinds:
                     return message
             elif (found := json.loads(message))["kind"] in kinds:
                 return found
+
+    def when(self, condition):
+        """Return the head of what is shown as soon as a condition holds for it."""
+        ends = time.monotonic() + 300
+        while not condition(head := self.show()[0]):
+            assert time.monotonic() < ends, head
+            time.sleep(0.02)
+        return head
 
     def show(self, from_s=0.0, until_s=4.0, columns=4000):
         """Return the head and the columns by series and owner."""
@@ -183,7 +191,7 @@ def test_a_run_that_nobody_watches_is_cancelled(lab):
     with lab.socket() as socket:
         name = Watcher(socket).begin(LONG, pace=0.5)["run"]
         session = lab.lab.runs.sessions[name]
-    session.thread.join(20)
+    session.thread.join(300)
     assert session.state == "stopped" and name not in lab.lab.runs.sessions
     with lab.socket() as socket:
         late = Watcher(socket)
@@ -195,23 +203,20 @@ def test_a_new_run_ends_the_one_before(lab, watcher):
     first = watcher.begin(LONG)["run"]
     session = lab.lab.runs.sessions[first]
     watcher.begin(WORLD)
-    session.thread.join(20)
+    session.thread.join(300)
     assert session.state == "stopped" and first not in lab.lab.runs.sessions
 
 
 def test_pause_and_pace(watcher):
     watcher.begin(LONG, pace=10.0)
-    time.sleep(0.3)
+    watcher.when(lambda head: head["now_s"] > 0.5)
     watcher.say("pause")
-    time.sleep(0.2)
-    head, _ = watcher.show()
-    assert head["state"] == "paused" and 0.5 < head["now_s"] < 10
+    head = watcher.when(lambda head: head["state"] == "paused")
     time.sleep(0.2)
     assert watcher.show()[0]["now_s"] == head["now_s"]
     watcher.say("pace", factor=None)
     watcher.say("continue")
-    time.sleep(0.3)
-    assert watcher.show()[0]["now_s"] > 2 * head["now_s"]
+    watcher.when(lambda later: later["now_s"] > 2 * head["now_s"])
     watcher.say("stop")
     assert watcher.until("ended")["state"] == "stopped"
 

@@ -24,7 +24,7 @@ from tonopah.cc.description import (
 from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
 from tonopah.digest import digest
-from tonopah.errors import AlgorithmError, InputError
+from tonopah.errors import AlgorithmError, InputError, plain
 from tonopah.scenario.files import read_file
 
 SYMBOL = "tonopah_algorithm"
@@ -224,8 +224,8 @@ class State:
 
 
 def text(written: bytes | None) -> str:
-    """Return text of a library."""
-    return (written or b"").decode(errors="replace")
+    """Return text of a library, in which a terminal finds nothing to obey."""
+    return plain((written or b"").decode(errors="replace"))
 
 
 def open_library(file: Path, name: str, content: bytes) -> LoadedAlgorithm:

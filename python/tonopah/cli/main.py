@@ -28,6 +28,7 @@ from tonopah.errors import (
     ScenarioError,
     ScenarioWarning,
     limit_text,
+    plain,
     traceback_of,
 )
 
@@ -195,7 +196,7 @@ def use_any_encoding() -> None:
 def complain(message: str, code: int) -> int:
     """Print one message to standard error and return the exit code."""
     try:
-        print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
+        print(f"error: {plain(' '.join(limit_text(message).split()))}", file=sys.stderr)
     except BrokenPipeError:
         leave_quietly()
     return code

@@ -39,6 +39,10 @@ ANSWER_S = 10
 """Time within which a scheduler that has answered before must answer again."""
 NO_WORKERS_S = 15
 """Time that a cluster may be without workers before the study stops: those that are replaced come back within a few seconds."""
+SILENT_S = 60
+"""Time without a heartbeat, of which there are several in ten seconds, after which a worker has its runs taken from it."""
+LOOK_S = 15.0
+"""Interval at which heartbeats are looked at: what the scheduler answers grows with the number of workers."""
 CLOSE_S = 5
 """Time that a connection may take to end."""
 LOOPBACK = "127.0.0.1"
@@ -142,6 +146,9 @@ class ClusterRunner:
         self.in_flight: dict[Any, list[int]] = {}
         self.arrivals: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.address = str(getattr(client.scheduler, "address", "")) if client else ""
+        # By worker: its last heartbeat, by the scheduler's clock, and since when it is that one, by this machine's.
+        self.heard: dict[str, tuple[float, float]] = {}
+        self.looked_at = 0.0
 
     def execute(self, runs: Sequence[Run], on_done: Callable[[int, str | Exception, Any], bool]) -> None:
         """Run runs; `on_done` is called in this process as each ends, and returns False to stop."""
@@ -168,10 +175,32 @@ class ClusterRunner:
 
     def count_threads(self) -> int:
         """Return how many threads the workers of the cluster have."""
+        return sum(self.ask(self.client.scheduler.ncores).values())
+
+    def ask(self, question: Any, **arguments: Any) -> Any:
+        """Return what the scheduler answers. Raises RunFailedError if it does not."""
         try:
-            return sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=ANSWER_S).values())
+            return self.client.sync(question, callback_timeout=ANSWER_S, **arguments)
         except Exception as error:
             raise self.lost("its scheduler has ended or cannot be reached") from error
+
+    def leave_silent_workers(self) -> None:
+        """Take its runs from a worker whose heartbeats have stopped, and say so: its machine sleeps, or its network is gone.
+
+        Others repeat them. Dask itself waits for five minutes, and then for the worker's own process to end it.
+        """
+        now = time.monotonic()
+        if now - self.looked_at < LOOK_S:
+            return
+        self.looked_at = now
+        beats = {address: about["last_seen"] for address, about in self.ask(self.client.scheduler.identity)["workers"].items()}
+        known = self.heard
+        self.heard = {at: known[at] if at in known and known[at][0] == beat else (beat, now) for at, beat in beats.items()}
+        for address, (_, since) in self.heard.items():
+            if now - since > SILENT_S:
+                self.ask(self.client.scheduler.unregister, address=address, stimulus_id=f"silent-{address}")
+                text = f"the worker {address} has not been heard of for {SILENT_S} s; others repeat its runs"
+                print(text, file=sys.stderr, flush=True)
 
     def lost(self, what: str) -> RunFailedError:
         """Return the error of a cluster that is not there any more."""
@@ -207,6 +236,7 @@ class ClusterRunner:
             try:
                 return look()
             except queue.Empty:
+                self.leave_silent_workers()
                 now = time.monotonic()
                 if self.count_threads():
                     without_workers_since = None

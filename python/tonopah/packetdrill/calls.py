@@ -38,6 +38,9 @@ def carry_out(sockets: Sockets, call: Call) -> Result:
         return action(sockets, call)
     except IndexError:
         raise NotApplicableError(f"{call.name} with {len(call.arguments)} arguments") from None
+    except (TypeError, ValueError, OverflowError):
+        # A list where a name is asked for, a negative length.
+        raise NotApplicableError(f"{call.name} with arguments of other kinds") from None
 
 
 def do_socket(sockets: Sockets, call: Call) -> Result:
@@ -207,7 +210,7 @@ def set_before(sockets: Sockets, option: str, number: int | str) -> None:
             sockets.corked = bool(number)
         case "TCP_USER_TIMEOUT":
             sockets.options["user_timeout"] = f"{number}ms"
-        case "TCP_MAXSEG":
+        case "TCP_MAXSEG" if isinstance(number, int):
             sockets.options["mss"] = f"{number}B"
         case "TCP_SYNCNT":
             sockets.options["syn_retries"] = number

@@ -13,14 +13,14 @@ from typing import Any
 from tonopah.errors import InputError, ScenarioError
 from tonopah.packetdrill.calls import carry_out
 from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
-from tonopah.packetdrill.settings import apply_shell, host_of
+from tonopah.packetdrill.settings import apply_shell, host_of, number_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
 from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Script, ScriptPacket, Shell, read_script
 from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
 from tonopah.runs.endpoint import Endpoint
 from tonopah.runs.segment import Segment
 
-TOLERANCE_S = 0.004
+TOLERANCE_US = 4000
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""
 TOLERANCE_SHARE = 0.125
 """Or this share of the time since the event before it."""
@@ -79,11 +79,9 @@ class Interpreter:
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
         self.peer_scale = self.own_scale = 0
-        size = script.options.get("mss", "")
-        self.joins = int(size) if size.isdigit() else 1 << 32
+        self.joins = number_of(script, "mss", 1 << 32)
         """Arriving packets above this size are several segments joined by the network card."""
-        given = script.options.get("tolerance_usecs", "")
-        self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
+        self.tolerance = number_of(script, "tolerance_usecs", TOLERANCE_US) / 1e6
 
     def run(self) -> ScriptVerdict:
         """Carry out all events; return the verdict."""
@@ -383,11 +381,11 @@ def run_file(path: Path) -> ScriptVerdict:
         raise InputError(str(path), "is not a file", "a packetdrill script, such as fr-4pkt.pkt")
     text = path.read_bytes().decode("utf-8", errors="replace")
     try:
-        script = read_script(str(path), text)
+        interpreter = Interpreter(read_script(str(path), text), path.parent)
     except NotApplicableError as reason:
         return ScriptVerdict(str(path), "not applicable", reason=str(reason))
     except InputError as error:
         line = error.path.split(":")[-2] if error.path.count(":") > 1 else ""
         reason = f"{error.path}: {error.message}; {error.hint}"
         return ScriptVerdict(str(path), "unreadable", line=int(line) if line.isdigit() else None, reason=reason)
-    return Interpreter(script, path.parent).run()
+    return interpreter.run()

@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah.packetdrill.syntax import NotApplicableError, Script, ScriptPacket
+from tonopah.packetdrill.syntax import NotApplicableError, Script, ScriptPacket, is_whole
 
 SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
 QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)")
 INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
 MAX_INCLUDE_BYTES = 100_000
+MAX_LINE = 2_000
+"""Letters of a line of shell."""
+MOST = (1 << 64) - 1
+"""The largest value of a setting."""
 
 PROGRAMS = {
     "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "ss", "sysctl",
@@ -32,7 +36,7 @@ class Host:
         """Apply one sysctl; raise NotApplicableError for one that changes what is not modelled."""
         if name in IGNORED:
             return
-        if name == "tcp_ecn" and value.isdigit():
+        if name == "tcp_ecn" and is_whole(value):
             self.ecn = int(value)
             return
         if name == "tcp_shrink_window" and value == "0":
@@ -40,7 +44,7 @@ class Host:
         if name not in SYSCTLS:
             raise NotApplicableError(f"sysctl {name}")
         try:
-            SYSCTLS[name](self.tcp, value)
+            SYSCTLS[name](self.tcp, evaluate(value))
         except (ValueError, IndexError):
             raise NotApplicableError(f"sysctl {name} = {value[:40]}") from None
 
@@ -101,6 +105,8 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
     for line in filter(None, (line.strip() for line in command.replace("\\\n", " ").splitlines())):
         if line.startswith("#"):
             continue
+        if len(line) > MAX_LINE:
+            raise NotApplicableError(f"a command of more than {MAX_LINE} letters")
         qdisc = QDISC.search(line)
         if qdisc and "limit 0" in line:
             raise NotApplicableError("a local queue that drops everything: the endpoint has no device below it")
@@ -108,7 +114,7 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
             host.tcp["pacing"] = qdisc["kind"] == "fq"
             continue
         for found in SYSCTL.finditer(line):
-            host.set(found["name"], evaluate(found["value"].strip("\"'")))
+            host.set(found["name"], found["value"].strip("\"'"))
         program = Path(line.split()[0]).name
         if program.endswith(".sh"):
             include(host, line, folder)
@@ -127,29 +133,39 @@ def include(host: Host, line: str, folder: Path) -> None:
     with path.open(encoding="utf-8", errors="replace") as file:
         text = file.read(MAX_INCLUDE_BYTES)
     for each in SYSCTL.finditer(text):
-        host.set(each["name"], evaluate(each["value"].strip("\"'")))
+        host.set(each["name"], each["value"].strip("\"'"))
 
 
 def evaluate(value: str) -> str:
-    """Return a value with its `$((products))` computed, as in "4096 87380 $((15*1024*1024))"."""
+    """Return a value with its `$((products))` computed, as in "4096 87380 $((15*1024*1024))"; raise ValueError beyond 64 bits."""
 
     def product(found: re.Match[str]) -> str:
         result = 1
         for factor in found[1].split("*"):
             result *= int(factor)
+            if result > MOST:
+                raise ValueError
         return str(result)
 
-    return re.sub(r"\$\(\((\s*\d+(?:\s*\*\s*\d+)*\s*)\)\)", product, value)
+    return re.sub(r"\$\(\((\s*[0-9]+(?:\s*\*\s*[0-9]+)*\s*)\)\)", product, value)
+
+
+def number_of(script: Script, option: str, default: int) -> int:
+    """Return the value of an option of the head."""
+    value = script.options.get(option)
+    if value is not None and not is_whole(value):
+        raise NotApplicableError(f"the option --{option}={value[:40]}")
+    return default if value is None else int(value)
 
 
 def host_of(script: Script) -> Host:
     """Return the host that a script was written on: the window scale of its first SYN shows its receive buffer."""
     host = Host()
-    size, version = script.options.get("mtu", ""), script.options.get("ip_version", "ipv4")
-    headers = 60 if version == "ipv6" else 40
-    host.tcp["mss"] = f"{(int(size) if size.isdigit() else 1500) - headers}B"
+    headers = 60 if script.options.get("ip_version", "ipv4") == "ipv6" else 40
+    host.tcp["mss"] = f"{number_of(script, 'mtu', 1500) - headers}B"
     syns = (event.body for event in script.events if isinstance(event.body, ScriptPacket) and event.body.outbound)
     scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
-    if scale is not None and not any("tcp_rmem" in event.text for event in script.events):
+    # A larger scale than RFC 7323 allows (section 2.3), or one that is no number, is no buffer's: it differs from what is sent.
+    if scale in range(15) and not any("tcp_rmem" in event.text for event in script.events):
         host.tcp["recv_buffer"] = f"{65_535 << scale}B"
     return host

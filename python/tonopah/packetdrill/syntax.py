@@ -11,25 +11,31 @@ from tonopah.errors import InputError
 
 MAX_SCRIPT_BYTES = 1_000_000
 """No script comes near this; a larger file is something else."""
+MAX_DIGITS = 20
+"""Digits of a whole number: those of 64 bits."""
+MAX_DEPTH, MAX_DEFINITIONS = 20, 100
+"""Brackets in one another; symbols that a script defines."""
 
+# Of what the expressions repeat, nothing is tried twice (`*+`): a script takes time in proportion to its length.
+SECONDS = r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
 TIME = re.compile(
-    r"(?P<relative>\+)?[ \t]*(?P<start>\d+\.?\d*|\.\d+)"
-    r"(?:[ \t]*~[ \t]*\+?[ \t]*(?P<latest>\d+\.?\d*|\.\d+)|\s*\.\.\.\s*\+?[ \t]*(?P<until>\d+\.?\d*|\.\d+))?(?=[\s<>`%])"
-    r"|(?P<any>\*)(?=\s)"
+    rf"(?P<relative>\+)?[ \t]*+(?P<start>{SECONDS})(?:[ \t]*+~[ \t]*+(?:\+[ \t]*+)?(?P<latest>{SECONDS})"
+    rf"|\s*+\.\.\.\s*+(?:\+[ \t]*+)?(?P<until>{SECONDS}))?(?=[\s<>`%])|(?P<any>\*)(?=\s)"
 )
 PACKET = re.compile(
-    r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*(?P<direction>[<>])\s*(?:\[(?P<ecn>[^\]\n]*)\]\s*)?(?:\((?P<ip_fields>[^)]*)\)\s*)?"
-    r"(?P<flags>[SFRPEWUCA0-7]*[ \t]*\.?[SFRPEWUCA0-7.]*|-)\s+(?P<seq>\d+):(?P<end>\d+)\s*\((?P<len>\d+)\)"
-    r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s+urg\s+(?P<urg>\d+))?"
-    r"(?:\s*<(?P<options>[^>]*)>)?(?:\s*sock\(\d+\))?"
+    r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*+(?P<direction>[<>])\s*+(?:\[(?P<ecn>[^\]\n]*+)\]\s*+)?(?:\((?P<ip_fields>[^)]*+)\)\s*+)?"
+    r"(?P<flags>(?:[SFRPEWUCA0-7]++(?:[ \t]*+\.[SFRPEWUCA0-7.]*+)?|\.[SFRPEWUCA0-7.]*+)|-)"
+    r"\s++(?P<seq>[0-9]++):(?P<end>[0-9]++)\s*+\((?P<len>[0-9]++)\)"
+    r"(?:\s++ack\s++(?P<ack>[0-9]++))?(?:\s++win\s++(?P<win>[0-9]++))?(?:\s++urg\s++(?P<urg>[0-9]++))?"
+    r"(?:\s*+<(?P<options>[^>]*+)>)?(?:\s*+sock\([0-9]++\))?"
 )
 CALL = re.compile(r"(?P<name>[a-z_][a-z0-9_]*)\s*\(")
-RESULT = re.compile(r"\s*=\s*(?P<value>-?(?:0x[0-9a-fA-F]+|\d+)|\.\.\.)(?:\s+(?P<errno>E[A-Z0-9]+))?(?:[ \t]*\([^)\n]*\))?")
+RESULT = re.compile(r"\s*=\s*(?P<value>-?(?:0x[0-9a-fA-F]+|[0-9]+)|\.\.\.)(?:\s+(?P<errno>E[A-Z0-9]+))?(?:[ \t]*\([^)\n]*\))?")
 TOKEN = re.compile(
-    r"\s*(?:(?P<ellipsis>\.\.\.)|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\")"
+    r"\s*(?:(?P<ellipsis>\.\.\.)|(?P<number>-?0x[0-9a-fA-F]+|-?[0-9]+(?:\.[0-9]+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
-COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*\Z)|`[^`]*`|%\{(?:.*?\}%|.*\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*\Z)|`[^`]*+`?|%\{(?:.*?\}%|.*\Z)|\"(?:[^\"\\\n]|\\.)*+\"?", re.DOTALL)
 OPTION = re.compile(r"--([a-z_0-9]+)(?:=(\"[^\"\n]*\"|\S*))?")
 """An option of the head."""
 
@@ -115,6 +121,11 @@ class Script:
     events: list[Event] = field(default_factory=list)
 
 
+def is_whole(text: str) -> bool:
+    """Tell whether a text is a whole number of at most 20 digits, with digits of ASCII."""
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+
+
 class ScriptReader:
     """Reads one script from its text."""
 
@@ -122,6 +133,8 @@ class ScriptReader:
         self.name = name
         self.text = COMMENT.sub(blank_comment, text)
         self.at = 0
+        self.counted = (0, 1)
+        """A place, and its line."""
 
     def script(self) -> Script:
         """Return the whole script."""
@@ -146,6 +159,8 @@ class ScriptReader:
         if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise self.error("--define=NAME=VALUE")
         script.options[f"define {name}"] = value
+        if len(script.options) > MAX_DEFINITIONS:
+            raise self.error(f"at most {MAX_DEFINITIONS} options")
         rest = re.sub(rf"\b{name}\b", lambda _: value.strip("\"'") if value[:1] == "'" else value, self.text[self.at :])
         if len(rest) > MAX_SCRIPT_BYTES:
             raise self.error("symbols that do not make the script longer than a script may be")
@@ -158,7 +173,9 @@ class ScriptReader:
         self.skip()
         body = self.body()
         text = " ".join(self.text[start : self.at].split())
-        return Event(self.text.count("\n", 0, start) + 1, when, body, text)
+        place, line = self.counted
+        self.counted = (start, line + self.text.count("\n", place, start))
+        return Event(self.counted[1], when, body, text)
 
     def when(self) -> When:
         """Return the time of an event."""
@@ -205,7 +222,7 @@ class ScriptReader:
 
     def packet(self, found: re.Match[str]) -> ScriptPacket:
         """Return the packet of a match of PACKET."""
-        ack, window = (None if found[name] is None else int(found[name]) for name in ("ack", "win"))
+        ack, window = (None if found[name] is None else self.whole(found[name]) for name in ("ack", "win"))
         if found["options"] is None:
             options: dict[str, Any] | None = {}
         elif found["options"].strip() == "...":
@@ -219,8 +236,8 @@ class ScriptReader:
         return ScriptPacket(
             outbound=found["direction"] == ">",
             flags=flags,
-            seq=int(found["seq"]),
-            len_bytes=int(found["len"]),
+            seq=self.whole(found["seq"]),
+            len_bytes=self.whole(found["len"]),
             ack=ack,
             window=window,
             ecn=found["ecn"],
@@ -238,13 +255,13 @@ class ScriptReader:
                     pass
                 case ["sackOK"]:
                     options["sackOK"] = True
-                case ["mss" | "wscale", number] if number.isdigit():
+                case ["mss" | "wscale", number] if is_whole(number):
                     options[words[0]] = int(number)
-                case ["TS", "val", value, "ecr", echo] if value.isdigit() and echo.isdigit():
+                case ["TS", "val", value, "ecr", echo] if is_whole(value) and is_whole(echo):
                     options["TS"] = (int(value), int(echo))
                 case ["mss" | "wscale", symbol] if re.fullmatch(r"[A-Z_][A-Z0-9_]*", symbol):
                     raise NotApplicableError(f"the symbol {symbol}, which has no value: --define={symbol}=VALUE")
-                case ["sack", *blocks] if all(re.fullmatch(r"\d+:\d+", block) for block in blocks):
+                case ["sack", *blocks] if all(re.fullmatch(r"[0-9]{1,20}:[0-9]{1,20}", block) for block in blocks):
                     options["sack"] = tuple(tuple(int(end) for end in block.split(":")) for block in blocks)
                 case _:
                     options[words[0]] = part
@@ -257,11 +274,19 @@ class ScriptReader:
         if found is None:
             raise self.error("the result of the call, such as = 0 or = -1 EAGAIN")
         self.at = found.end()
-        result = None if found["value"] == "..." else int(found["value"], 0)
+        result = None if found["value"] == "..." else self.whole(found["value"])
         return Call(name, arguments, result, found["errno"])
 
-    def values(self, closing: str) -> list[Any]:
+    def whole(self, text: str) -> int:
+        """Return a whole number, which is hexadecimal after 0x."""
+        if len(text) > MAX_DIGITS:
+            raise self.error(f"a number of at most {MAX_DIGITS} digits")
+        return int(text, 16 if "0x" in text else 10)
+
+    def values(self, closing: str, depth: int = 0) -> list[Any]:
         """Return values up to a closing mark: numbers, names, `...`, [lists], {fields}."""
+        if depth > MAX_DEPTH:
+            raise self.error(f"at most {MAX_DEPTH} brackets in one another")
         values: list[Any] = []
         while True:
             found = TOKEN.match(self.text, self.at)
@@ -272,13 +297,13 @@ class ScriptReader:
             if mark == closing:
                 return values
             if mark in {"[", "{", "("}:
-                values.append(self.values({"[": "]", "{": "}", "(": ")"}[mark]))
+                values.append(self.values({"[": "]", "{": "}", "(": ")"}[mark], depth + 1))
             elif mark not in {",", "=", ":", ".", "|", None}:
                 raise self.error(f"a value or {closing!r}")
             elif found["ellipsis"]:
                 values.append(...)
             elif found["number"]:
-                values.append(float(found["number"]) if "." in found["number"] else int(found["number"], 0))
+                values.append(float(found["number"]) if "." in found["number"] else self.whole(found["number"]))
             elif found["name"]:
                 values.append("".join(found["name"].split()))
             elif found["text"]:

@@ -46,6 +46,12 @@ ALLOWED = (
 FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": abs, "min": min, "max": max, "int": int, "print": lambda *_: None}
 
 
+LARGEST = 1 << 64
+"""The largest number that a variable of a script keeps."""
+MOST_PRODUCTS = 16
+"""Products in a statement: each may double the digits of a number."""
+
+
 class CodeError(Exception):
     """Code that cannot be carried out, with the reason."""
 
@@ -109,18 +115,30 @@ class Assertions:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise CodeError(f"the code cannot be read: {error}") from None
         for node in ast.walk(tree):
+            # What is printed, or said of an assertion that does not hold, is not computed.
+            if isinstance(node, ast.Assert):
+                node.msg = None
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                node.args, node.keywords = [], []
+        for node in ast.walk(tree):
             if not isinstance(node, ALLOWED) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.LShift)):
                 raise CodeError(f"the code uses {type(node).__name__}")
             if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS):
-                raise CodeError(f"the code calls {ast.unparse(node.func)}")
-        held = 0
-        for statement in tree.body:
-            held += self.statement(statement, state, counted or {})
-        return held
+                raise CodeError(f"the code calls {node.func.id if isinstance(node.func, ast.Name) else 'what has no name'}")
+            if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)):
+                raise CodeError("the code computes with text")
+        try:
+            return sum(self.statement(statement, state, counted or {}) for statement in tree.body)
+        except (ArithmeticError, TypeError, ValueError, RecursionError, MemoryError) as error:
+            raise CodeError(f"the code fails: {error}") from None
 
     def statement(self, statement: ast.stmt, state: EndpointState, counted: Mapping[str, int]) -> int:
         """Carry out one statement; 1 if it is an assertion that holds."""
-        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        nodes = list(ast.walk(statement))
+        products = sum(isinstance(node, ast.Mult) for node in nodes)
+        if products > MOST_PRODUCTS or (products and any(isinstance(node, ast.Tuple) for node in nodes)):
+            raise CodeError(f"more than {MOST_PRODUCTS} products of numbers in one statement")
+        names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         known = {name: FIELDS[name](state) for name in names & FIELDS.keys() - self.hidden} | dict(counted) | CONSTANTS
         missing = {name for name in names if name not in {*known, *self.variables, *FUNCTIONS}}
         if missing:
@@ -134,8 +152,9 @@ class Assertions:
             text = re.sub(r"\s+", " ", ast.unparse(statement))
             seen = ", ".join(f"{name} = {scope[name]}" for name in sorted(names - FUNCTIONS.keys()) if name in scope)
             raise AssertionMissedError(text, seen) from None
-        except ArithmeticError as error:
-            raise CodeError(f"the code fails: {error}") from None
-        stored = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self.variables |= {name: scope[name] for name in stored}
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        for name in stored & scope.keys():
+            if not isinstance(scope[name], int | float) or abs(scope[name]) > LARGEST:
+                raise CodeError(f"{name} is no number of at most 64 bits")
+            self.variables[name] = scope[name]
         return int(isinstance(statement, ast.Assert))

@@ -16,7 +16,7 @@ from typing import Any
 import tomli
 import tomli_w
 
-from tonopah.errors import InputError
+from tonopah.errors import CONTROL, InputError
 from tonopah.scenario.files import read_file
 from tonopah.scenario.paths import put
 from tonopah.scenario.tables import inline_files
@@ -112,13 +112,13 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
         )
     if isinstance(value, Mapping):
         for key, below in value.items():
-            reject_undecoded(key, path, source)
+            reject_odd_text(key, path, source)
             reject_unsupported_values(below, f"{path}.{key}" if path else str(key), source, depth + 1)
     elif isinstance(value, list | tuple):
         for index, below in enumerate(value):
             reject_unsupported_values(below, f"{path}[{index}]", source, depth + 1)
     elif isinstance(value, str):
-        reject_undecoded(value, path, source)
+        reject_odd_text(value, path, source)
     elif isinstance(value, int) and value.bit_length() > MAX_BITS:
         raise InputError(path, f"a whole number of {value.bit_length()} bits has no meaning here", None, source)
     elif isinstance(value, float) and not math.isfinite(value):
@@ -134,13 +134,16 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
         raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 
-def reject_undecoded(text: Any, path: str, source: str | None) -> None:
-    """Raise InputError for text that was made of bytes that are not UTF-8, as Python reads them from a command line."""
-    if isinstance(text, str) and not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(path, f"{text!r} is not UTF-8 text", None, source) from None
+def reject_odd_text(text: Any, path: str, source: str | None) -> None:
+    """Raise InputError for text of bytes that are not UTF-8, as a command line may have them, or that a terminal would obey."""
+    if not isinstance(text, str) or (text.isascii() and text.isprintable()):
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(path, f"{text!r} is not UTF-8 text", None, source) from None
+    if found := CONTROL.search(text):
+        raise InputError(path, f"{text!r} holds the control character U+{ord(found[0]):04X}", "text that can be printed", source)
 
 
 def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:

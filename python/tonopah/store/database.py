@@ -44,6 +44,8 @@ ADDED = {
     ),
 }
 """What each version lacks of the next one."""
+BUSY_S = 30
+"""How long a reader or writer waits for another process that writes."""
 CLOSING_MS = 1000
 """How long a writer that closes waits for readers, to leave the database without a log."""
 
@@ -51,7 +53,7 @@ CLOSING_MS = 1000
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Return the database, created or migrated."""
     # commits.py writes from a thread of its own; no other thread uses the connection meanwhile.
-    database = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    database = sqlite3.connect(path, isolation_level=None, timeout=BUSY_S, check_same_thread=False)
     try:
         version = read_version(database, path)
         if version and (fault := database.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
@@ -101,7 +103,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     interrupted = any(is_filled(path.with_name(path.name + kind)) for kind in ("-wal", "-journal"))
     # SQLite cannot create its log there; an immutable file is read without one.
     mode = "?mode=ro" if writable or interrupted else "?mode=ro&immutable=1"
-    database = sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=30)
+    database = sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=BUSY_S)
     try:
         if read_version(database, path) == VERSION:
             return database
@@ -122,7 +124,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     database.close()
     # An older store is migrated first.
     close_after_writing(open_for_writing(path))
-    return sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None, timeout=30)
+    return sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None, timeout=BUSY_S)
 
 
 def copy_to_memory(path: Path) -> sqlite3.Connection:
