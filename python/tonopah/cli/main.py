@@ -35,6 +35,7 @@ GROUPS = {
     "run a network": {
         "run": "run one scenario and print its results",
         "check": "check a scenario or a study without running it, or draw a network",
+        "import": "write the scenario of a measured link or of a topology from a file that others wrote",
     },
     "compare algorithms": {
         "study": "run studies and write their reports",
@@ -47,6 +48,7 @@ GROUPS = {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
         "identify": "say which congestion control made a trace",
+        "trace": "print the metrics of a run, of an ASCII trace that another simulator wrote",
     },
     "look and show": {
         "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
