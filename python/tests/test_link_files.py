@@ -87,12 +87,15 @@ def test_a_wrong_trace_names_its_line(text, words):
     [
         (b"", "line 1: '' is not the header"),
         (b"t,rate\n0,1\n", "line 1: 't,rate' is not the header"),
-        (b"t_s,rate_bps\n0,1e6\n1\n", "line 3: '1' is not 2 numbers"),
-        (b"t_s,rate_bps\n0,nan\n", "line 2: '0,nan' is not 2 numbers"),
+        (b"t_s,rate_bps\n0,1e6\n1\n", "line 3: '1' has 1 cells"),
+        (b"t_s,rate_bps\n0,nan\n", "line 2: '0,nan' has no number in column 2"),
         (b"t_s,rate_bps\n1,1e6\n", "line 2: the time 1 is wrong"),
         (b"t_s,rate_bps\n0,1e6\n0,2e6\n", "line 3: the time 0 is wrong"),
         (b"t_s,rate_bps\n0,1\n1e300,1\n", "line 3: the time 1e\\+300 is wrong"),
         (b"t_s,rate_bps\n0,-1\n", "line 2: the rate -1 is wrong"),
+        # Rounded to 0 it was "the last rate is 0".
+        (b"t_s,rate_bps\n0,0.4\n", "line 2: the rate 0.4 is wrong \\(bit/s: 0, or from 1 to 1e15\\)"),
+        (b't_s,rate_bps\n0,"' + b"1" * 200_000, "line 2: is no row of a table"),
     ],
 )
 def test_a_wrong_table_of_rates_names_its_line(text, words):
@@ -144,6 +147,103 @@ def test_what_is_no_such_file_is_refused_with_its_key(tmp_path, monkeypatch):
     monkeypatch.setattr(link_files, "MAX_FILE_BYTES", 150)
     with pytest.raises(InputError, match="too large when decompressed"):
         tp.check(path, set={"network.bottleneck.service.file": "cell.gz"})
+
+
+TABLE = "when,signal,down,rtt/2\n1700000.5,-80,10.5,20\n1700001.5,-81,0,25\n1700002.5,-79,2,25\n"
+COLUMNS = {"time": "when", "rate": "down", "delay": "rtt/2", "rate_unit": "Mbps", "delay_unit": "ms"}
+
+
+def drive(**service):
+    network = {"kind": "dumbbell", "pairs": 1, "bottleneck": {"service": {"kind": "rate_trace", **service}}}
+    return {"duration": "3s", "network": network, "flow": [{"from": "left0", "to": "right0"}]}
+
+
+def test_columns_have_names_and_units_and_a_delay_beside_the_rate(tmp_path, monkeypatch):
+    (tmp_path / "drive.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    resolved = tp.check(drive(file="drive.csv", columns=COLUMNS))["resolved"]
+    link = resolved["network"]["bottleneck"]
+    assert link["service"]["points"] == [["0s", "10500kbps"], ["1s", "0bps"], ["2s", "2Mbps"]]
+    assert [link["delay"], *((change["at"], change["delay"]) for change in link["changes"])] == [
+        "20ms", ("0s", "20ms"), ("1s", "25ms"),
+    ]  # fmt: skip
+    # What was resolved is the same when it is read again.
+    assert tp.check(resolved)["resolved"] == resolved
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"rate": "up"}, r"drive\.csv: line 1: there is no column 'up' \(columns: "),
+        ({"rate_unit": "Mb/s"}, r"columns\.rate_unit: 'Mb/s' is unknown \(one of bps, kbps"),
+        ({"rate": 3}, "columns: names those of time and rate, as text"),
+        ({"delay_unit": "s"}, None),
+        ({"delay_unit": "s", "delay": "signal"}, "line 2: the delay of -80 s is wrong"),
+        ({"time": "signal"}, "line 3: the time -1 is wrong"),
+        ({"speed": "x"}, "unknown key `speed`, known: `time`, `rate`, `delay`"),
+    ],
+)
+def test_wrong_columns_are_named(tmp_path, monkeypatch, columns, words):
+    (tmp_path / "drive.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    scenario = drive(file="drive.csv", columns=COLUMNS | columns)
+    if words is None:
+        assert tp.check(scenario)["resolved"]["network"]["bottleneck"]["delay"] == "20s"
+        return
+    with pytest.raises(InputError, match=words):
+        tp.check(scenario)
+
+
+def test_columns_stand_beside_a_file_and_delays_beside_no_changes(tmp_path, monkeypatch):
+    (tmp_path / "drive.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"columns: has no effect without file"):
+        tp.check(drive(points=[["0s", "1Mbps"]], columns=COLUMNS))
+    scenario = drive(file="drive.csv", columns=COLUMNS)
+    scenario["network"]["bottleneck"]["changes"] = [{"at": "1s", "delay": "1ms"}]
+    with pytest.raises(InputError, match="stands beside changes of the link"):
+        tp.check(scenario)
+    scenario = drive(points=[["0s", "1Mbps"]])
+    scenario["network"]["bottleneck"]["reverse"] = drive(file="drive.csv", columns=COLUMNS)["network"]["bottleneck"]
+    with pytest.raises(InputError, match="a delay is of both directions"):
+        tp.check(scenario)
+
+
+def test_many_rows_are_text_that_its_digest_stands_for(tmp_path, monkeypatch):
+    rows = "".join(f"{i * 1e-5:.5f},{1000000 + i % 2}\n" for i in range(120_000))
+    (tmp_path / "long.csv").write_text(f"t_s,rate_bps\n{rows}")
+    monkeypatch.chdir(tmp_path)
+    result = tp.run(drive(file="long.csv"), set={"duration": "1200ms"})
+    link = result.summary["links"][0]
+    assert link["capacity_bps"] == pytest.approx(1e6, rel=1e-5)
+    digest = hashlib.sha256((tmp_path / "long.csv").read_bytes()).hexdigest()
+    assert result.summary["resolved"]["network"]["bottleneck"]["service"]["points"] == f"sha256:{digest}"
+
+
+CASES = {
+    "t_s,rate_bps\n0,10\n1,20\n2,5\n": "the mean rate is 11bps: is the unit of the file another one?",
+    "t_s,rate_bps\n0,0\n5,1e6\n": "nothing is served before 5s, and the run ends at 3s",
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_what_nobody_means_is_warned_of(tmp_path, monkeypatch, text):
+    (tmp_path / "x.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    (warning,) = tp.check(drive(file="x.csv"))["warnings"]
+    assert warning["path"] == "network.bottleneck.service.points" and CASES[text] in warning["message"]
+
+
+def test_a_trace_of_later_is_warned_of_and_an_end_at_0_names_the_way_out(tmp_path, monkeypatch):
+    (tmp_path / "offset.trace").write_text("".join(f"{i}\n" for i in range(60_001, 60_061)))
+    (tmp_path / "zeroend.csv").write_text("t_s,rate_bps\n0,10e6\n1,20e6\n2,0\n")
+    monkeypatch.chdir(tmp_path)
+    (warning,) = tp.check(drive() | {"network": {"kind": "dumbbell", "bottleneck": {
+        "service": {"kind": "trace", "file": "offset.trace"}}}})["warnings"]  # fmt: skip
+    assert "nothing is served before 60001ms, and the run ends at 3s" in warning["message"]
+    with pytest.raises(InputError, match=r"the last rate is 0.*loop = true"):
+        tp.check(drive(file="zeroend.csv"))
+    assert tp.check(drive(file="zeroend.csv", loop=True))["warnings"] == []
 
 
 PIECES = st.lists(

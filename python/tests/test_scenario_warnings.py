@@ -112,3 +112,23 @@ def test_in_a_study_of_parts_the_warning_names_the_part(document):
     parts = [{"id": "loud", "scenario": scenario, "compare": compare}, {"id": "quiet", "scenario": quiet, "compare": compare}]
     plan = make_plan(parse_spec(document | {"part": parts}))
     assert plan.warnings == [f"part loud.scenario.{PATH}: {MESSAGE}"]
+
+
+def ported(**tcp):
+    """Two flows of a script of ns-2, one of UDP, on 10 Mb/s with 44 ms."""
+    app = {"kind": "cbr", "rate": "1Mbps", "size": "210B", "transport": "udp"}
+    network = {"kind": "dumbbell", "pairs": 2, "access": {"rate": "1Gbps", "delay": "2ms"},
+               "bottleneck": {"rate": "10Mbps", "delay": "18ms"}}  # fmt: skip
+    flows = [{"from": "left0", "to": "right0"}, {"from": "left1", "to": "right1", "app": app}]
+    return {"duration": "1s", "network": network, "tcp": {"profile": "ns2"} | tcp, "flow": flows}
+
+
+def test_the_traps_of_scripts_of_ns2_are_warned_of_in_its_profile_alone():
+    warned = {one["path"]: one["message"] for one in tp.check(ported(recovery="sack", sack=False))["warnings"]}
+    assert set(warned) == {"tcp.sack", "flow[1].app.size", "tcp.recv_buffer"}
+    # 20 packets of 1000 B in 44 ms.
+    assert warned["tcp.recv_buffer"].startswith("a window of 20kB carries 3.64 of 10 Mb/s over the path of 1 flows")
+    right = ported(recv_buffer="1MB", initial_ssthresh="1MB")
+    right["flow"][1]["app"]["size"] = "182B"
+    assert tp.check(right)["warnings"] == []
+    assert tp.check(ported(profile="linux"))["warnings"] == []

@@ -36,6 +36,7 @@ GROUPS = {
     "run a network": {
         "run": "run one scenario and print its results",
         "check": "check a scenario or a study without running it, or draw a network",
+        "import": "write the scenario of a measured link or of a topology from a file that others wrote",
     },
     "compare algorithms": {
         "study": "run studies and write their reports",
@@ -48,6 +49,7 @@ GROUPS = {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
         "identify": "say which congestion control made a trace",
+        "trace": "print the metrics of a run, of an ASCII trace that another simulator wrote",
         "reproduce": "run packed results again on this machine, and say what differs",
     },
     "look and show": {

@@ -24,6 +24,7 @@ from tonopah.runs.summary import (
     workload_summary,
 )
 from tonopah.scenario.document import prepare
+from tonopah.scenario.traps import traps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,9 +250,11 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
     scenario, name = prepare(source, set)
     try:
         bound = engine_form(scenario, name)
-        return json.loads(engine_check(bound.text, checked_seed(seed), bound.algorithms))
+        checked = json.loads(engine_check(bound.text, checked_seed(seed), bound.algorithms))
     except ScenarioError as error:
         raise relay(error, name) from None
+    checked["warnings"] += traps(checked)
+    return checked  # type: ignore[no-any-return]
 
 
 def checked_threads(threads: int) -> int:

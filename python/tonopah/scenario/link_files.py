@@ -8,13 +8,15 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.scenario.files import instant, read_file
+from tonopah.scenario.files import read_file
+from tonopah.scenario.rate_files import MAX_SHOWN, points_of, read_rates, read_table, set_delays
 from tonopah.scenario.setdest import named_by
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
 
@@ -23,45 +25,59 @@ MAX_FILE_BYTES = 512 * 1024 * 1024
 
 MAX_LINES = 50_000_000
 MAX_ROWS = 100_000
-"""Lines of a trace, and rows of a table of rates or delays."""
-
-MAX_SHOWN = 40
-"""Letters of a line that a message repeats."""
+"""Lines of a trace, and rows of a table of delays."""
 
 MAX_STAMP = 2**32 - 1
 """Largest time of a trace, in milliseconds."""
 
 
 class Table(NamedTuple):
-    """A table of a scenario that names a file."""
+    """A table of a scenario that names a file, and the table in which it stands."""
 
     path: str
     key: str
     content: dict[str, Any]
+    around: dict[str, Any]
 
 
 def inline_link_files(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
     """Give each table of a link or workload that names a file the contents of that file; names are relative to `folder`."""
-    for table in named_tables(scenario, "", ""):
+    for table in named_tables(scenario, "", "", {}):
         reader = READERS.get((table.key, str(table.content.get("kind"))))
         if reader is None:
             continue
+        if reader.key == "points" and isinstance(table.content.get("columns"), dict):
+            reader = Reader(partial(read_columns, table), "points")
         try:
             fill(table.content, folder / table.content["file"], reader)
         except InputError as error:
             raise named_by(error, f"{table.path}.file", source) from None
 
 
-def named_tables(value: Any, path: str, key: str) -> Iterator[Table]:
+def named_tables(value: Any, path: str, key: str, around: dict[str, Any]) -> Iterator[Table]:
     """Yield the tables below `path` that name a file."""
     if isinstance(value, dict):
         if isinstance(value.get("file"), str):
-            yield Table(path, key, value)
-        for name, below in value.items():
-            yield from named_tables(below, f"{path}.{name}" if path else str(name), str(name))
+            yield Table(path, key, value, around)
+        for name, below in list(value.items()):
+            yield from named_tables(below, f"{path}.{name}" if path else str(name), str(name), value)
     elif isinstance(value, list):
         for index, below in enumerate(value):
-            yield from named_tables(below, f"{path}[{index}]", key)
+            yield from named_tables(below, f"{path}[{index}]", key, around)
+
+
+def read_columns(table: Table, data: bytes, source: str) -> list[list[str]] | str:
+    """Return the rates of a file whose columns a table names; the link around it gets its delays."""
+    columns = table.content["columns"]
+    if not all(isinstance(name, str) for name in columns.values()) or not {"time", "rate"} <= set(columns):
+        raise InputError("", "columns: names those of time and rate, as text", "and perhaps delay", source)
+    rates = read_table(data, columns, source)
+    # A resolved scenario has them already.
+    if "delay" in columns and "sha256" not in table.content:
+        if table.path.endswith("reverse.service"):
+            raise InputError("", "columns.delay: a delay is of both directions", "name it in the link's own service", source)
+        set_delays(table.around, rates, source)
+    return points_of(rates, source)
 
 
 def fill(table: dict[str, Any], path: Path, reader: "Reader") -> None:
@@ -73,10 +89,9 @@ def fill(table: dict[str, Any], path: Path, reader: "Reader") -> None:
     if isinstance(known, str) and not known.removeprefix("sha256:").startswith(digest):
         message = f"is not the file that sha256 or times stands for: its SHA-256 is {digest}"
         raise InputError("", message, "remove what stands beside file", str(path))
-    if reader.key == "times":
-        table["times"] = f"sha256:{digest} {contents}"
-    else:
-        table[reader.key], table["sha256"] = contents, digest
+    table[reader.key] = f"sha256:{digest} {contents}" if isinstance(contents, str) else contents
+    if reader.key != "times":
+        table["sha256"] = digest
 
 
 def decompressed(data: bytes, path: Path) -> bytes:
@@ -93,6 +108,16 @@ def decompressed(data: bytes, path: Path) -> bytes:
     if not reader.eof or reader.unused_data:
         raise InputError("", "is not a whole gzip file", "one member, to its end", str(path))
     return text
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file, which may be compressed. Raises InputError."""
+    path = Path(name)
+    data = read_file(path, "a file that others wrote", MAX_FILE_BYTES)
+    try:
+        return decompressed(data, path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start}", "is not UTF-8 text", None, name) from None
 
 
 def read_trace(data: bytes, source: str) -> str:
@@ -122,20 +147,6 @@ def read_trace(data: bytes, source: str) -> str:
 def shown(text: bytes, line: int) -> str:
     """Return a line, numbered from 1, as a message repeats it."""
     return repr(text.split(b"\n", line)[line - 1][:MAX_SHOWN].decode("utf-8", errors="replace"))
-
-
-def read_rates(data: bytes, source: str) -> list[list[str]]:
-    """Return the rows of a CSV file with the columns `t_s` and `rate_bps`: times, and the rates from then on."""
-    rows = []
-    before = -1.0
-    for line, [at, rate] in read_rows(data, ["t_s", "rate_bps"], source):
-        if (not rows and at != 0) or at <= before:
-            raise InputError(f"line {line}", f"the time {at:g} is wrong", "times increase, from 0", source)
-        if rate < 0 or rate > 1e15:
-            raise InputError(f"line {line}", f"the rate {rate:g} is wrong", "from 0 to 1e15", source)
-        before = at
-        rows.append([instant(at, f"line {line}", source), f"{round(rate)}bps"])
-    return rows
 
 
 def read_quantiles(data: bytes, source: str) -> list[list[Any]]:

@@ -3,14 +3,16 @@
 `flow = { file = "flows.csv" }`: a row for each flow, its columns the keys of a flow (`from`, `to`, `start`, `app.kind`, …).
 """
 
+import warnings
 from pathlib import Path
 from typing import Any
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, ScenarioWarning
 from tonopah.scenario.csv_files import read_table
 from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import parse_assignment, put
 from tonopah.scenario.setdest import inline_movement, named_by
+from tonopah.scenario.topology_files import inline_topology
 
 MAX_FLOWS = 100_000
 """As many as the engine takes (`crates/sim/src/expand/limits.rs`): a longer table is refused before each row is made a flow."""
@@ -21,6 +23,8 @@ TEXTS = ("from", "to", "sink_agent")
 def inline_files(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
     """Replace every file that a scenario names by its contents; names are relative to `folder`."""
     inline_flows(scenario, folder, source)
+    if assumed := inline_topology(scenario, folder, source):
+        warnings.warn(assumed, ScenarioWarning, stacklevel=2)
     inline_movement(scenario, folder, source)
     inline_link_files(scenario, folder, source)
 

@@ -1,13 +1,11 @@
 //! Limits of queues in bandwidth-delay products become bytes: the rate of the link times the longest round trip of a flow that
 //! passes it: propagation, and what jitter adds in the mean.
 
-use std::collections::BTreeMap;
-
 use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::{forward_options, reverse_options};
-use crate::ids::{LinkId, NodeId};
-use crate::routing::{Edge, Routes};
+use super::paths::Paths;
+use crate::ids::LinkId;
 use crate::scenario::{Amount, DelayDef, LinkOptions, Network, Queue, Scenario, ScenarioError, ServiceDef, join};
 
 /// Longest round trips by direction of each link: forward, reverse.
@@ -91,33 +89,13 @@ fn set(queue: Option<&mut Queue>, rate: Option<Rate>, trip: Span, path: &str) ->
 
 /// The longest round trip over each link, 0 where no flow passes, and the longest of all.
 fn round_trips(graph: &Scenario) -> (RoundTrips, Span) {
-    let names: BTreeMap<&str, NodeId> =
-        graph.node.iter().enumerate().map(|(i, node)| (node.name.as_str(), NodeId(i as u32))).collect();
-    let mut edges = Vec::new();
-    for (i, link) in graph.link.iter().enumerate() {
-        // Names that no node has are an error of the assembly.
-        let (Some(&from), Some(&to)) = (names.get(link.from.as_str()), names.get(link.to.as_str())) else { continue };
-        for (k, (from, to)) in [(from, to), (to, from)].into_iter().enumerate() {
-            edges.push(Edge { link: LinkId((2 * i + k) as u32), from, to, up: true });
-        }
-    }
-    let routes = Routes::shortest(graph.node.len(), &edges);
-    let ends: BTreeMap<LinkId, NodeId> = edges.iter().map(|edge| (edge.link, edge.to)).collect();
+    let paths = Paths::of(graph);
     let delays: Vec<[Span; 2]> =
         graph.link.iter().map(|link| [forward_options(link), reverse_options(link)].map(|way| one_way(&way))).collect();
-    let path = |from: NodeId, to: NodeId| {
-        let (mut here, mut links) = (from, Vec::new());
-        while here != to && links.len() <= graph.node.len() {
-            let link = routes.next(here, to)?;
-            links.push(link);
-            here = *ends.get(&link)?;
-        }
-        (here == to).then_some(links)
-    };
     let (mut trips, mut longest) = (vec![[Span::ZERO; 2]; graph.link.len()], Span::ZERO);
     for flow in &graph.flow {
-        let found = names.get(flow.from.as_str()).zip(names.get(flow.to.as_str()));
-        let Some((forth, back)) = found.and_then(|(a, b)| path(*a, *b).zip(path(*b, *a))) else { continue };
+        let there = paths.between(&flow.from, &flow.to);
+        let Some((forth, back)) = there.zip(paths.between(&flow.to, &flow.from)) else { continue };
         let passed: Vec<LinkId> = forth.into_iter().chain(back).collect();
         let delay = |link: &LinkId| delays[link.index() / 2][link.index() % 2];
         let trip = passed.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay);

@@ -2,7 +2,7 @@
 
 use tcp::units::{Bytes, Span};
 
-use super::bounds::{LONGEST, MAX_POINTS, check_period, no_contents, refuse, span_within};
+use super::bounds::{LONGEST, check_period, no_contents, refuse, span_within};
 use super::check_effects::check_delay;
 use crate::scenario::{
     LinkOptions, OnOffService, RateTraceService, RequestGrantService, ScenarioError, ServiceDef, SlotsService,
@@ -11,6 +11,9 @@ use crate::scenario::{
 
 /// Shortest mean length of a period or time slot.
 const SHORTEST: Span = Span::from_millis(1);
+
+/// Most points of a list of rates.
+const MAX_RATES: usize = 10_000_000;
 
 /// Checks the changes of a link over time.
 pub(super) fn check_changes(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
@@ -112,8 +115,11 @@ fn check_rate_trace(trace: &RateTraceService, place: &str) -> Result<(), Scenari
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Err(no_contents(place, "points", trace.file.as_deref()));
     };
-    if points.len() > MAX_POINTS {
-        return fail(format!("{} points; at most {MAX_POINTS}", points.len()));
+    if points.len() > MAX_RATES {
+        return fail(format!("{} points; at most {MAX_RATES}", points.len()));
+    }
+    if trace.columns.is_some() && trace.file.is_none() {
+        return Err(ScenarioError::new(join(place, "columns"), "has no effect without file, whose columns it names"));
     }
     if first.0 != Span::ZERO {
         return fail(format!("the first time is {}; it must be 0s", first.0));
@@ -125,8 +131,13 @@ fn check_rate_trace(trace: &RateTraceService, place: &str) -> Result<(), Scenari
             points[index + 1].0
         ));
     }
-    if points.iter().all(|point| point.1.as_bps() == 0) || (!trace.repeats && last.1.as_bps() == 0) {
-        return fail("the last rate is 0, so that packets would wait for ever".into());
+    if points.iter().all(|point| point.1.as_bps() == 0) {
+        return fail("all rates are 0, so that packets would wait for ever".into());
+    }
+    if !trace.repeats && last.1.as_bps() == 0 {
+        let message = "the last rate is 0, so that packets would wait for ever";
+        let hint = "loop = true begins the list again; or add a point with the rate that stays";
+        return Err(ScenarioError::new(join(place, "points"), message).with_hint(hint));
     }
     match trace.period().filter(|_| trace.repeats) {
         Some(period) if period < SHORTEST * points.len() as u64 => {

@@ -26,6 +26,7 @@ mod ground;
 mod infrastructure;
 mod limits;
 mod mobility;
+mod paths;
 mod phase;
 mod place;
 mod placement;

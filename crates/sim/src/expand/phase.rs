@@ -1,44 +1,66 @@
 //! Constant-rate sources of one period keep their phase: before a full drop-tail queue the same one always finds the room that a
 //! departure has left.
 
+use std::collections::BTreeMap;
+
 use tcp::units::{Rate, Span};
 
 use super::check::{interval_nanos, transport_of};
-use super::graph::{forward_options, link, reverse_options};
-use crate::scenario::{AppDef, CbrDef, FlowDef, LinkDef, Queue, Scenario, ScenarioWarning, StartJitter, TransportDef};
+use super::graph::{forward_options, reverse_options};
+use super::graph_of;
+use super::paths::Paths;
+use crate::ids::LinkId;
+use crate::scenario::{AppDef, CbrDef, FlowDef, Queue, Scenario, ScenarioWarning, StartJitter, TransportDef};
 
-/// One warning for each period that several sources share, if they fill the slowest drop-tail queue together.
+/// Sources of one period, by the index of their flow.
+type Alike<'a> = Vec<(usize, &'a CbrDef)>;
+
+/// One warning for each period that several sources share, if they fill a drop-tail queue that they meet at.
 pub(super) fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
-    let shorthand = resolved.network.links().into_iter().map(|(_, options)| link("", "", options));
-    let Some(slowest) = shorthand.chain(resolved.link.iter().cloned()).filter_map(|def| slower_tail(&def)).min() else {
-        return Vec::new();
-    };
-    let sources: Vec<(usize, u64, &CbrDef)> = resolved
-        .flow
-        .iter()
-        .enumerate()
-        .filter_map(|(i, flow)| source(flow).map(|(period, cbr)| (i, period, cbr)))
-        .collect();
-    let mut found = Vec::new();
-    for (i, period, _) in &sources {
-        let alike: Vec<_> = sources.iter().filter(|(_, other, _)| other == period).collect();
-        let bytes: u64 = alike.iter().map(|(_, _, cbr)| cbr.size.0).sum();
-        if alike.len() > 1 && alike[0].0 == *i && bytes as f64 * 8e9 / *period as f64 > slowest.as_bps() as f64 {
-            let message = format!(
-                "{} constant-rate sources of this period, without start_jitter, together exceed {slowest}: before a full queue their \
-                 phase decides for the whole run whose packets are lost; give start_jitter, or rates that differ",
-                alike.len()
-            );
-            found.push(ScenarioWarning::new(format!("flow[{i}].app.rate"), message));
+    let mut periods: BTreeMap<u64, Alike<'_>> = BTreeMap::new();
+    for (i, flow) in resolved.flow.iter().enumerate() {
+        if let Some((period, cbr)) = source(flow) {
+            periods.entry(period).or_default().push((i, cbr));
         }
     }
-    found
+    periods.retain(|_, alike| alike.len() > 1);
+    if periods.is_empty() {
+        return Vec::new();
+    }
+    // Its errors are those of the run; of random networks one is looked at.
+    let Ok(expanded) = graph_of(resolved, 1) else { return Vec::new() };
+    let paths = Paths::of(&expanded.graph);
+    periods.iter().filter_map(|(period, alike)| warning(&expanded.graph, &paths, *period, alike)).collect()
 }
 
-/// The rate of the slower direction with a drop-tail queue.
-fn slower_tail(def: &LinkDef) -> Option<Rate> {
-    let both = [forward_options(def), reverse_options(def)];
-    both.into_iter().filter(|one| matches!(one.queue, Some(Queue::DropTail(_)))).filter_map(|one| one.rate).min()
+/// The warning of sources of one period: it names the slowest link that they fill.
+fn warning(graph: &Scenario, paths: &Paths<'_>, period: u64, alike: &Alike<'_>) -> Option<ScenarioWarning> {
+    let mut meetings: BTreeMap<LinkId, Alike<'_>> = BTreeMap::new();
+    for &(i, cbr) in alike {
+        let flow = &graph.flow[i];
+        for link in paths.between(&flow.from, &flow.to).into_iter().flatten() {
+            meetings.entry(link).or_default().push((i, cbr));
+        }
+    }
+    let full = meetings.iter().filter_map(|(link, met)| {
+        let rate = tail_rate(graph, *link)?;
+        let bytes: u64 = met.iter().map(|(_, cbr)| cbr.size.0).sum();
+        (met.len() > 1 && bytes as f64 * 8e9 / period as f64 > rate.as_bps() as f64).then_some((rate, met))
+    });
+    let (rate, met) = full.min_by_key(|(rate, _)| *rate)?;
+    let message = format!(
+        "{} constant-rate sources of this period, without start_jitter, together exceed {rate}: before a full queue their phase \
+         decides for the whole run whose packets are lost; give start_jitter, or rates that differ",
+        met.len()
+    );
+    Some(ScenarioWarning::new(format!("flow[{}].app.rate", met[0].0), message))
+}
+
+/// The rate of a direction of a link with a drop-tail queue.
+fn tail_rate(graph: &Scenario, link: LinkId) -> Option<Rate> {
+    let def = &graph.link[link.index() / 2];
+    let options = if link.index() % 2 == 0 { forward_options(def) } else { reverse_options(def) };
+    options.rate.filter(|_| matches!(options.queue, Some(Queue::DropTail(_))))
 }
 
 /// The period in nanoseconds of a constant-rate source that starts exactly when it says.
@@ -78,6 +100,10 @@ mod tests {
         assert!(of(&two("20.2Mbps", ""), r#""100p""#).is_empty(), "they drift");
         assert!(of(&two("20Mbps", r#", "start_jitter": "10ms""#), r#""100p""#).is_empty());
         assert!(of(&two("20Mbps", ""), r#"{"kind": "fq_codel"}"#).is_empty());
+        let back = r#"{"kind": "fq_codel"}, "reverse": {"queue": "100p"}"#;
+        assert!(of(&two("20Mbps", ""), back).is_empty(), "the queue of the other direction");
+        let other_way = cbr(1, "20Mbps", "").replace("left", "?").replace("right", "left").replace('?', "right");
+        assert!(of(&format!("{}, {other_way}", cbr(0, "20Mbps", "")), r#""100p""#).is_empty(), "they do not meet");
         assert!(of(&format!("{}, {}", cbr(0, "10Mbps", ""), cbr(1, "10Mbps", "")), r#""100p""#).is_empty(), "they fit");
     }
 

@@ -1,12 +1,12 @@
 //! What a scenario may say and seldom means. Each warning names the field as the user wrote it, and changes nothing.
 
-use tcp::units::{Bytes, Rate};
+use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::{link, reverse_options};
 use super::{phase, tcp_warnings};
 use crate::scenario::{
-    Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, Queue, RedDef, Scenario,
-    ScenarioWarning, ServiceDef, WrrDef, join,
+    Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, PolicerDef, Queue, RedDef,
+    Scenario, ScenarioWarning, ServiceDef, TbfDef, WrrDef, join,
 };
 
 /// A datagram of full size.
@@ -14,12 +14,12 @@ const FULL: Bytes = Bytes(1500);
 
 /// What is to be known of a scenario as it was written, `given`, and with nothing left to a default; each thing once.
 pub fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
-    let mut found = Vec::new();
+    let (mut found, duration) = (Vec::new(), resolved.duration);
     for (path, options) in resolved.network.links() {
-        of_link(&link("", "", options), &path, &mut found);
+        of_link(&link("", "", options), &path, duration, &mut found);
     }
     for (i, def) in resolved.link.iter().enumerate() {
-        of_link(def, &format!("link[{i}]"), &mut found);
+        of_link(def, &format!("link[{i}]"), duration, &mut found);
     }
     found.extend(phase::warnings(resolved));
     found.extend(tcp_warnings::warnings(given, resolved));
@@ -27,17 +27,43 @@ pub fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
 }
 
 /// Of both directions of a link. A queue that the other direction takes over from the link has one warning.
-fn of_link(def: &LinkDef, path: &str, found: &mut Vec<ScenarioWarning>) {
-    let own_queue = def.options.reverse.as_ref().is_some_and(|reverse| reverse.queue.is_some());
-    let reverse_path = if own_queue { join(path, "reverse") } else { path.to_owned() };
+fn of_link(def: &LinkDef, path: &str, duration: Span, found: &mut Vec<ScenarioWarning>) {
+    let has_own = |reverse: &LinkOptions| reverse.queue.is_some() || reverse.service.is_some();
+    let own = def.options.reverse.as_deref().is_some_and(has_own);
+    let reverse_path = if own { join(path, "reverse") } else { path.to_owned() };
     for (path, options) in [(path, &def.options), (&reverse_path, &reverse_options(def))] {
-        let Some(queue) = &options.queue else { continue };
         let mut warn = |place: String, message: String| {
             if !found.iter().any(|known| known.path == place) {
                 found.push(ScenarioWarning::new(place, message));
             }
         };
+        let service = options.service.as_deref();
+        service.into_iter().for_each(|service| of_service(service, duration, &join(path, "service"), &mut warn));
+        let Some(queue) = &options.queue else { continue };
         of_queue(queue, options, (&join(path, "queue"), options.rate), &mut warn);
+    }
+}
+
+/// Of lists of rates and opportunities: units that cannot be meant, and what begins after the run.
+fn of_service(service: &ServiceDef, duration: Span, path: &str, warn: &mut impl FnMut(String, String)) {
+    const MEANT: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000_000;
+    let (key, mean, first) = match service {
+        ServiceDef::Trace(trace) => {
+            let first = trace.times.as_ref().and_then(|times| times.millis.first());
+            ("times", trace.mean_rate(), first.map(|first| trace.offset + Span::from_millis(u64::from(*first))))
+        }
+        ServiceDef::RateTrace(trace) => {
+            let served = trace.points.iter().flat_map(|points| points.iter()).find(|(_, rate)| rate.as_bps() > 0);
+            ("points", trace.mean_rate(), served.map(|(at, _)| *at))
+        }
+        _ => return,
+    };
+    if let Some(first) = first.filter(|first| *first >= duration) {
+        let message =
+            format!("nothing is served before {first}, and the run ends at {duration}: let the times begin at 0");
+        warn(join(path, key), message);
+    } else if let Some(mean) = mean.filter(|mean| !MEANT.contains(&mean.as_bps())) {
+        warn(join(path, key), format!("the mean rate is {mean}: is the unit of the file another one?"));
     }
 }
 
@@ -53,6 +79,12 @@ fn of_queue(
         Queue::Cake(def) => of_cake(def, options, path, warn),
         Queue::DualPi2(def) => of_dualpi2(def, path, warn),
         Queue::Htb(def) => of_htb(def, path, warn),
+        Queue::Tbf(TbfDef { burst: Some(burst), .. }) | Queue::Policer(PolicerDef { burst: Some(burst), .. })
+            if *burst < FULL =>
+        {
+            let message = format!("{burst} is below a datagram of {FULL}: larger ones than the burst never pass");
+            warn(join(path, "burst"), message);
+        }
         _ => {}
     }
     let rate = match queue {
@@ -135,7 +167,9 @@ fn highest_rate(options: &LinkOptions) -> Option<Rate> {
         Some(ServiceDef::Trace(_) | ServiceDef::Poisson(_) | ServiceDef::Aggregate(_)) => None,
         Some(ServiceDef::Boost(boost)) => Some(boost.peak),
         Some(ServiceDef::Slots(slots)) => Some(slots.rate[1]),
-        Some(ServiceDef::RateTrace(trace)) => trace.points.iter().flatten().filter_map(|(_, rate)| rate.0).max(),
+        Some(ServiceDef::RateTrace(trace)) => {
+            trace.points.iter().flat_map(|points| points.iter()).filter_map(|(_, rate)| rate.0).max()
+        }
         Some(ServiceDef::Rate(_) | ServiceDef::OnOff(_) | ServiceDef::RequestGrant(_)) | None => {
             options.rate.into_iter().chain(options.changes.iter().filter_map(|change| change.rate)).max()
         }
@@ -163,6 +197,42 @@ mod tests {
             r#"{"kind": "graph"}"#,
             &format!(r#", {nodes}, "link": [{{"from": "a", "to": "b", "delay": "1ms", {options}}}]"#),
         )
+    }
+
+    #[test]
+    fn units_that_nobody_means_and_traces_of_later_are_warned_of() {
+        let rates =
+            |points: &str| of_bottleneck(&format!(r#""service": {{"kind": "rate_trace", "points": {points}}}"#));
+        let at = "network.bottleneck.service.";
+        let slow = rates(r#"[["0s", "10bps"], ["1s", "20bps"], ["2s", "5bps"]]"#);
+        assert_eq!(slow, [format!("{at}points: the mean rate is 11bps: is the unit of the file another one?")]);
+        assert_eq!(rates(r#"[["0s", "2000Gbps"]]"#).len(), 1);
+        assert!(
+            rates(r#"[["0s", "10kbps"]]"#).is_empty() && rates(r#"[["0s", "0bps"], ["500ms", "1Mbps"]]"#).is_empty()
+        );
+        let later = rates(r#"[["0s", "0bps"], ["1s", "1Mbps"]]"#);
+        assert!(later[0].contains("nothing is served before 1s, and the run ends at 1s"), "{later:?}");
+        let times = |times: &str, rest: &str| {
+            of_bottleneck(&format!(r#""service": {{"kind": "trace", "times": "{times}"}}{rest}"#))
+        };
+        let many = "60001 60002";
+        assert!(times(many, "")[0].starts_with(&format!("{at}times: nothing is served before 60001ms")));
+        assert!(times("1 2", "").is_empty());
+        let back = format!(r#", "reverse": {{"service": {{"kind": "trace", "times": "{many}"}}}}"#);
+        assert!(times("1 2", &back)[0].starts_with("network.bottleneck.reverse.service.times: "));
+    }
+
+    #[test]
+    fn a_bucket_that_holds_no_datagram_is_warned_of() {
+        for kind in ["tbf", "policer"] {
+            let of = |burst: &str| {
+                of_bottleneck(&format!(
+                    r#""queue": {{"kind": "{kind}", "rate": "1Mbps", "burst": "{burst}", "queue": "9p"}}"#
+                ))
+            };
+            assert!(of("1499B")[0].contains("burst: 1499B is below a datagram of 1500B"), "{:?}", of("1499B"));
+            assert!(of("1500B").is_empty());
+        }
     }
 
     #[test]

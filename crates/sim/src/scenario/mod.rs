@@ -29,6 +29,7 @@ mod network;
 mod parse;
 mod paths;
 mod period;
+mod points;
 mod profiles;
 mod quantity;
 mod queue;

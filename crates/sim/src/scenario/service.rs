@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::effects::DelayDef;
 use super::period::{ConstantDef, PeriodDef};
+use super::points::Points;
 use super::tagged::tagged_enum;
 use super::times::Times;
 
@@ -111,21 +112,47 @@ pub struct PoissonService {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateTraceService {
-    /// CSV file with the columns `t_s` and `rate_bps`, relative to the scenario; also compressed (`.gz`). It stands for `points`.
+    /// CSV file with the columns `t_s` and `rate_bps`, or those of `columns`, relative to the scenario; also compressed (`.gz`). It
+    /// stands for `points`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Columns of the file with other names or units, or with a delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Box<TraceColumns>>,
     /// SHA-256 of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Times, increasing from 0, and the rates from then on; `"0bps"` is a pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub points: Option<Vec<(Span, RateOrZero)>>,
+    pub points: Option<Points>,
     /// The list begins again after its last point, which lasts as long as the one before it; otherwise its rate stays.
     #[serde(default, rename = "loop")]
     pub repeats: bool,
     /// Rate that the queue and the base RTT are computed for. Default: the mean over the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nominal_rate: Option<Rate>,
+}
+
+/// Columns of a file of rates.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceColumns {
+    /// Name of the column of times; the first is the beginning.
+    pub time: String,
+    /// Name of that of rates.
+    pub rate: String,
+    /// Name of a column of one-way delays, which become `changes` of the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<String>,
+    /// `"s"`, `"ms"`, `"us"` or `"ns"`. Default: `"s"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<String>,
+    /// `"bps"`, `"kbps"`, `"Mbps"`, `"Gbps"`, `"Bps"`, `"kBps"` or `"MBps"`. Default: `"bps"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_unit: Option<String>,
+    /// As `time_unit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_unit: Option<String>,
 }
 
 /// A rate that may be 0.
@@ -335,7 +362,7 @@ impl TraceService {
         self.opportunity.unwrap_or(self.profile.opportunity())
     }
 
-    fn mean_rate(&self) -> Option<Rate> {
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
         let times = &self.times.as_ref()?.millis;
         let bits = 8 * self.opportunity().0 as u128 * times.len() as u128;
         Rate::from_bps(u64::try_from(bits * 1000 / u128::from(*times.last()?).max(1)).ok()?.max(1))
@@ -349,7 +376,7 @@ impl RateTraceService {
         Some(last.0 + last.0.saturating_sub(before.0))
     }
 
-    fn mean_rate(&self) -> Option<Rate> {
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
         let points = self.points.as_deref()?;
         let period = self.period().unwrap_or(Span::from_millis(1));
         let ends = points.iter().skip(1).map(|point| point.0).chain([period]);

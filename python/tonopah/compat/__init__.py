@@ -1,0 +1,1 @@
+"""What other simulators write, read here."""

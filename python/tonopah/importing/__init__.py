@@ -1,0 +1,1 @@
+"""Files that others wrote, as parts of scenarios: `tonopah import KIND FILE`."""
