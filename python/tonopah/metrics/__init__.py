@@ -298,7 +298,14 @@ POSITIONS = ("position_x", "position_y", "position_z")
 METRICS |= {name: replace(METRICS[name], bounds=(0.0, 1.0)) for name in SHARES}
 METRICS |= {name: replace(METRICS[name], bounds=(-math.inf, math.inf)) for name in POSITIONS}
 
-SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
+SUFFIXES = {
+    "_bps": MBPS,
+    "_s": MS,
+    "_ratio": PERCENT,
+    "_packets": COUNT,
+    "_bytes": ("kB", 1e-3),
+    "_kibps": ("kb/s of 1024 bit", 1.0),
+}
 
 
 GROUPS: dict[str, Group] = {}

@@ -29,7 +29,12 @@ def table() -> str:
 def words(key: str, parameter: Parameter) -> str:
     """Return a parameter with its default, or what it may be, and what it changes if it is a switch."""
     allowed = " or ".join(f'"{choice}"' for choice in parameter.choices) or str(parameter.default).lower()
-    return f"`{key}` {allowed}" + (f" ({parameter.text})" if parameter.text else "")
+    notes = [
+        "or any other" if parameter.is_algorithm else "", parameter.text,
+        f"in steps of {parameter.step}" if parameter.step > 1 else "",
+        f"has no effect: {parameter.inert}" if parameter.inert else "",
+    ]  # fmt: skip
+    return f"`{key}` {allowed}" + (f" ({'; '.join(filter(None, notes))})" if any(notes) else "")
 
 
 if __name__ == "__main__":

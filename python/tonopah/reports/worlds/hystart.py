@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tonopah.reports.worlds import Scenario
+from tonopah.reports.worlds import Scenario, own_or
 
 POWER_W = 0.28183815
 """Transmission power of ns-2, 250 m with two-ray ground."""
@@ -27,19 +27,19 @@ TCP = {
 }  # fmt: skip
 
 
-def from_one_station(algorithm: str, nodes: int, flows: int, length_s: float, radio: dict[str, Any]) -> Scenario:
+def from_one_station(algorithm: Any, nodes: int, flows: int, length_s: float, radio: dict[str, Any]) -> Scenario:
     """Return stations at random places, one of which sends to random others by FTP. The script draws whole metres."""
     network = {
         "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source_random", "area": {"x": "500m", "y": "500m"},
         "radio": {"profile": "ns2", **radio}, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
     return {
-        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": CC[algorithm]},
+        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": own_or(CC, algorithm)},
         "traffic": {"app": {"kind": "bulk"}, "start": "0.2s", "start_jitter": "0s"},
     }  # fmt: skip
 
 
-def hystart_wifi(algorithm: str, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:
+def hystart_wifi(algorithm: Any, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:
     """Return stations of 802.11 at rest.
 
     The square of the range multiplier multiplies the power, so that its root multiplies the range.
@@ -48,7 +48,7 @@ def hystart_wifi(algorithm: str, nodes: int, flows: int, range_multiplier: float
     return from_one_station(algorithm, nodes, flows, 20.0, {"energy": ENERGY, "power": power, "frame_error": frame_error})
 
 
-def hystart_lrwpan(algorithm: str, nodes: int, flows: int, frame_error: float) -> Scenario:
+def hystart_lrwpan(algorithm: Any, nodes: int, flows: int, frame_error: float) -> Scenario:
     """Return stations of 802.15.4 that move to a random place each, with the thresholds of ns-2's 802.11: 250 m and 550 m."""
     lrwpan = {"mac": "ns2", "sensitivity": "3.652e-10W", "cca_threshold": "1.559e-11W"}
     radio = {"standard": "802.15.4", "energy": LRWPAN_ENERGY, "frame_error": frame_error, "lrwpan": lrwpan}
