@@ -75,11 +75,14 @@ class Verdict:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The decisive sub-claim: the first with the verdict of the claim, else the first that counts."""
+        """The decisive sub-claim: the first with the verdict of the claim, else the first with the worst of its own."""
         counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
-        return next((test for test in counted if test.verdict == self.verdict), counted[0] if counted else None)
+        worst = min(counted, key=lambda test: RANKS.get(test.verdict, 0), default=None)
+        return next((test for test in counted if test.verdict == self.verdict), worst)
 
 
+RANKS = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
+"""Of verdicts, the worst first."""
 ALPHA = (1 - CONFIDENCE) / 2
 """Level of each one-sided test, so that it agrees with a two-sided interval."""
 
@@ -234,7 +237,8 @@ def sentence_of(found: Verdict, alone: str) -> str:
             sentence = f"{every} tests are supported. The first: {decisive.decisive.asked}. {said}"
     if found.verdict == "undecided" and alone != "undecided":
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
-        sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
+        which = "it" if alone == "supported" else "this test"
+        sentence += f" By itself {which} is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     if found.needed is not None:
         sentence += f" About {count_text(found.needed, 'replicate')} would decide."
     elif found.verdict == alone == "undecided" and not decisive.note and decisive.decisive.replicates_for:

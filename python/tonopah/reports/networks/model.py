@@ -36,6 +36,13 @@ class Goal:
             return ours > 0 and reference > 0 and 1 / self.factor <= ours / reference <= self.factor
         return abs(ours - reference) <= self.absolute + self.relative * abs(reference) + 1e-12
 
+    def around(self, reference: float) -> tuple[float, float]:
+        """Return between which numbers ours agrees."""
+        if self.factor:
+            return reference / self.factor, reference * self.factor
+        far = self.absolute + self.relative * abs(reference)
+        return reference - far, reference + far
+
     @property
     def text(self) -> str:
         """The goal in words."""
@@ -214,8 +221,6 @@ class Network:
     goals: Mapping[str, Goal] = field(default_factory=dict)
     overlap: Sequence[str] = ()
     """Numbers whose mean over seeds must have an interval that meets the reference."""
-    judges_medians: bool = False
-    """Whether the author's medians of ten runs are asked of ours."""
     judged: Sequence[str] = ()
     """Of `others`, those of which something is asked."""
     spreads: Mapping[str, Spread] = field(default_factory=dict)

@@ -10,9 +10,11 @@ ENERGY = {"profile": "ns2", "initial": "1000J", "rx": "0.925W", "tx": "1.425W", 
 CC: dict[str, dict[str, Any]] = {
     "cubic": {"name": "cubic", "profile": "linux26"},
     "hystart": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True},
+    "not found": {"name": "newreno"},
     "hystart 2 ms": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
 }
-"""`hystart` is the module as committed, with both slips; the other has Linux's distance of ACKs in a train."""
+"""`hystart` is the module as committed, with both slips; `hystart 2 ms` has Linux's distance of ACKs in a train. `not found` is
+the rule of its own that TCP-Linux keeps to where it does not find the algorithm that a script names: it says so and goes on."""
 
 BATTERY_J, IDLE_W = 300.0, 40.0
 """Of a station of the 802.15.4 network: the watts of milliwatts, so that all is over within six seconds."""
