@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -137,6 +137,9 @@ mutate: $(VENV)/.built ## change scenario and study files at random, MUTATIONS (
 	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py -s
 
 KILLS ?= 100
+
+settable: $(VENV)/.built ## set every path of every scenario of the shipped studies to other values, and look that each counts (a minute)
+	TONOPAH_SETTABLE=all $(PYTHON) -m pytest python/tests/test_settable.py
 
 kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables are the same, byte for byte
 	TONOPAH_KILLS=$(KILLS) $(PYTHON) -m pytest python/tests/test_kills.py -s

@@ -44,6 +44,8 @@ def verdict(means, **test) -> claims.Verdict:
         ([10, 20, 18, 40, 50], "increasing", "supported"), ([10, 50, 40, 30, 28], "increasing", "contradicted"),
         (STAYS, "flat", "supported"), (RISES, "flat", "contradicted"), ([30, 30, 30, 30, 31.9], "flat", "undecided"),
         (LEVELS, "saturating", "supported"), (RISES, "saturating", "contradicted"), (FALLS, "saturating", "contradicted"),
+        ([50, 40, 31, 30, 30], "falls, then levels off", "supported"), (FALLS, "falls, then levels off", "contradicted"),
+        (LEVELS, "falls, then levels off", "contradicted"), (RISES, "falls, then levels off", "contradicted"),
     ],
 )  # fmt: skip
 def test_trends(values, trend, expected):

@@ -7,14 +7,43 @@ import pytest
 import tomli
 
 import tonopah as tp
-from tonopah.reports import docs
+from tonopah.reports import docs, statements
 from tonopah.reports.mechanisms.model import MechanismFile
 from tonopah.reports.networks import network
 from tonopah.reports.networks.model import MEDIAN
 from tonopah.reports.numbers import stored
 from tonopah.spec.validation import validate
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reports.md").read_text(encoding="utf-8")
+VERDICTS = dict.fromkeys((f"E{number}" for number in range(1, 12)), "contradicted")
+REPORTS = ("asran", "ewphcc", "hystart", "netsim", "tcp-fr")
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_page_of_findings_opens_with_every_statement_of_its_report(report):
+    text = (DOCS / "findings" / f"{report}.md").read_text(encoding="utf-8")
+    assert docs.findings_page(text, docs.known(DOCS)) == text, "run `make docs`"
+    assert text.index("<!-- statements: ") < text.index("<!-- verdicts: ")
+    assert all(one["text"] in text for one in statements.statements(report)[1])
+
+
+def test_every_statement_of_the_five_reports_is_there():
+    numbers = [no for report in REPORTS for one in statements.statements(report)[1] for no in one["no"].split(", ")]
+    assert len(numbers) >= 164
+
+
+def test_what_numbers_say_of_a_statement():
+    """E8 in the author's own numbers, and by packet without the slip."""
+    points = {"ewphcc": {"10": 1.0, "40": 1.031}, "vegas": {"10": 1.0, "40": 1.0}}
+    assert statements.judged("ewphcc < vegas", points) == "false: 0, +3.1 %"
+    assert statements.judged("ewphcc = vegas", points) == "true: 0, +3.1 %"
+    assert statements.judged("ewphcc up", points) == "true: 1, 1.031"
+    points["ewphcc"]["50"], points["vegas"]["50"] = 0.9, 1.0
+    assert statements.judged("ewphcc < vegas", points) == "mixed: 0, +3.1, -10.0 %"
+    assert statements.judged("ewphcc < tahoe", points) == ""
+    row = next(row for row in statements.rows("ewphcc", docs.known(DOCS), VERDICTS) if row[0].startswith("34 "))
+    assert row[1:] == ("false: 0, 0, 0, +3.1, +3.2 %",) * 2 + ("true: 0, 0, 0, -9.7, -13.1 %", "E8 contradicted")
 
 
 def test_the_page_is_of_the_networks_as_they_are():

@@ -181,7 +181,7 @@ def test_a_figure_shows_parts_beside_each_other(finished):
         ("script = { nodes = 4, flows = 4 } }", 'observer = "os:system" }', "scenario.observer", "allowed: script, record"),
         ("script = { nodes = 4, flows = 4 } }", "script = 4 }", "scenario.script", "nodes = 40"),
         ("nodes = 4, flows", "node = 4, flows", "scenario.script.node", "nodes"),
-        ("nodes = 4, flows", "nodes = 0, flows", "scenario.script.nodes", "1 to 200"),
+        ("nodes = 4, flows", "nodes = 0, flows", "scenario.script.nodes", "2 to 200"),
         ("[1, 4]", "[1, 400]", "scenario.script.flows", "1 to 200"),
         ('vary = { "script.', 'vary = { "author.', "sweep[0].vary", "write script.flows"),
         ("script = { nodes = 4, flows = 4 } }", "author = { nodes = 4 } }", "scenario.author", 'source = "reports:'),

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from tonopah.identification.api import Identification, identify
     from tonopah.runs.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.runs.segment import Segment
-    from tonopah.runs.simulation import algorithms, check
+    from tonopah.runs.simulation import algorithms
     from tonopah.runs.summary import FlowSummary, LinkSummary, WorkloadSummary
     from tonopah.scenario.document import load
-    from tonopah.study.run import Result, run
+    from tonopah.study.run import Result, check, run
     from tonopah.study.study import Study
     from tonopah.study.sweep import sweep
 
@@ -85,8 +85,8 @@ _NAMES = {
     "scenario.document": ("load",),
     "runs.summary": ("FlowSummary", "LinkSummary", "WorkloadSummary"),
     "runs.segment": ("Segment",),
-    "runs.simulation": ("algorithms", "check"),
-    "study.run": ("Result", "run"),
+    "runs.simulation": ("algorithms",),
+    "study.run": ("Result", "check", "run"),
     "study.study": ("Study",),
     "study.sweep": ("sweep",),
 }

@@ -28,8 +28,8 @@ def trend(criterion: Trend, data: Data) -> Outcome:
     match criterion.trend:
         case "flat":
             return trend_flat(data, criterion.margin or 0.0)
-        case "saturating":
-            return trend_saturating(data, criterion.margin)
+        case "saturating" | "falls, then levels off":
+            return trend_saturating(data, 1.0 if criterion.trend == "saturating" else -1.0, criterion.margin)
         case "increasing" | "decreasing":
             return trend_slope(data, 1.0 if criterion.trend == "increasing" else -1.0, criterion.margin)
         case _:
@@ -157,15 +157,15 @@ def trend_flat(data: Data, margin: float) -> Outcome:
     return outcome(sentence, shown, "%", points, rule, f"{points[worst].test}, two one-sided", 2, looks)
 
 
-def trend_saturating(data: Data, margin: float | None) -> Outcome:
-    """Test "saturating": rises in the first step, and less than half as fast in the last step.
+def trend_saturating(data: Data, sign: float, margin: float | None) -> Outcome:
+    """Test "saturating" (sign 1): it rises in the first step, less than half as fast in the last; "falls, then levels off" (-1).
 
-    The opposite: the line falls, or the last step is more than half as fast.
+    The opposite: the line goes the other way, or the last step is more than half as fast.
     """
     method = data.method
-    steps = without_rounding(np.diff(data.values, axis=1), data) / np.diff(data.at)
+    steps = sign * without_rounding(np.diff(data.values, axis=1), data) / np.diff(data.at)
     first, share = method.quantity(steps[:, 0]), method.relative(steps[:, -1], steps[:, 0])
-    line = method.quantity(without_rounding(stats.slope(data.at, data.values) * (data.at[-1] - data.at[0]), data))
+    line = method.quantity(sign * without_rounding(stats.slope(data.at, data.values) * (data.at[-1] - data.at[0]), data))
     means = ", ".join(show(method.centre(column)) for column in data.values.T)
     slow = (
         f"{method.statistic.capitalize()}s {means} {data.metric.unit}".rstrip() + "; the effect is the slope of the last step "
@@ -174,7 +174,7 @@ def trend_saturating(data: Data, margin: float | None) -> Outcome:
 
     def rule(quantities: Sequence[Quantity]) -> PValues:
         rises, slower, whole = quantities[:3]
-        # Where the first step does not rise, its share in the last has no meaning.
+        # Where the first step has no way, its share in the last has no meaning.
         below, beyond = (1.0, 1.0) if np.isnan(slower.value) else (slower.p_less(50.0), slower.p_greater(50.0))
         return PValues(max(rises.p_greater(), below), lowest([whole.p_less(), beyond]), flat_within(quantities[3:], margin))
 

@@ -82,12 +82,14 @@ class Verdict:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The decisive sub-claim: of those with the claim's verdict the one that needs the most replicates, else the first."""
+        """The decisive sub-claim: of those with the claim's verdict the one that needs the most replicates, else the first of the worst."""
         counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
-        same = (test for test in counted if test.verdict == self.verdict)
-        return max(same, key=needs, default=counted[0] if counted else None)
+        worst = min(counted, key=lambda test: RANKS.get(test.verdict, 0), default=None)
+        return max((test for test in counted if test.verdict == self.verdict), key=needs, default=worst)
 
 
+RANKS = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
+"""Of verdicts, the worst first."""
 ALPHA = (1 - CONFIDENCE) / 2
 """Level of each one-sided test, so that it agrees with a two-sided interval."""
 
@@ -258,7 +260,8 @@ def sentence_of(found: Verdict, alone: str) -> str:
             sentence = f"{every} tests are supported. The first: {decisive.decisive.asked}. {said}"
     if found.verdict == "undecided" and alone != "undecided":
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
-        sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
+        which = "it" if alone == "supported" else "this test"
+        sentence += f" By itself {which} is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     seen = decisive.decisive
     if found.verdict in ("undecided", "no effect") and seen.shows is not None and math.isfinite(seen.shows):
         sentence += f" With 80 % probability, {seen.effect.n} replicates show {show(seen.shows, 2)} {seen.unit}".rstrip() + " or more."

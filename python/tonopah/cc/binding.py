@@ -169,6 +169,9 @@ def with_place(error: AlgorithmError, scenario: str, origins: Mapping[str, Prove
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
     """Let references of a scenario that start at its own file start where `folder` does."""
+    if "source" in scenario:
+        # What its keys mean, the source alone knows.
+        scenario.update({key: rebase_texts(value, folder) for key, value in scenario.items() if key != "source"})
     for table, _ in find_cc(scenario):
         cc = table["cc"]
         key, named = name_in(cc)
@@ -176,6 +179,15 @@ def rebase(scenario: dict[str, Any], folder: Path) -> None:
             table["cc"] = cc | {key: rebase_reference(named, folder)}
         elif isinstance(cc, str):
             table["cc"] = rebase_reference(cc, folder)
+
+
+def rebase_texts(value: Any, folder: Path) -> Any:
+    """Return a value in which all text that is a reference starts where `folder` does."""
+    if isinstance(value, Mapping):
+        return {key: rebase_texts(below, folder) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [rebase_texts(below, folder) for below in value]
+    return rebase_reference(value, folder) if isinstance(value, str) else value
 
 
 def rebase_reference(reference: str, folder: Path) -> str:

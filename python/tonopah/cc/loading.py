@@ -8,12 +8,14 @@ import importlib.util
 import inspect
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from tonopah._core import Algorithm, algorithms, capture, run, trace, transmissions
@@ -31,6 +33,7 @@ CALLABLE = {"capture": capture, "run": run, "trace": trace, "transmissions": tra
 MAX_FILE_BYTES = 16 * 1024 * 1024
 """Limit of the size of an algorithm's file, so that a wrong name does not exhaust memory."""
 HINT = 'like python = "my_algorithm.py:MyCC"'
+NO_ALGORITHMS: Mapping[str, Provenance] = MappingProxyType({})
 
 
 @cache
@@ -129,6 +132,24 @@ def load_planned(name: str, origin: Provenance) -> LoadedAlgorithm:
     if algorithm.origin.digest != origin.digest:
         raise InputError("cc", f"{name} has been edited since the study was started", "run the study again")
     return algorithm
+
+
+_of_run: ContextVar[Mapping[str, Provenance]] = ContextVar("of_run", default=NO_ALGORITHMS)
+
+
+@contextmanager
+def observing(origins: Mapping[str, Provenance]) -> Iterator[None]:
+    """Let an observer meanwhile run its scenario again with these algorithms."""
+    before = _of_run.set(origins)
+    try:
+        yield
+    finally:
+        _of_run.reset(before)
+
+
+def algorithms_of_run() -> dict[str, Algorithm]:
+    """Return the algorithms that are code of the run that is observed, each loaded anew: nothing of the run is left in them."""
+    return {name: load_planned(name, origin).core for name, origin in _of_run.get().items()}
 
 
 def call_engine(function: str, scenario: str, seed: int, origins: dict[str, Provenance], options: dict[str, Any]) -> Any:

@@ -5,13 +5,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
-from tonopah.scenario.document import MAX_FILE_BYTES, decoded
+from tonopah.scenario.document import MAX_FILE_BYTES, decoded, names_source
 from tonopah.scenario.paths import parse_assignment
 from tonopah.units import split
+
+if TYPE_CHECKING:
+    from tonopah.spec.source import Sourced
 
 WAIT = "wait until no other process is writing to the folder"
 
@@ -32,6 +35,18 @@ def scenario_source(given: str) -> str | dict[str, Any]:
     if len(data) > MAX_FILE_BYTES:
         raise InputError("", "is too large for a scenario or study", f"at most {MAX_FILE_BYTES:,} bytes", "standard input")
     return decoded(data, "standard input")
+
+
+def from_source(given: str | dict[str, Any], made: dict[str, Any]) -> "Sourced | None":
+    """Return what a source makes of a scenario with these changes, and warn of what changes nothing; None of an ordinary one."""
+    if not names_source(given):
+        return None
+    # Takes longer to load than most runs take.
+    from tonopah.spec.source import sourced
+
+    found = sourced(given, made)
+    warn(found.warnings)
+    return found
 
 
 def name_of(source: str | dict[str, Any]) -> str | None:

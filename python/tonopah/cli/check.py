@@ -2,19 +2,25 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tonopah.cli.arguments import add_common, add_set, changes, instant, require_place, scenario_source, seed, warn
+from tonopah.cc.binding import rebase
+from tonopah.cli.arguments import add_common, add_set, changes, from_source, instant, require_place, scenario_source, seed, warn
 from tonopah.errors import InputError, relay, warning_texts
 from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
 from tonopah.runs.simulation import check
-from tonopah.scenario.document import is_study, read, to_toml
+from tonopah.scenario.document import is_study, prepare, read, to_toml
 from tonopah.writing import replace_file
+
+if TYPE_CHECKING:
+    from tonopah.spec.source import Sourced
 
 EXAMPLES = (
     "tonopah check dumbbell.toml --expand",
+    "tonopah check reports:tcp-fr-hosts --write mine.toml    the network of a script as a scenario",
     "tonopah check leo.toml --at 10min --picture leo.svg    a map with tracks, and the delay over a day",
 )
 
@@ -22,8 +28,11 @@ EXAMPLES = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `check`."""
     add_common(command, check_file, *EXAMPLES)
-    command.add_argument("file", help="scenario or study (TOML); - is standard input")
+    command.add_argument("file", help="scenario or study (TOML), or a source such as reports:tcp-fr-hosts; - is standard input")
     command.add_argument("--expand", action="store_true", help="print the network as a graph scenario (TOML)")
+    command.add_argument(
+        "--write", metavar="FILE", help="write the scenario with its changes (TOML); of a source the scenario that it stands for"
+    )
     command.add_argument("--picture", metavar="FILE", help="draw the network (SVG); satellites as a map")
     command.add_argument("--at", type=instant, metavar="TIME", help="time of a map, like 90s, 10min or 5h (default: 0s)")
     command.add_argument("--seed", type=seed, default=1, help="random seed of topology and placement (default: 1)")
@@ -33,17 +42,23 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def check_file(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah check`."""
     arguments.file = scenario_source(arguments.file)
+    made = changes(arguments)
+    if found := from_source(arguments.file, made):
+        arguments.file, made = found.run_of(), {}
     document, name = read(arguments.file)
+    require_place("--write", arguments.write)
     require_place("--picture", arguments.picture)
     if arguments.at is not None and not arguments.picture:
         raise InputError("--at", "is the time of a picture", "--picture FILE")
     if is_study(document):
         return check_study(arguments)
-    checked = check(arguments.file, arguments.seed, changes(arguments))
+    checked = check(arguments.file, arguments.seed, made)
     graph = checked["graph"]
     lines = [f"ok: {describe(graph)}"]
     if arguments.picture:
-        checked, lines = draw(arguments, checked)
+        checked, lines = draw(arguments, checked, made)
+    if arguments.write:
+        lines.append(f"scenario: {write_scenario(Path(arguments.write), prepare(arguments.file, made)[0], found)}")
     if arguments.json:
         print(json.dumps(checked))
         return 0
@@ -55,7 +70,15 @@ def check_file(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def draw(arguments: argparse.Namespace, checked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def write_scenario(path: Path, scenario: dict[str, Any], found: "Sourced | None") -> Path:
+    """Write a scenario with the changes that were made in it; of one from a source, what it does not hold too."""
+    rebase(scenario, Path(os.path.relpath(Path(), path.absolute().parent)))
+    told = [found.title, found.about, f"Not in this file: {found.lacks}." if found.lacks else ""] if found else []
+    replace_file(path, "".join(f"# {text}\n" for text in told if text) + to_toml(scenario))
+    return path.resolve()
+
+
+def draw(arguments: argparse.Namespace, checked: dict[str, Any], made: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Draw the network; return what is known of it for a program, and for a person."""
     graph, path = checked["graph"], Path(arguments.picture)
     if graph["network"]["kind"] != "constellation":
@@ -63,7 +86,7 @@ def draw(arguments: argparse.Namespace, checked: dict[str, Any]) -> tuple[dict[s
             raise InputError("--at", "is for constellations; the picture of another network has no time")
         picture, told = network.draw(graph), f"ok: {describe(graph)}"
     else:
-        tracks = satellites.find_ground_tracks(arguments.file, arguments.seed, changes(arguments), arguments.at or 0.0)
+        tracks = satellites.find_ground_tracks(arguments.file, arguments.seed, made, arguments.at or 0.0)
         checked = checked | {"tracks": tracks}
         picture, told = satellites.draw(tracks), satellites.caption(tracks)
     replace_file(path, picture)
@@ -76,6 +99,8 @@ def check_study(arguments: argparse.Namespace) -> int:
     from tonopah.spec.criteria import changed_since
     from tonopah.study.study import Study
 
+    if arguments.write:
+        raise InputError("--write", "is for a scenario; a study has many", "tonopah check SCENARIO --write FILE")
     if arguments.picture:
         raise InputError("--picture", "is for a scenario; a study has many networks", "tonopah check SCENARIO --picture FILE")
     source = arguments.file

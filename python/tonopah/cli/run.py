@@ -3,22 +3,34 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, name_of, require_place, scenario_source, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, from_source, name_of, require_place, scenario_source, seed, warn
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
+from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.scenario.document import prepare
-from tonopah.terminal.grid import console
+from tonopah.terminal.grid import Grid, console, print_grids
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
-EXAMPLES = ("tonopah run dumbbell.toml --seed 2 --set tcp.cc=cubic", "tonopah run dumbbell.toml --plot windows.svg")
+if TYPE_CHECKING:
+    from tonopah.spec.source import Sourced
+
+EXAMPLES = (
+    "tonopah run dumbbell.toml --seed 2 --set tcp.cc=cubic",
+    "tonopah run dumbbell.toml --plot windows.svg",
+    "tonopah run reports:tcp-fr-hosts --set script.algorithm=mine.py:Mine --pcap packets",
+)
 PICTURES = (".svg", ".pdf", ".png")
 DRAWN = ("cwnd", "rtt", "throughput", "queue")
 """Series that are drawn of a run that records none."""
+OBSERVED = "observed"
+"""Key of a summary under which stands what the source of its scenario counts."""
 WATCHED = "its packets are watched in their order"
 """Why a run has one thread that is carried out for its packets."""
 
@@ -26,7 +38,9 @@ WATCHED = "its packets are watched in their order"
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
     add_common(command, run_scenario, *EXAMPLES)
-    command.add_argument("scenario", help="scenario (TOML); - is standard input")
+    command.add_argument(
+        "scenario", help="scenario (TOML), or a source such as reports:tcp-fr-hosts (docs/reports.md); - is standard input"
+    )
     command.add_argument("--seed", type=seed, default=1, help="random seed, a number for each replicate (default: 1)")
     add_set(command)
     command.add_argument(
@@ -84,12 +98,15 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah run`."""
     made = changes(arguments)
     arguments.scenario = scenario_source(arguments.scenario)
+    if found := from_source(arguments.scenario, made):
+        arguments.scenario, made = found.run_of(), {}
     checked_threads(arguments.threads)
     check_outputs(arguments)
     if arguments.events:
         return print_events(arguments, made)
     record_what_is_shown(arguments, made)
     result = run_and_export(arguments, made)
+    counted = count(arguments, found) if found and found.observer else {}
     if arguments.plot:
         # Drawing takes longer to load than most runs take.
         from tonopah.study import pictures
@@ -102,14 +119,37 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         write_tables(result, Path(arguments.parquet))
     if result.undivided:
         warn([f"--threads: one thread: {result.undivided}"])
+    show_result(arguments, result, found, counted)
+    return 0
+
+
+def count(arguments: argparse.Namespace, found: "Sourced") -> dict[str, float | None]:
+    """Return what the source of a scenario counts in its run."""
+    from tonopah.execution.observed import observed
+
+    return observed(engine_form(arguments.scenario), arguments.seed, found.observer)
+
+
+def show_result(
+    arguments: argparse.Namespace, result: RunResult, found: "Sourced | None", counted: Mapping[str, float | None]
+) -> None:
+    """Print what a run gave, and what the source of its scenario counts, if it has one."""
     if arguments.json:
-        print(json.dumps(result.summary))
+        print(json.dumps(result.summary | ({OBSERVED: counted} if found else {})))
     else:
         warn(warning_texts(result.warnings, name_of(arguments.scenario)))
         out, shown = console(), result.summary_of_first(MAX_READ)
         for table in run_tables(shown, out.width, result.flow_count):
             out.print(table)
-    return 0
+        if found and counted:
+            print_grids(counted_table(found, counted))
+
+
+def counted_table(found: "Sourced", counted: Mapping[str, float | None]) -> Grid:
+    """Return what the observer of a source counted in a run, beside what the engine measures."""
+    shown = [(found.columns[name], name, value) for name, value in counted.items()]
+    rows = [[name, one.label, show(None if value is None else one.factor * value), one.unit] for one, name, value in shown]
+    return Grid(f"{found.title}: as it is counted there", ("column", "what", "value", "unit"), rows, keys=2)
 
 
 def record_what_is_shown(arguments: argparse.Namespace, made: dict[str, object]) -> None:

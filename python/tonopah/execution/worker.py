@@ -31,7 +31,7 @@ from tonopah.cc.base import CongestionControl
 from tonopah.cc.binding import bind, ended_by_library, libraries, with_place
 from tonopah.cc.description import Provenance
 from tonopah.cc.importing import compile_source
-from tonopah.cc.loading import engine_names, find_entry_points, load_planned
+from tonopah.cc.loading import engine_names, find_entry_points, load_planned, observing
 from tonopah.cc.process import end_with_parent
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, traceback_of
 from tonopah.execution.processes import Answer, Job, Worker, answer_of
@@ -209,7 +209,8 @@ def run_job(job: Job) -> Answer:
 
 def with_observed(job: Job, summary: str, series: Any) -> str:
     """Return a summary with what the observer of the job found."""
-    found = loaded(job.observer)(job.scenario, job.seed, summary, series)
+    with observing(job.origins):
+        found = loaded(job.observer)(job.scenario, job.seed, summary, series)
     observed = {"run": finite(found.run), "flows": [finite(flow) for flow in found.flows]}
     return f'{{"observed":{json.dumps(observed)},{summary[1:]}'
 

@@ -289,7 +289,14 @@ METRICS |= SENDERS_AND_LINKS | APPLICATIONS | WORKLOADS
 
 METRICS = {name: declared(name, known) for name, known in METRICS.items()}
 
-SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
+SUFFIXES = {
+    "_bps": MBPS,
+    "_s": MS,
+    "_ratio": PERCENT,
+    "_packets": COUNT,
+    "_bytes": ("kB", 1e-3),
+    "_kibps": ("kb/s of 1024 bit", 1.0),
+}
 
 
 GROUPS: dict[str, Group] = {}

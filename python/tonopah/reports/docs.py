@@ -1,11 +1,18 @@
-"""The table of networks in docs/reports.md: `python -m tonopah.reports.docs docs`; the prose around it stays as it is."""
+"""Tables in documents, made by `python -m tonopah.reports.docs docs`; the prose around them stays as it is.
+
+That of the networks in docs/reports.md, and of every statement of a report at the head of its page in docs/findings.
+"""
 
 import re
 import sys
 from pathlib import Path
 
+import tomli
+
 from tonopah.reports.networks import NETWORKS
 from tonopah.reports.networks.model import Parameter
+from tonopah.reports.statements import HEAD as HEAD_OF_STATEMENTS
+from tonopah.reports.statements import RESULTS, Known, rows
 
 PAGE = "reports.md"
 BLOCK = re.compile(r"(<!-- words: networks -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -26,12 +33,40 @@ def table() -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (HEAD, ["---"] * len(HEAD), *rows))
 
 
+STATEMENTS = re.compile(r"(<!-- statements: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CLAIM = re.compile(r"^\| ([A-Z]\d+) [^|]*\| ([^|]+) \|", re.MULTILINE)
+
+
+def findings_page(text: str, known: Known) -> str:
+    """Return a page of findings with the table of the statements of its report made anew; the verdicts are those on the page."""
+    verdicts = dict(CLAIM.findall(text))
+
+    def made(found: re.Match[str]) -> str:
+        lines = [HEAD_OF_STATEMENTS, ["---"] * len(HEAD_OF_STATEMENTS), *rows(found[2], known, verdicts)]
+        return found[1] + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + found[3]
+
+    return STATEMENTS.sub(made, text)
+
+
+def known(docs: Path) -> Known:
+    """Return where numbers are."""
+    return Known(tomli.loads((docs / RESULTS).read_text(encoding="utf-8"))["groups"])
+
+
 def words(key: str, parameter: Parameter) -> str:
     """Return a parameter with its default, or what it may be, and what it changes if it is a switch."""
     allowed = " or ".join(f'"{choice}"' for choice in parameter.choices) or str(parameter.default).lower()
-    return f"`{key}` {allowed}" + (f" ({parameter.text})" if parameter.text else "")
+    notes = [
+        "or any other" if parameter.is_algorithm else "", parameter.text,
+        f"in steps of {parameter.step}" if parameter.step > 1 else "",
+        f"has no effect: {parameter.inert}" if parameter.inert else "",
+    ]  # fmt: skip
+    return f"`{key}` {allowed}" + (f" ({'; '.join(filter(None, notes))})" if any(notes) else "")
 
 
 if __name__ == "__main__":
-    file = Path(sys.argv[1], PAGE)
+    folder = Path(sys.argv[1])
+    file = folder / PAGE
     file.write_text(page(file.read_text(encoding="utf-8")), encoding="utf-8")
+    for one in sorted((folder / "findings").glob("*.md")):
+        one.write_text(findings_page(one.read_text(encoding="utf-8"), known(folder)), encoding="utf-8")

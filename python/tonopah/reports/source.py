@@ -8,11 +8,12 @@ from tonopah.metrics import add, metric
 from tonopah.reports.counters import other_tools
 from tonopah.reports.metrics import GROUPS
 from tonopah.reports.networks import network
+from tonopah.reports.networks.model import Network
 from tonopah.spec.source import Sourced
 
 SCRIPT, RECORD = "script", "record"
 """Keys of the network of a script: its parameters, and what to record besides. The script fixes all else."""
-VERSION = 3
+VERSION = 4
 """Of what scripts count and of the worlds that they build, part of the id of their runs. Raise it on purpose, when a value
 changes."""
 COUNTED = "counted"
@@ -41,24 +42,31 @@ def scripted(name: str, given: Mapping[str, Any], path: str) -> Sourced:
     one = network(name, f"{below}source")
     for key in given:
         if key not in (SCRIPT, RECORD):
-            raise InputError(f"{below}{key}", "has no meaning: the script fixes it", f"allowed: {SCRIPT}, {RECORD}")
+            raise InputError(f"{below}{key}", "has no meaning: the script fixes it", allowed(one))
     record, own = given.get(RECORD), given.get(SCRIPT, {})
     check_record(record, f"{below}{RECORD}")
     if not isinstance(own, Mapping):
         raise InputError(f"{below}{SCRIPT}", f"{own!r} is not a table", "{ nodes = 40 }")
     parameters = one.complete(own, f"{below}{SCRIPT}")
+    effects = one.effects(own, f"{below}{SCRIPT}")
     scenario = one.scenario(parameters)
     if record:
         recorded = scenario.get(RECORD, {})
         series = list(dict.fromkeys([*recorded.get("series", []), *record.get("series", [])]))
         scenario = {**scenario, RECORD: {**recorded, **record, "series": series}}
-    columns = dict.fromkeys(f"{one.metrics}.{column}" for column, _ in one.columns.values())
+    columns = dict.fromkeys(f"{one.metrics}.{column}" for name in one.columns for column, _ in one.columns_of(name))
     return Sourced(
         given={**given, SCRIPT: parameters}, scenario=scenario, observer=one.place("observe"),
         columns={column: metric(column) for column in columns},
         identity={"name": one.name, "parameters": parameters, "version": VERSION}, title=one.title,
-        about=f"As in the script: {one.source}.",
+        about=f"As in the script: {one.source}.", lacks=one.lacks,
+        warnings=tuple(effects.warnings), idle=tuple(effects.idle), effective=tuple(effects.effective),
     )  # fmt: skip
+
+
+def allowed(one: Network) -> str:
+    """Return what may be set in the network of a script."""
+    return f"allowed: {SCRIPT}, {RECORD}; {SCRIPT} has {', '.join(one.parameters)}"
 
 
 def check_record(record: Any, path: str) -> None:

@@ -228,25 +228,7 @@ def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound
 
 
 def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Check a scenario without running it.
-
-    Parameters
-    ----------
-    source, seed, set
-        As for `run`; `seed` draws random topologies.
-
-    Returns
-    -------
-    dict
-        `resolved`, the scenario with all defaults; `graph`, its network as nodes and links; `random`, what is drawn from the
-        seed: where it is empty, every seed gives the same run; `warnings`, what the scenario says and seldom means, as `path`
-        and `message` of each.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario cannot be run; the error names the path of the key at fault.
-    """
+    """Check a scenario that is all there, as `tonopah.check` does. Raises ScenarioError."""
     scenario, name = prepare(source, set)
     try:
         bound = engine_form(scenario, name)

@@ -168,6 +168,20 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
     return scenario, name
 
 
+REFERENCE = re.compile(r"[A-Za-z_][\w-]*:[\w-]+")
+"""What stands for the scenario of a source (spec/source.py) where a file may stand."""
+
+
+def is_reference(given: Any) -> bool:
+    """Tell whether this stands for the scenario of a source, and is no file."""
+    return isinstance(given, str) and bool(REFERENCE.fullmatch(given)) and not Path(given).exists()
+
+
+def names_source(given: str | Path | Mapping[str, Any]) -> bool:
+    """Tell whether a scenario is from a source. Raises InputError."""
+    return is_reference(given) or not {"source", "author"}.isdisjoint(read(given)[0])
+
+
 def is_study(document: Mapping[str, Any]) -> bool:
     """Tell whether a document is a study by the keys that every study has and no scenario."""
     return "question" in document or "compare" in document

@@ -68,14 +68,14 @@ class Trend(Measured):
     """The metric goes up, down, stays, levels off or turns along an axis.
 
     `"increasing"` (`"decreasing"`): the fitted line rises (falls), and no way back is half as long as the whole way. `"flat"`:
-    every point is within `margin_percent` (5 % if absent) of the mean of all. `"saturating"`: it rises in the first step, and
-    less than half as fast in the last. `"rises, then falls"` (`"falls, then rises"`): at some point inside, it is above (below)
-    both ends, and the lines fitted on either side of it rise and fall (fall and rise).
+    every point is within `margin_percent` (5 % if absent) of the mean of all. `"saturating"` (`"falls, then levels off"`): it
+    rises (falls) in the first step, and less than half as fast in the last. `"rises, then falls"` (`"falls, then rises"`): at
+    some point inside, it is above (below) both ends, and the lines fitted on either side of it rise and fall (fall and rise).
     """
 
-    trend: Literal["increasing", "decreasing", "flat", "saturating", "rises, then falls", "falls, then rises"] = Field(
-        description="The shape."
-    )
+    trend: Literal[
+        "increasing", "decreasing", "flat", "saturating", "falls, then levels off", "rises, then falls", "falls, then rises"
+    ] = Field(description="The shape.")  # fmt: skip
     over: PatternPath = Field(description="Axis along which the trend is.")
     margin_percent: Margin | None = Field(None, description=f"{MARGIN} The metric is then flat along the axis.")
     algorithm: Texts = Field((), description=ALGORITHM)

@@ -26,10 +26,11 @@ from tonopah.runs.simulation import INTERNAL, OWNERS
 from tonopah.scenario import paths
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
+from tonopah.spec.effects import refuse_flat_axes
 from tonopah.spec.model import Part, StudySpec, Worlds
 from tonopah.spec.schema import Variant
 from tonopah.spec.series import recording
-from tonopah.spec.source import is_sourced, make
+from tonopah.spec.source import Sourced, is_sourced, make, refuse_idle
 from tonopah.spec.vary import FIXED, Vary
 
 MAX_RUNS = 1_000_000
@@ -146,7 +147,7 @@ class Point:
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    observer: str = ""
+    sourced: Sourced | None = None
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], None] = lambda: None) -> Plan:
@@ -239,6 +240,9 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
              for variant in part.variants for values, draws in named]
         )  # fmt: skip
     swept = [point for points in sweeps for point in points]
+    for sweep, points in zip(part.sweeps, sweeps, strict=True):
+        refuse_flat_axes(sweep.vary, points)
+    refuse_idle([point.sourced for point in [*base, *swept] if point.sourced])
     if not with_nominal and not set(plan.nominal.values()) <= {point.resolved for point in swept}:
         base = []
     plan.random = tuple(dict.fromkeys(name for point in [*base, *swept] for name in point.random))
@@ -292,7 +296,7 @@ def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Ru
     for seed in seeds:
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, derived=point.derived, observer=point.observer,
+            origins=point.bound.origins, derived=point.derived, observer=point.sourced.observer if point.sourced else "",
         )  # fmt: skip
 
 
@@ -326,7 +330,9 @@ def check_point(
         for path, value in (variant.changes | values).items():
             paths.put_all(changed, path, value)
         sourced = make(changed, "") if is_sourced(changed) else None
-        changed = copy.deepcopy(dict(sourced.scenario)) if sourced else changed
+        if sourced:
+            sourced.refuse_idle(variant.changes)
+            changed = copy.deepcopy(dict(sourced.scenario))
         vary.given_to(changed, draws)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
@@ -343,9 +349,9 @@ def check_point(
         resolved["source"] = dict(sourced.identity)
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
-    warnings = tuple(warning_texts(checked["warnings"], prefix="scenario"))
-    random, observer = tuple(checked["random"]), sourced.observer if sourced else ""
-    return Point(variant.label, values, bound, canonical, derived, random, owners, warnings, observer)
+    told = [f"scenario.{text}" for text in sourced.warnings] if sourced else []
+    warnings = (*told, *warning_texts(checked["warnings"], prefix="scenario"))
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, sourced)
 
 
 def labelled(label: str) -> str:

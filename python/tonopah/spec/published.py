@@ -153,7 +153,9 @@ class Published(Model):
     id: str = Field(description="Its number in the report; each has its own.")
     caption: str = Field(description="What it shows.")
     columns: Annotated[Filled[Column], AfterValidator(distinct_names)] = Field(description="Its columns.")
-    rows: Many[Row] = Field((), description="Its rows; a number is written as text where the original has trailing zeros.")
+    rows: Many[Row] = Field(
+        (), description='Its rows, or `{ file = "mine.csv" }`; a number is written as text where the original has trailing zeros.'
+    )
     part: str = Field("", description="Part whose runs are held against it; the first column names what is compared there.")
     over: str = Field("", description="Axis of that part whose values the second column holds; its nominal point if absent.")
     labels: dict[str, str] = Field(

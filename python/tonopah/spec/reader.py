@@ -8,6 +8,7 @@ from typing import Any
 
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
+from tonopah.scenario.csv_files import read_table
 from tonopah.scenario.document import is_study, load, reject_unsupported_values
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import named_by
@@ -18,9 +19,9 @@ from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.renamed import RENAMED
 from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history
-from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
+from tonopah.spec.schema import TAGS, RowsFile, ScenarioFile, StudyFile
 from tonopah.spec.source import is_sourced
-from tonopah.spec.validation import validate
+from tonopah.spec.validation import list_allowed, validate
 
 
 def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
@@ -47,10 +48,31 @@ def read_document(path: str | Path) -> dict[str, Any]:
 def inline_scenarios(document: dict[str, Any], folder: Path) -> None:
     """Replace `scenario = {file = …}` and the files that it names by the contents of those files: the study then stands alone."""
     inline_scenario(document, folder)
+    tables = document.get("published")
+    for i, table in enumerate(tables if isinstance(tables, list) else []):
+        if isinstance(table, dict) and isinstance(table.get("rows"), dict):
+            table["rows"] = read_rows(table, folder, f"published[{i}].rows")
     parts = document.get("part")
     for i, entry in enumerate(parts if isinstance(parts, list) else []):
         if isinstance(entry, dict):
             inline_scenario(entry, folder, f"part[{i}].scenario")
+
+
+def read_rows(table: dict[str, Any], folder: Path, where: str) -> list[list[str]]:
+    """Return the rows of a published table whose numbers are in a file (CSV) with its columns as header. Raises InputError."""
+    path = folder / validate(RowsFile, table["rows"], where).file
+    columns = table.get("columns")
+    names = [column.get("name") for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
+    try:
+        rows = read_table(path)
+    except InputError as error:
+        raise named_by(error, f"{where}.file", None) from None
+    header = list(rows[0][1])
+    if unknown := [name for name in header if name not in names]:
+        raise InputError(f"{where}.file", f"column {unknown[0]!r} of {path} is none of the table's", list_allowed(names))
+    if missing := [name for name in names if name not in header]:
+        raise InputError(f"{where}.file", f"{path} has no column {missing[0]!r}", f"its header: {', '.join(header)}")
+    return [[row[name] for name in names] for _, row in rows]
 
 
 def inline_scenario(document: dict[str, Any], folder: Path, where: str = "scenario") -> None:

@@ -289,6 +289,12 @@ class ScenarioFile(Model):
     file: str = Field(description="Its path from the folder of the study.")
 
 
+class RowsFile(Model):
+    """Rows of a published table in a file of their own."""
+
+    file: str = Field(description="Its path from the folder of the study.")
+
+
 class PartKeys(Model):
     """The keys of a part; at the top of the file they are the defaults of every part."""
 

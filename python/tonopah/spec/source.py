@@ -5,22 +5,26 @@ scenario that they stand for, the columns that it adds to the tables, and the na
 name comes from the plug-in alone: whatever a study file says, no code is imported by a name that stands in it.
 """
 
+import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import PrivateAttr
 
-from tonopah.cc.binding import class_name
+from tonopah.cc.binding import class_name, rebase
 from tonopah.cc.permission import permission
 from tonopah.digest import digest
-from tonopah.errors import InputError
+from tonopah.errors import InputError, relay
 from tonopah.metrics.metric import Metric
+from tonopah.scenario.document import is_reference, read
+from tonopah.scenario.paths import put
 from tonopah.spec.derived import Derived
 from tonopah.spec.renamed import RENAMED_TABLES
 from tonopah.spec.validation import list_allowed, shorten
@@ -57,10 +61,37 @@ class Sourced:
     title: str = ""
     about: str = ""
     """A sentence for the report: where the scenario is from."""
+    lacks: str = ""
+    """What the scenario alone does not hold of it."""
+    warnings: tuple[str, ...] = ()
+    """What is given and changes nothing, where the source wants it so."""
+    idle: tuple[InputError, ...] = ()
+    """What is given and should change something, and does not: refused, unless other points of a study need it."""
+    effective: tuple[str, ...] = ()
+    """Paths of what is given and changes something."""
+
+    def refuse_idle(self, paths: Iterable[str]) -> None:
+        """Raise InputError if one of these paths has no effect."""
+        for error in self.idle:
+            if any(error.path == path or error.path.startswith(f"{path}.") for path in paths):
+                raise error
+
+    def run_of(self) -> dict[str, Any]:
+        """Return the scenario for a single run. Raises InputError for what has no effect in it."""
+        for error in self.idle:
+            raise error
+        return copy.deepcopy(dict(self.scenario))
 
 
 Maker: TypeAlias = Callable[[str, Mapping[str, Any], str], Sourced]
 """A source: gets the name behind the colon, the other keys of the table, and the path of the table for errors."""
+
+
+def refuse_idle(points: Sequence[Sourced]) -> None:
+    """Refuse what is given to the source of a part of a study and changes nothing at any of its points. Raises InputError."""
+    effective = {path for one in points for path in one.effective}
+    for error in (error for one in points for error in one.idle if error.path not in effective):
+        raise relay(error, prefix="scenario")
 
 
 class FromSource(Derived):
@@ -101,6 +132,24 @@ def is_sourced(scenario: Mapping[str, Any], path: str = "scenario") -> bool:
     return KEY in scenario
 
 
+def sourced(given: str | Path | Mapping[str, Any], changes: Mapping[str, Any]) -> Sourced:
+    """Return what a source makes of a scenario that names one, with values changed by path.
+
+    It is given as a reference such as `reports:tcp-fr-hosts`, or as a file or table with the key `source`. Raises InputError.
+    """
+    document, file = ({KEY: given}, None) if is_reference(given) else read(given)
+    try:
+        is_sourced(document, "")
+        for path, value in changes.items():
+            put(document, path, copy.deepcopy(value))
+        rebase(document, Path(file).parent if file else Path())
+        found = make(document, "")
+        found.run_of()
+    except InputError as error:
+        raise relay(error, file) from None
+    return found
+
+
 def make(scenario: Mapping[str, Any], path: str = "scenario") -> Sourced:
     """Return what the source of a scenario makes of it. Raises InputError."""
     reference, where = scenario[KEY], f"{path}.{KEY}" if path else KEY
@@ -116,7 +165,7 @@ def make(scenario: Mapping[str, Any], path: str = "scenario") -> Sourced:
     maker: Maker = loaded(places[plugin])
     made = maker(name, {key: value for key, value in scenario.items() if key != KEY}, path)
     if not own:
-        _made.get({})[key_of(scenario)] = json.loads(json.dumps(asdict(made), default=plain))
+        _made.get({})[key_of(scenario)] = json.loads(json.dumps(asdict(replace(made, idle=())), default=plain))
     return made
 
 

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.errors import ScenarioWarning, warning_texts
-from tonopah.runs.simulation import RunResult, checked_threads, simulate
-from tonopah.scenario.document import prepare
+from tonopah.execution.observed import observed
+from tonopah.runs import simulation
+from tonopah.runs.simulation import RunResult, checked_threads, engine_form, simulate
+from tonopah.scenario.document import names_source, prepare
+from tonopah.spec.source import sourced
 
 if TYPE_CHECKING:
     from tonopah.study.pictures import Picture
@@ -64,7 +67,8 @@ def run(
     Parameters
     ----------
     source : str, path or mapping
-        The scenario: a TOML file, or a dictionary of the same structure (docs/generated/scenario.md).
+        The scenario: a TOML file, or a dictionary of the same structure (docs/generated/scenario.md), or a source such as
+        `reports:tcp-fr-hosts` (docs/reports.md), whose own counts then stand in the summary as `observed`.
     seed : int
         Seed of all random draws, 0 to 2^64 - 1.
     set : mapping, optional
@@ -93,8 +97,37 @@ def run(
     ScenarioWarning
         The scenario says something that is seldom meant; it is run all the same.
     """
-    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
+    changes = {**(set or {}), **({} if cc is None else {"tcp.cc": cc})}
+    found = sourced(source, changes) if names_source(source) else None
+    scenario, name = prepare(found.run_of(), None) if found else prepare(source, changes)
     result = Result(*simulate(scenario, name, seed, checked_threads(threads)))
-    for text in warning_texts(result.warnings, name):
+    if found and found.observer:
+        result.summary["observed"] = observed(engine_form(scenario, name), seed, found.observer)
+    for text in (*(found.warnings if found else ()), *warning_texts(result.warnings, name)):
         warnings.warn(text, ScenarioWarning, stacklevel=2)
     return result
+
+
+def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Check a scenario without running it.
+
+    Parameters
+    ----------
+    source, seed, set
+        As for `run`; `seed` draws random topologies.
+
+    Returns
+    -------
+    dict
+        `resolved`, the scenario with all defaults; `graph`, its network as nodes and links; `random`, what is drawn from the
+        seed: where it is empty, every seed gives the same run; `warnings`, what the scenario says and seldom means, as `path`
+        and `message` of each.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the error names the path of the key at fault.
+    """
+    if names_source(source):
+        return simulation.check(sourced(source, set or {}).run_of(), seed)
+    return simulation.check(source, seed, set)

@@ -1,5 +1,7 @@
 """The verdicts on the pages of docs/findings: `python -m tonopah_dev.pages.findings STUDIES docs`, after all studies ran.
 
+Without STUDIES (`python -m tonopah_dev.pages.findings docs`) claims whose criteria have changed since lose their verdict.
+
 STUDIES is the folder of finished studies, such as results. Each page has its table between `<!-- verdicts: NAME -->` and
 `<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes. What the figures of an
 original measured is shown if `python -m tonopah.reports.mechanisms FOLDER` has said so before.
@@ -18,10 +20,15 @@ from tonopah.analysis.evidence import VERDICTS
 from tonopah.errors import InputError
 from tonopah.metrics import count_text, show
 from tonopah.report import verdicts
+from tonopah.spec.model import StudySpec
 from tonopah.stats import Estimate
+from tonopah.study.study import Study
 from tonopah_dev.pages.markdown import markdown_table
 
 BLOCK = re.compile(r"(<!-- verdicts: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+HASH = re.compile(r"hash `(\w+)`")
+AGAIN = "to be judged again"
+"""Instead of a verdict by criteria that have changed."""
 MECHANISMS = "mechanisms.json"
 HEAD = ["claim", "verdict", "effect of the decisive test", "what the runs show"]
 
@@ -55,6 +62,31 @@ def verdicts_text(facts: Mapping[str, Any]) -> str:
     ]
     judged = markdown_table(HEAD, [claim_row(claim) for claim in facts["claims"]])
     return "\n".join(lines) + "\n\n" + judged + original_text(facts)
+
+
+def mark_changed(page: str) -> str:
+    """Return a page on which no claim has a verdict by criteria that it no longer has: its row says since when and why.
+
+    The next full run judges it. Raises InputError if the table is of criteria that the study never had.
+    """
+    return BLOCK.sub(lambda found: found[1] + marked(found[0], Study.load(found[2]).spec) + found[3], page)
+
+
+def marked(block: str, spec: StudySpec) -> str:
+    """Return the table of a study without the verdicts on claims whose criteria have changed since."""
+    text = block.partition("\n")[2].removesuffix("<!-- end -->")
+    known = [entry.hash for entry in spec.history]
+    was = HASH.search(text)
+    if was is None or was[1] not in known:
+        raise InputError("", "its table is of criteria that the study never had", "run the study in full", spec.title)
+    for entry in spec.history[known.index(was[1]) + 1 :]:
+        for claim in (claim for claim in spec.claims if claim.id in entry.claims):
+            row = markdown_table(HEAD, [[f"{claim.id} {claim.text.rstrip('.')}", AGAIN, "", f"{entry.date}: {entry.reason}"]])
+            text = re.sub(rf"^\| {claim.id} .*\n", lambda _, row=row: row.splitlines(keepends=True)[-1], text, flags=re.MULTILINE)
+    judged = re.findall(r"^\| (?:" + "|".join(claim.id for claim in spec.claims) + r") [^|]*\| ([^|]+) \|", text, re.MULTILINE)
+    words = [*reversed(VERDICTS[:5]), AGAIN]
+    listed = ", ".join(f"{judged.count(word)} {word}" for word in words if word in judged or word in JUDGED)
+    return re.sub(r"^(Of \d+ claims?: ).*", lambda found: f"{found[1]}{listed}.", text, flags=re.MULTILINE)
 
 
 def original_text(facts: Mapping[str, Any]) -> str:
@@ -101,11 +133,12 @@ def effect_of(effect: Mapping[str, Any] | None) -> str:
     return f"{effect_text(Estimate(value, low, high, effect['n']), effect['unit'])}, n = {effect['n']}"
 
 
-def main(studies: str, docs: str) -> None:
+def main(*given: str) -> None:
     """Write the pages of docs/findings that have a table of verdicts."""
+    *studies, docs = given
     for path in sorted(Path(docs, "findings").glob("*.md")):
         page = path.read_text(encoding="utf-8")
-        made = findings_page(page, Path(studies))
+        made = findings_page(page, Path(studies[0])) if studies else mark_changed(page)
         if made != page:
             path.write_text(made, encoding="utf-8")
             print(path)

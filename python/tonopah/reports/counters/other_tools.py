@@ -13,7 +13,7 @@ PLACE = "tonopah.reports.counters.other_tools:observe"
 COLUMNS = (
     "ns2_awk.throughput_bps", "ns2_awk.delay_s", "ns2_awk.delivery_ratio", "ns2_awk.drop_ratio",
     "flowmonitor.throughput_bps", "flowmonitor.delay_s", "flowmonitor.jitter_s", "flowmonitor.delivery_ratio",
-    "flowmonitor.drop_ratio", "netsim.throughput_bps", "netsim.delay_s", "netsim.jitter_s",
+    "flowmonitor.drop_ratio", "flowmonitor.throughput_kibps", "netsim.throughput_bps", "netsim.delay_s", "netsim.jitter_s",
 )  # fmt: skip
 AWK_HEADER_BYTES = 20
 """What remains of the header of each packet after the scripts have taken 20 B off: they count so much of it."""
@@ -38,6 +38,7 @@ def measures(counts: Mapping[str, Any], measured_s: float) -> dict[str, Any]:
         # ns-3's FlowMonitor on the direction of the data, handshake included.
         ratio(8.0 * forward["received_bytes"], active_s), counts["delay_s"], counts["jitter_s"],
         ratio(forward["received_packets"], forward["sent_packets"]), ratio(forward["dropped_packets"], forward["sent_packets"]),
+        ratio(8.0 * forward["received_bytes"] / 1024, active_s),
         # NetSim's application metrics: 8 x payload received in order / measured time, generation to delivery.
         ratio(8.0 * counts["delivered_bytes"], measured_s), counts["app_delay_s"], counts["app_jitter_s"],
     )  # fmt: skip

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from tonopah._core import run, trace
+from tonopah.cc.loading import algorithms_of_run
 from tonopah.reports.worlds import Scenario
 
 Numbers = dict[str, float]
@@ -170,10 +171,10 @@ def as_in_ns2(lines: Iterable[Packet]) -> list[Packet]:
 
 def seen(scenario: str, seed: int, summary: str, series: Any) -> Seen:
     """Return what a script sees of a run that gave this summary and these series; the same run again gives its packets."""
-    return Seen(json.loads(scenario), trace(scenario, seed, json=True), json.loads(summary), series)
+    return Seen(json.loads(scenario), trace(scenario, seed, algorithms_of_run(), json=True), json.loads(summary), series)
 
 
 def run_seen(scenario: str, seed: int) -> Seen:
     """Run a scenario (JSON text) and return what a script sees of it."""
-    summary, series = run(scenario, seed)
+    summary, series = run(scenario, seed, algorithms_of_run())
     return seen(scenario, seed, summary.json(), series)

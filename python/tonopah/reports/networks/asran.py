@@ -1,8 +1,8 @@
 """The networks of the ASRAN report (ns-3): where each stands, its parameters, what is built and what is counted."""
 
 from tonopah.reports.counters import scripts
-from tonopah.reports.networks.common import COMMON, FLOODING, KIBI, NS3, PERCENT, whole
-from tonopah.reports.networks.model import Contrast, Direction, Goal, Network, Parameter, Spread
+from tonopah.reports.networks.common import COMMON, FLOODING, NS3, PERCENT, algorithm, whole
+from tonopah.reports.networks.model import KIBI, Contrast, Direction, Goal, Network, Parameter, Spread
 from tonopah.reports.worlds import ns3 as worlds
 
 REPOSITORY = "Mashiatmm/Implementation-of-ASRAN-algorithm-in-NS3 @ 5e9c710"
@@ -14,10 +14,13 @@ PRINTED = COMMON | {
 WIRED = Network(
     "asran", "wired", "Pairs behind one gateway", f"{REPOSITORY}, Task_A1.cc", "ns3_pooled",
     {
-        "nodes": whole(20, least=2), "flows": whole(20), "rate_kbps": whole(1000, 1_000_000),
+        "algorithm": algorithm("cubic"), "nodes": whole(20, least=2, step=2), "flows": whole(20),
+        "rate_kbps": whole(1000, 1_000_000),
         "exchanged": Parameter(True, text="Links to the gateway are what the report's table says of those from it"),
     },
-    lambda nodes, flows, rate_kbps, exchanged: worlds.asran_wired(nodes, flows, 1000 * rate_kbps, exchanged),
+    lambda algorithm, nodes, flows, rate_kbps, exchanged: (
+        worlds.asran_wired(nodes, flows, 1000 * rate_kbps, exchanged, algorithm)
+    ),
     scripts.flowmonitor,
     NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "wired",
     goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.1), "delivery_ratio": Goal(absolute=0.5)},
@@ -26,7 +29,7 @@ WIRED = Network(
 PAN = Network(
     "asran", "pan", "802.15.4 that floods, one sink", f"{REPOSITORY}, Task_A2.cc", "ns3_pooled",
     {
-        "nodes": whole(20), "flows": whole(20), "packets_per_s": whole(500, 10_000),
+        "algorithm": algorithm("newreno"), "nodes": whole(20), "flows": whole(20), "packets_per_s": whole(500, 10_000),
         "speed": Parameter(5.0, least=0.1, most=100), "flooding": FLOODING,
     },
     worlds.asran_pan, scripts.flooded, NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "pan",
@@ -37,7 +40,7 @@ PAN = Network(
 UAV = Network(
     "asran", "uav", "A relay leaves, 802.11n", f"{REPOSITORY}, simulation.cc", "asran_uav",
     {
-        "algorithm": Parameter("newreno", ("newreno", "cubic", "asran")),
+        "algorithm": algorithm("newreno", "cubic", "asran"),
         "aggregation": Parameter(True, text="A-MPDU and block ACK"),
     },
     worlds.asran_uav, scripts.asran_uav,
@@ -62,7 +65,7 @@ UAV = Network(
 
 FAIRNESS = Network(
     "asran", "fairness", "Two groups share the air, 802.11n", f"{REPOSITORY}, fairness.cc", "asran_fairness",
-    {"first": Parameter("cubic", ("newreno", "cubic", "asran")), "second": Parameter("cubic", ("newreno", "cubic", "asran"))},
+    {"first": algorithm("cubic", "newreno", "asran"), "second": algorithm("cubic", "newreno", "asran")},
     worlds.asran_fair, scripts.asran_fair,
     {name: (name, 1.0) for name in ("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3")}
     | {f"throughput_{name}": (f"throughput_{name}_bps", KIBI) for name in ("0to5", "2to5", "1to4", "3to4")},

@@ -1,18 +1,18 @@
 """The networks of the EWPHCC report (ns-2.35): where each stands, its parameters, what is built and what is counted."""
 
 from tonopah.reports.counters import scripts
-from tonopah.reports.networks.common import ALL_FLOWS, KILO, NS2, PPS, whole
+from tonopah.reports.networks.common import ALL_FLOWS, KILO, NS2, PPS, algorithm, whole
 from tonopah.reports.networks.model import Goal, Network, Parameter, Sign
 from tonopah.reports.worlds import ewphcc as worlds
 
-TCP = Parameter("vegas", ("vegas", "tahoe", "ewphcc"))
+TCP = algorithm("vegas", "tahoe", "ewphcc")
 REPOSITORY = "hishamcse/EWPHCC-Congestion-Control-NS2-Project @ 4ba9713"
 EXACT = {"throughput": Goal(relative=0.01), "delay": Goal(relative=0.01), "delivery_ratio": Goal(absolute=0.005)}
 
 WIRED = Network(
     "ewphcc", "wired", "Private links, 1 Mb/s", f"{REPOSITORY}, Wired/codes/1805004_main.tcl", "ewphcc_wired",
     {
-        "algorithm": TCP, "nodes": whole(40), "flows": whole(40), "packets_per_s": whole(200, 10_000),
+        "algorithm": TCP, "nodes": whole(40, least=2), "flows": whole(40), "packets_per_s": whole(200, 10_000),
         "header": Parameter(False, text="Packets of Vegas and EWPHCC have a header of 40 B too"),
         "queue_packets": Parameter(10, least=2, most=10_000, text="Limit of the queues towards the sinks"),
         "srand": whole(19, 1_000_000),
@@ -50,7 +50,7 @@ WIRELESS = Network(
     "ewphcc", "wireless", "Moving stations, one sink agent", f"{REPOSITORY}, Wireless/codes/1805004_main.tcl",
     "ewphcc_wireless",
     {
-        "algorithm": TCP, "nodes": whole(40), "flows": whole(20), "packets_per_s": whole(300, 10_000),
+        "algorithm": TCP, "nodes": whole(40, least=2), "flows": whole(20), "packets_per_s": whole(300, 10_000),
         "speed": whole(5, 100), "own_sinks": Parameter(False, text="A sink agent for each flow"),
         "routing": Parameter("dsr", ("dsr", "dsdv", "aodv")), "srand": whole(19, 1_000_000),
     },

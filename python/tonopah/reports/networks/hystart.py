@@ -1,7 +1,7 @@
 """The networks of the HyStart report (ns-2.35): where each stands, its parameters, what is built and what is counted."""
 
 from tonopah.reports.counters import scripts
-from tonopah.reports.networks.common import NS2, whole
+from tonopah.reports.networks.common import NS2, algorithm, whole
 from tonopah.reports.networks.model import Contrast, Network, Parameter
 from tonopah.reports.worlds import hystart as worlds
 
@@ -11,9 +11,9 @@ COMPARED = ("throughput", "delay", "delivery_ratio", "drop_ratio")
 WIFI = Network(
     "hystart", "wifi", "802.11 at rest, errors before the MAC", f"{REPOSITORY}, static802_11.tcl", "hystart_script",
     {
-        "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")),
+        "algorithm": algorithm("cubic", "hystart", "hystart 2 ms", "not found"),
         "nodes": whole(40, least=2), "flows": whole(20),
-        "packets_per_s": Parameter(100, text="Has no effect: FTP has no such parameter", most=10_000),
+        "packets_per_s": Parameter(100, inert="FTP has no such parameter", most=10_000),
         "range_multiplier": whole(1, 10), "frame_error": Parameter(0.1, least=0, most=1),
     },
     lambda algorithm, nodes, flows, packets_per_s, range_multiplier, frame_error: (
@@ -38,10 +38,10 @@ WIFI = Network(
 LRWPAN = Network(
     "hystart", "lrwpan", "802.15.4 until the batteries are empty", f"{REPOSITORY}, mobile802_15.tcl", "hystart_script",
     {
-        "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")),
+        "algorithm": algorithm("cubic", "hystart", "hystart 2 ms", "not found"),
         "nodes": whole(40, least=2), "flows": whole(20),
-        "packets_per_s": Parameter(100, text="Has no effect: FTP has no such parameter", most=10_000),
-        "speed": Parameter(5.0, text="Has no effect: the script moves stations at 1 to 5 m/s", least=1, most=100),
+        "packets_per_s": Parameter(100, inert="FTP has no such parameter", most=10_000),
+        "speed": Parameter(5.0, inert="the script moves stations at 1 to 5 m/s", least=1, most=100),
         "frame_error": Parameter(0.1, least=0, most=1),
     },
     lambda algorithm, nodes, flows, packets_per_s, speed, frame_error: (
@@ -53,5 +53,5 @@ LRWPAN = Network(
         "traffic_end": ("traffic_end_s", 1.0),
     },
     "802.15.4", {"nodes": "nodes", "flows": "flows"}, {"cubic_hystart": "hystart"},
-    overlap=(*COMPARED, "energy_per_second", "traffic_end"), judges_medians=True, runs=20,
+    overlap=(*COMPARED, "energy_per_second", "traffic_end"), runs=20,
 )  # fmt: skip

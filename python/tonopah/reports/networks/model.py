@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tonopah.cc.loading import engine_names, find_entry_points
+from tonopah.cc.permission import permission
+from tonopah.cc.references import is_code, name_in
 from tonopah.errors import InputError
 from tonopah.reports.counters.packets import Numbers, Seen, run_seen, seen
 from tonopah.reports.worlds import Scenario
 from tonopah.spec.source import Observed
 
+KIBI = 1024.0
+"""Bits of a kilobit of the scripts of ns-3."""
 MEDIAN = "_median10"
 """End of the name of a metric that is the median of ten runs."""
 
@@ -30,6 +35,13 @@ class Goal:
         if self.factor:
             return ours > 0 and reference > 0 and 1 / self.factor <= ours / reference <= self.factor
         return abs(ours - reference) <= self.absolute + self.relative * abs(reference) + 1e-12
+
+    def around(self, reference: float) -> tuple[float, float]:
+        """Return between which numbers ours agrees."""
+        if self.factor:
+            return reference / self.factor, reference * self.factor
+        far = self.absolute + self.relative * abs(reference)
+        return reference - far, reference + far
 
     @property
     def text(self) -> str:
@@ -114,7 +126,10 @@ class Sign:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a script: its default there, and what it may be: one of `choices`, or a number from `least` to `most`."""
+    """A parameter of a script: its default there, and what it may be: one of `choices`, or a number from `least` to `most`.
+
+    An algorithm may also be any other that a scenario can name.
+    """
 
     default: Any
     choices: tuple[str, ...] = ()
@@ -122,10 +137,17 @@ class Parameter:
     most: float = 1000
     text: str = ""
     """Of a switch: what it changes."""
+    step: int = 1
+    """The script divides by it, and drops the rest."""
+    inert: str = ""
+    """Of an axis of the script that changes nothing: why."""
+    is_algorithm: bool = False
 
     def check(self, value: Any, path: str) -> Any:
         """Return a value, refused if it is none of this parameter's."""
-        if self.choices:
+        if self.is_algorithm:
+            check_algorithm(value, self.choices, path)
+        elif self.choices:
             if value not in self.choices:
                 raise InputError(path, f"{value!r} is unknown", f"allowed: {', '.join(self.choices)}")
         elif isinstance(self.default, bool):
@@ -137,6 +159,33 @@ class Parameter:
         elif not self.least <= value <= self.most:
             raise InputError(path, f"{value!r} is out of range", f"{self.least:g} to {self.most:g}")
         return value
+
+    def rounded(self, value: Any) -> Any:
+        """Return what the script makes of a value."""
+        return value // self.step * self.step if self.step > 1 else value
+
+
+def check_algorithm(value: Any, choices: Sequence[str], path: str) -> None:
+    """Refuse what is neither an algorithm of the script nor any that a scenario can name. Raises InputError."""
+    key, named = name_in(value)
+    known = {*choices, *engine_names(), *find_entry_points(), *(permission().stored or ())}
+    if isinstance(value, type) or is_code(value) or (isinstance(named, str) and named in known):
+        return
+    place = f"{path}.{key}" if isinstance(value, Mapping) else path
+    hint = f"of the script: {', '.join(choices)}; or another: `tonopah algorithms`, FILE.py:CLASS, a library"
+    raise InputError(place, f"{named!r} is unknown", hint)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the parameters that are given change."""
+
+    effective: list[str] = field(default_factory=list)
+    """Paths of those that change something, or that the script has although they change nothing."""
+    warnings: list[str] = field(default_factory=list)
+    """Of values that are as another, and of axes of the script that change nothing."""
+    idle: list[InputError] = field(default_factory=list)
+    """Of those that change nothing beside the others."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +221,6 @@ class Network:
     goals: Mapping[str, Goal] = field(default_factory=dict)
     overlap: Sequence[str] = ()
     """Numbers whose mean over seeds must have an interval that meets the reference."""
-    judges_medians: bool = False
-    """Whether the author's medians of ten runs are asked of ours."""
     judged: Sequence[str] = ()
     """Of `others`, those of which something is asked."""
     spreads: Mapping[str, Spread] = field(default_factory=dict)
@@ -211,6 +258,28 @@ class Network:
             self.parameters[key].check(value, where)
         return {key: parameter.default for key, parameter in self.parameters.items()} | dict(given)
 
+    def effects(self, given: Mapping[str, Any], path: str = "") -> Effects:
+        """Return what the given parameters change beside one another."""
+        whole, found = self.complete(given), Effects()
+        made = self.build(**whole)
+        for key, value in given.items():
+            parameter, where = self.parameters[key], f"{path}.{key}" if path else key
+            if value == parameter.default:
+                continue
+            used, rest = parameter.rounded(value), f"the script divides by {parameter.step} and drops the rest"
+            if used != value:
+                found.warnings.append(f"{where}: {value} is as {used}: {rest}")
+            elif parameter.inert:
+                found.warnings.append(f"{where} has no effect: {parameter.inert}")
+            elif self.build(**whole | {key: parameter.default}) == made:
+                about = f" ({parameter.text})" if parameter.text else ""
+                beside = ", ".join(f"{other} = {whole[other]!r}" for other in self.parameters if other != key)
+                hint = f"the network is the same as with {parameter.default!r}, beside {beside}"
+                found.idle.append(InputError(where, f"has no effect{about}", hint))
+                continue
+            found.effective.append(where)
+        return found
+
     def scenario(self, given: Mapping[str, Any], path: str = "") -> Scenario:
         """Return the scenario of a point. Raises InputError."""
         return self.build(**self.complete(given, path))
@@ -224,9 +293,21 @@ class Network:
     def observe(self, scenario: str, seed: int, summary: str, series: Any) -> Observed:
         """Return its columns of a run, in SI units."""
         found = self.numbers(scenario, seed, summary, series).run
-        known = {name: number for name, number in found.items() if not math.isnan(number)}
-        columns = ((name, *self.columns[name]) for name in self.columns if name in known)
-        return Observed({f"{self.metrics}.{column}": factor * known[name] for name, column, factor in columns})
+        both = ((number, *one) for name, number in found.items() if not math.isnan(number) for one in self.columns_of(name))
+        return Observed({f"{self.metrics}.{column}": factor * number for number, column, factor in both})
+
+    def columns_of(self, name: str) -> list[tuple[str, float]]:
+        """Return the columns of a number, if any, with factors to their units: SI, and the script's where it counts 1024 bit."""
+        if name not in self.columns:
+            return []
+        column, factor = self.columns[name]
+        return [(column, factor), *([(column.removesuffix("_bps") + "_kibps", 1.0)] if factor == KIBI else [])]
+
+    @property
+    def lacks(self) -> str:
+        """What the scenario of a point does not hold of the script."""
+        beside = ["a second scenario, which shares nothing with it and is counted together with it"] if self.beside else []
+        return "; ".join([f"what the script counts (columns {self.metrics}.*)", *beside])
 
     def stored_as(self) -> dict[str, Mapping[str, Any]]:
         """Return the networks of `numbers.csv` that this one builds, with the parameters that it needs for each."""
@@ -240,7 +321,7 @@ class Network:
     def point(self, algorithm: str, axis: str, value: str) -> dict[str, Any] | None:
         """Return the parameters of a stored point; None if no sweep of the script has it."""
         named = self.labels.get(algorithm, algorithm)
-        own = {"algorithm": named} if "algorithm" in self.parameters else {}
+        own = {"algorithm": named} if len(self.parameters.get("algorithm", Parameter(0)).choices) > 1 else {}
         if axis == "-":
             return own
         if axis not in self.axes or not re.fullmatch(r"[0-9.]+", value):

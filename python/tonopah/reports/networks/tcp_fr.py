@@ -1,8 +1,8 @@
 """The networks of the TCP-FR report (ns-3): where each stands, its parameters, what is built and what is counted."""
 
 from tonopah.reports.counters import scripts
-from tonopah.reports.networks.common import COMMON, FLOODING, KIBI, NS3, PPS, whole
-from tonopah.reports.networks.model import Direction, Goal, Network, Parameter
+from tonopah.reports.networks.common import COMMON, FLOODING, NS3, PPS, algorithm, whole
+from tonopah.reports.networks.model import KIBI, Direction, Goal, Network, Parameter
 from tonopah.reports.worlds import ns3 as worlds
 
 REPOSITORY = "Ayan-Antik/CSE-322-NS3-Project @ 4e7962a"
@@ -21,8 +21,9 @@ BOTH = Parameter(0, least=0, most=200, text="Nodes and flows together; 0: each a
 WIFI = Network(
     "tcp-fr", "wifi", "802.11a dumbbell", f"{REPOSITORY}, taskA.cc", "ns3_pooled",
     {
-        "algorithm": Parameter("newreno", ("newreno", "cubic")),
-        "nodes": whole(18, least=4), "flows": whole(20), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
+        "algorithm": algorithm("newreno", "cubic"),
+        "nodes": whole(18, least=4, step=2), "flows": whole(20, least=2, step=2), "nodes_and_flows": BOTH,
+        "packets_per_s": whole(500, 10_000),
         "range_m": Parameter(50.0, least=0.5, most=500),
     },
     worlds.fr_wifi, scripts.flowmonitor, NS3, "wifi", GROWING | {"range_m": "range_m"},
@@ -34,7 +35,8 @@ WIFI = Network(
 PAN = Network(
     "tcp-fr", "pan", "802.15.4 that floods", f"{REPOSITORY}, taskA2.cc", "ns3_pooled",
     {
-        "nodes": whole(20, least=2), "flows": whole(10), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
+        "algorithm": algorithm("newreno"), "nodes": whole(20, least=2), "flows": whole(10, least=2, step=2),
+        "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000, least=4, step=4),
         "speed": Parameter(5.0, least=0.1, most=100), "flooding": FLOODING,
     },
     worlds.fr_pan, scripts.flooded, NS3, "pan", GROWING,
@@ -43,7 +45,7 @@ PAN = Network(
 
 COMPARISON = Network(
     "tcp-fr", "comparison", "802.11a dumbbell, four flows", f"{REPOSITORY}, CompNetwork.cc", "ns3_pooled",
-    {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(500, 10_000), **SLIPS},
+    {"algorithm": algorithm("newreno", "fr"), "packets_per_s": whole(500, 10_000), **SLIPS},
     worlds.fr_comparison, scripts.flowmonitor, NS3, "comparison", PPS,
     {"fr (author class)": "fr"},
     goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)}, runs=10,
@@ -51,7 +53,7 @@ COMPARISON = Network(
 
 HOSTS = Network(
     "tcp-fr", "hosts", "Two hosts, errors per byte", f"{REPOSITORY}, ThroughputCalc.cc", "tcp_fr_hosts",
-    {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(100, 10_000), **SLIPS},
+    {"algorithm": algorithm("newreno", "fr"), "packets_per_s": whole(100, 10_000), **SLIPS},
     worlds.fr_hosts, scripts.fr_hosts,
     COMMON | {"throughput_sum_of_data_and_ack_flow": ("throughput_bps", KIBI)}, "two hosts", PPS,
     {"fr (author class)": "fr"}, overlap=("throughput_sum_of_data_and_ack_flow",), runs=20,

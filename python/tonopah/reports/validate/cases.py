@@ -70,13 +70,23 @@ class Case:
         return range(1, runs + 1)
 
 
-def select(glob: str | None, full: bool = True) -> list[Case]:
-    """Return the cases whose name matches, with all their runs or those of a comparison in a hurry. Raises InputError."""
-    cases = [replace(case, full=full) for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
+def select(glob: str | None, full: bool = True, algorithm: str = "") -> list[Case]:
+    """Return the cases whose name matches, with all their runs or those of a comparison in a hurry. Raises InputError.
+
+    With `algorithm` each is run with it: what agrees then does not hang on the algorithm.
+    """
+    named = [case for case in all_cases() if glob is None or fnmatch.fnmatchcase(case.name, glob)]
+    cases = [replace(case, full=full, point={**case.point, **instead(case.network, algorithm)}) for case in named]
     if not cases:
         networks = sorted({"/".join(case.name.split("/")[:2]) for case in all_cases()})
         raise InputError("--case", f"no case matches {glob!r}", f"there are {', '.join(f'{network}/*' for network in networks)}")
     return cases
+
+
+def instead(network: Network, algorithm: str) -> dict[str, str]:
+    """Return the parameters of a network that say the algorithm, each with this one; nothing without one. Raises InputError."""
+    keys = [key for key, parameter in network.parameters.items() if parameter.is_algorithm] if algorithm else []
+    return {key: network.parameters[key].check(algorithm, "--algorithm") for key in keys}
 
 
 @cache

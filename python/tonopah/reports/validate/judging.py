@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tonopah.reports.counters.packets import Numbers
-from tonopah.reports.networks.model import MEDIAN, Sign
+from tonopah.reports.networks.model import MEDIAN, Goal, Sign
 from tonopah.reports.validate.cases import Case, same_point
 from tonopah.stats import Estimate, mean_interval
 
@@ -28,6 +28,9 @@ class Check:
     allowed: str
     """Empty where there is no goal."""
     agrees: bool | None
+    low: float = nan
+    high: float = nan
+    """Between which numbers of ours it would agree, whatever was run; NaN where that is not asked of one number."""
 
 
 def judge(case: Case, runs: Sequence[Numbers], others: Sequence[Numbers] = ()) -> Iterator[Check]:
@@ -52,27 +55,42 @@ def judge_metric(case: Case, metric: str, values: Sequence[float], others: Seque
     """Return the row of one stored number."""
     author, stock = (interval(case.references.get(origin, {}).get(metric, [])) for origin in ("author", "stock"))
     network, contrast = case.network, case.contrast
-    ours, allowed, agrees = mean_interval(values), "", None
+    ours, allowed, agrees, ends = mean_interval(values), "", None, (nan, nan)
     if metric.endswith(MEDIAN):
-        middles = medians_of_ten(values)
-        if author is not None and network.judges_medians:
+        middles, ends = medians_of_ten(values), (nan, nan)
+        if author is not None:
             allowed, agrees = "95 % of medians of ten", middles.low <= author.value <= middles.high
-        return Check(case.name, metric, shown(author), shown(stock), shown(middles), middles.value, allowed, agrees)
+            ends = author.value - middles.high + middles.value, author.value - middles.low + middles.value
+        return Check(case.name, metric, shown(author), shown(stock), shown(middles), middles.value, allowed, agrees, *ends)
     if contrast is not None:
         if metric in contrast.metrics:
             allowed, agrees = contrast.text, contrast.met(ours.value, mean_interval(others).value)
     elif case.judged and metric in network.overlap:
         # The author's own runs, if there are several, else those of the stock simulator.
         if (several := next((one for one in (author, stock) if one is not None and one.low <= one.high), None)) is not None:
-            allowed, agrees = "intervals overlap", overlap(ours, several)
+            allowed, agrees, ends = "intervals overlap", overlap(ours, several), widened(several, ours)
     elif case.judged and metric in network.goals:
         reference = author if author is not None else stock
         if reference is not None:
             goal = network.goals[metric]
-            allowed, agrees = goal.text, goal.met(ours.value, reference.value)
+            allowed, agrees, ends = goal.text, goal.met(ours.value, reference.value), goal.around(reference.value)
             if network.runs > 1 and not agrees and by_interval(ours, author, stock):
                 allowed, agrees = "intervals overlap", True
-    return Check(case.name, metric, shown(author), shown(stock), shown(ours), ours.value, allowed, agrees)
+    if agrees is None and author is not None and contrast is None:
+        allowed, agrees, ends = PAGES.text, PAGES.met(ours.value, author.value), PAGES.around(author.value)
+        if network.runs > 1 and not agrees and by_interval(ours, author, None):
+            allowed, agrees = "our interval holds it", True
+    return Check(case.name, metric, shown(author), shown(stock), shown(ours), ours.value, allowed, agrees, *ends)
+
+
+PAGES = Goal(relative=0.05)
+"""Of an author's number for which no goal was set before the first run: it counts all the same. Set after results were seen."""
+
+
+def widened(reference: Estimate, ours: Estimate) -> tuple[float, float]:
+    """Return between which means an interval as wide as ours would meet that of the reference."""
+    half = (ours.high - ours.low) / 2 if ours.low <= ours.high else 0.0
+    return reference.low - half, reference.high + half
 
 
 def judge_signs(case: Case, sign: Sign, runs: Sequence[Numbers], others: Sequence[Numbers]) -> Iterator[Check]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,30 @@ def table(rows: Sequence[Check]) -> Grid:
     agreed, judged = counts(rows)
     title = f"The authors' numbers: {agreed} of {judged} agree"
     return Grid(title, COLUMNS, [cells(row) for row in rows if row.agrees is not None], keys=2)
+
+
+POWER = ("network", "numbers", "agree", "a constant keeps", "")
+WEAK = 0.9
+"""Share of numbers from which on a goal that a constant keeps says so."""
+
+
+def power(rows: Sequence[Check]) -> list[list[str]]:
+    """Return by network and number how many rows agree, and how many one constant would keep whatever is run."""
+    groups: dict[tuple[str, str], list[Check]] = {}
+    for row in (row for row in rows if row.agrees is not None and not isnan(row.low)):
+        report, network, *_ = row.case.split("/")
+        groups.setdefault((f"{report}, {network}", row.metric.replace("_", " ")), []).append(row)
+    made = []
+    for (network, metric), judged in groups.items():
+        kept = max(sum(one.low <= end <= one.high for one in judged) for row in judged for end in (row.low, row.high))
+        weak = "says little: a constant meets it" if len(judged) > 1 and kept >= WEAK * len(judged) else ""
+        made.append([f"{network}: {metric}", str(len(judged)), str(sum(bool(one.agrees) for one in judged)), str(kept), weak])
+    return made
+
+
+def power_table(rows: Sequence[Check]) -> Grid:
+    """Return for a terminal what the agreements are worth."""
+    return Grid("What a constant would keep", POWER, power(rows), keys=1)
 
 
 def write(rows: Sequence[Check], folder: Path) -> Path:
@@ -81,4 +106,6 @@ def facts(rows: Sequence[Check]) -> dict[str, Any]:
         "left_out": left_out(),
         "missed": missed,
         "groups": groups,
+        "power_columns": POWER,
+        "power": power(rows),
     }

@@ -3,8 +3,8 @@
 Each function takes the point of a sweep; the seeds, rates and sizes that the scripts fix stand here once.
 """
 
+import copy
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ NEVER = 2**32 - 1
 class Agent:
     """A sender of ns-2 as the scripts use it."""
 
-    cc: Mapping[str, Any]
+    cc: Any
     one_way: bool
     """No SYN and no header on its packets: Vegas, and what builds on it."""
 
@@ -35,7 +35,7 @@ class Agent:
         """Return its settings; with `header` its packets have one in any case."""
         common = {
             "profile": "ns2",
-            "cc": dict(self.cc),
+            "cc": copy.deepcopy(self.cc),
             "syn_retries": NEVER,
         }
         headers = "plain" if header or not self.one_way else "acks"
@@ -48,6 +48,11 @@ AGENTS = {
     "vegas": Agent({"name": "vegas", "profile": "ns2"}, True),
     "ewphcc": Agent({"name": "ewphcc"}, True),
 }
+
+
+def agent_of(algorithm: Any) -> Agent:
+    """Return the sender of an algorithm; one that the script does not have gets the agent of Tahoe."""
+    return AGENTS[algorithm] if isinstance(algorithm, str) and algorithm in AGENTS else Agent(algorithm, False)
 
 
 def writes(per_s: float, seconds: float, write_bytes: int = WRITE_BYTES) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def wired_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[int, in
 
 
 def ewphcc_wired(
-    algorithm: str, nodes: int, flows: int, packets_per_s: int, header: bool = False, srand: int = SRAND, queue_packets: int = 10,
+    algorithm: Any, nodes: int, flows: int, packets_per_s: int, header: bool = False, srand: int = SRAND, queue_packets: int = 10,
 ) -> Scenario:  # fmt: skip
     """Return pairs of nodes with a private link each; `header` gives Vegas packets of 1040 B.
 
@@ -104,7 +109,7 @@ def ewphcc_wired(
     # `rate_` is 200 N in bit/s, `packetSize_` 200 B.
     app = writes_until(packets_per_s / 8, 1.0, 19.5)
     pairs = wired_pairs(nodes, flows, srand)
-    phases = phases_s(nodes, [first for first, _ in pairs], 2 if AGENTS[algorithm].one_way else 1)
+    phases = phases_s(nodes, [first for first, _ in pairs], 2 if agent_of(algorithm).one_way else 1)
     listed = [
         {"from": f"n{a}", "to": f"n{b}", "app": app, "start": "1s", "start_jitter": "0s",
          "tcp": {"agent": {"tick_phase": f"{phase}s"}}}
@@ -113,7 +118,7 @@ def ewphcc_wired(
     return {
         "duration": "20s", "clock": "double", "network": {"kind": "graph"}, "node": [{"name": f"n{i}"} for i in range(nodes)],
         "link": links,
-        "tcp": AGENTS[algorithm].tcp(header), "flow": listed,
+        "tcp": agent_of(algorithm).tcp(header), "flow": listed,
     }  # fmt: skip
 
 
@@ -158,7 +163,7 @@ def ewphcc_geo(plane: Scenario) -> Scenario:
     }  # fmt: skip
 
 
-def ewphcc_plane(algorithm: str, satellites: int, altitude_km: float, answers: bool = False) -> Scenario:
+def ewphcc_plane(algorithm: Any, satellites: int, altitude_km: float, answers: bool = False) -> Scenario:
     """Return the flow over one plane of polar satellites, between two terminals on the equator."""
     east, west = ({"name": name, "lat_deg": 0.0, "lon_deg": at} for name, at in (("east", 10.0), ("west", -10.0)))
     network = {
@@ -167,7 +172,7 @@ def ewphcc_plane(algorithm: str, satellites: int, altitude_km: float, answers: b
     }  # fmt: skip
     app = writes(1 / 90.5, SATELLITE_S)
     flow = {"from": "east", "to": "west", "app": app, "start": "305s", "start_jitter": "0s", "silent": not answers}
-    return {"duration": f"{SATELLITE_S}s", "network": network, "tcp": AGENTS[algorithm].tcp(), "flow": [flow]}
+    return {"duration": f"{SATELLITE_S}s", "network": network, "tcp": agent_of(algorithm).tcp(), "flow": [flow]}
 
 
 # ---------------------------------------------------------------- EWPHCC, wireless
@@ -202,7 +207,7 @@ def placed(nodes: int, flows: int, speed_m_per_s: float, seed: int = SRAND) -> P
 
 
 def ewphcc_wireless(
-    algorithm: str, nodes: int, flows: int, packets_per_s: int, speed: float, own_sinks: bool = False, routing: str = "dsr",
+    algorithm: Any, nodes: int, flows: int, packets_per_s: int, speed: float, own_sinks: bool = False, routing: str = "dsr",
     srand: int = SRAND,
 ) -> Scenario:  # fmt: skip
     """Return moving stations that all send to one node: to one sink agent, or with `own_sinks` to one for each flow."""
@@ -225,7 +230,7 @@ def ewphcc_wireless(
         for one in world.sources
     ]
     return {
-        "duration": "20s", "network": network, "tcp": AGENTS[algorithm].tcp(), "flow": listed,
+        "duration": "20s", "network": network, "tcp": agent_of(algorithm).tcp(), "flow": listed,
         "record": {"series": ["energy"], "every": "100ms"},
     }  # fmt: skip
 
@@ -251,7 +256,7 @@ def mixed_pairs(nodes: int, flows: int, seed: int = SRAND) -> list[tuple[str, st
     return made
 
 
-def ewphcc_mixed(algorithm: str, nodes: int, flows: int, packets_per_s: int) -> Scenario:
+def ewphcc_mixed(algorithm: Any, nodes: int, flows: int, packets_per_s: int) -> Scenario:
     """Return a ring of wires, and stations that reach it by radio: all at one place, in the domain of the first base station."""
     ring = nodes - STATIONS
     wire = {"rate": "1Mbps", "delay": "2ms", "queue": drop_tail(50)}
@@ -270,5 +275,5 @@ def ewphcc_mixed(algorithm: str, nodes: int, flows: int, packets_per_s: int) -> 
     return {
         "duration": "20s", "network": {"kind": "graph"}, "link": links, "channel": [channel],
         "node": [*({"name": f"w{i}"} for i in range(ring)), *({"name": n, "x": x, "y": y} for n, (x, y) in places.items())],
-        "tcp": AGENTS[algorithm].tcp(), "flow": listed,
+        "tcp": agent_of(algorithm).tcp(), "flow": listed,
     }  # fmt: skip

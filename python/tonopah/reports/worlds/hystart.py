@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tonopah.reports.worlds import Scenario
+from tonopah.reports.worlds import Scenario, own_or
 
 POWER_W = 0.28183815
 """Transmission power of ns-2, 250 m with two-ray ground."""
@@ -10,9 +10,11 @@ ENERGY = {"profile": "ns2", "initial": "1000J", "rx": "0.925W", "tx": "1.425W", 
 CC: dict[str, dict[str, Any]] = {
     "cubic": {"name": "cubic", "profile": "linux26"},
     "hystart": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True},
+    "not found": {"name": "newreno"},
     "hystart 2 ms": {"name": "hystart_report", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
 }
-"""`hystart` is the module as committed, with both slips; the other has Linux's distance of ACKs in a train."""
+"""`hystart` is the module as committed, with both slips; `hystart 2 ms` has Linux's distance of ACKs in a train. `not found` is
+the rule of its own that TCP-Linux keeps to where it does not find the algorithm that a script names: it says so and goes on."""
 
 BATTERY_J, IDLE_W = 300.0, 40.0
 """Of a station of the 802.15.4 network: the watts of milliwatts, so that all is over within six seconds."""
@@ -27,19 +29,19 @@ TCP = {
 }  # fmt: skip
 
 
-def from_one_station(algorithm: str, nodes: int, flows: int, length_s: float, radio: dict[str, Any]) -> Scenario:
+def from_one_station(algorithm: Any, nodes: int, flows: int, length_s: float, radio: dict[str, Any]) -> Scenario:
     """Return stations at random places, one of which sends to random others by FTP. The script draws whole metres."""
     network = {
         "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source_random", "area": {"x": "500m", "y": "500m"},
         "radio": {"profile": "ns2", **radio}, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
     return {
-        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": CC[algorithm]},
+        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": own_or(CC, algorithm)},
         "traffic": {"app": {"kind": "bulk"}, "start": "0.2s", "start_jitter": "0s"},
     }  # fmt: skip
 
 
-def hystart_wifi(algorithm: str, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:
+def hystart_wifi(algorithm: Any, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:
     """Return stations of 802.11 at rest.
 
     The square of the range multiplier multiplies the power, so that its root multiplies the range.
@@ -48,7 +50,7 @@ def hystart_wifi(algorithm: str, nodes: int, flows: int, range_multiplier: float
     return from_one_station(algorithm, nodes, flows, 20.0, {"energy": ENERGY, "power": power, "frame_error": frame_error})
 
 
-def hystart_lrwpan(algorithm: str, nodes: int, flows: int, frame_error: float) -> Scenario:
+def hystart_lrwpan(algorithm: Any, nodes: int, flows: int, frame_error: float) -> Scenario:
     """Return stations of 802.15.4 that move to a random place each, with the thresholds of ns-2's 802.11: 250 m and 550 m."""
     lrwpan = {"mac": "ns2", "sensitivity": "3.652e-10W", "cca_threshold": "1.559e-11W"}
     radio = {"standard": "802.15.4", "energy": LRWPAN_ENERGY, "frame_error": frame_error, "lrwpan": lrwpan}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tonopah.reports.worlds import SILENCE, Scenario
+from tonopah.reports.worlds import SILENCE, Scenario, own_or
 
 WIRE_QUEUE = {"kind": "fq_codel", "device": "100p"}
 """Of every wire of ns-3: FqCoDel above the queue of the device."""
@@ -39,17 +39,17 @@ def kilobits(packets_per_s: int, payload_bytes: int) -> int:
 # ---------------------------------------------------------------- TCP-FR, two hosts
 
 
-def fr_tcp(algorithm: str, smoothed_rtt: bool = True, **slips: Any) -> dict[str, Any]:
+def fr_tcp(algorithm: Any, smoothed_rtt: bool = True, **slips: Any) -> dict[str, Any]:
     """Return TCP of ns-3 with an algorithm; `fr` is the author's class but for the slips that are changed.
 
     Without `smoothed_rtt` it has the RTT of each data segment, which ns-3 does not hand to it.
     """
     fr = {"name": "fr", "profile": "code", **slips}
     estimator = {} if smoothed_rtt else {"rtt_estimator": "rfc"}
-    return {"profile": "ns3", "cc": {"fr": fr, "cubic": CUBIC}.get(algorithm, algorithm), **estimator}
+    return {"profile": "ns3", "cc": own_or({"fr": fr, "cubic": CUBIC}, algorithm), **estimator}
 
 
-def fr_hosts(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
+def fr_hosts(algorithm: Any, packets_per_s: int, **slips: Any) -> Scenario:
     """Return one link with errors per byte, writes of 1024 B from 1 s to 9 s.
 
     ns-3's "classic recovery" changes cwnd in an episode only; what is lost it finds by SACK, as recovery
@@ -70,11 +70,14 @@ def fr_hosts(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
 
 
 def fr_pairs(flows: int, stations: int) -> list[tuple[int, int]]:
-    """Return who sends to whom: i to i, then, of what is left, station 0 to 1, 2 and so on, station 1 to 0, 2 and so on."""
+    """Return who sends to whom: i to i, then, of what is left, station 0 to 1, 2 and so on, station 1 to 0, 2 and so on.
+
+    Where nothing is left the script counts down from 0, an unsigned number, and all pairs get a connection.
+    """
     count = flows // 2
     straight = [(i, i) for i in range(min(count, stations))]
     crossed = [(i, j) for i in range(stations) for j in range(stations) if i != j]
-    return straight + crossed[: max(0, count - stations)]
+    return straight + (crossed if count == stations else crossed[: max(0, count - stations)])
 
 
 def fr_dumbbell(
@@ -109,7 +112,7 @@ def names(side: str, count: int) -> list[str]:
     return [f"{side}{i}" for i in range(count)]
 
 
-def fr_wifi(algorithm: str, nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, range_m: float) -> Scenario:
+def fr_wifi(algorithm: Any, nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, range_m: float) -> Scenario:
     """Return the dumbbell of `taskA.cc`; nothing arrives beyond `range_m`. `nodes_and_flows`, if not 0, stands for both."""
     nodes, flows = (nodes_and_flows, nodes_and_flows) if nodes_and_flows else (nodes, flows)
     stations = nodes // 2 - 1
@@ -118,7 +121,7 @@ def fr_wifi(algorithm: str, nodes: int, flows: int, nodes_and_flows: int, packet
     return fr_dumbbell(fr_tcp(algorithm), stations, fr_pairs(flows, stations), rate_bps, order, (1, 19, 22), range_m)
 
 
-def fr_comparison(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
+def fr_comparison(algorithm: Any, packets_per_s: int, **slips: Any) -> Scenario:
     """Return the dumbbell of `CompNetwork.cc`: four stations a side, four flows."""
     order = [*names("left", 4), *names("right", 4), "ap0", "ap1"]
     rate_bps = kilobits(packets_per_s, 1024)
@@ -129,8 +132,9 @@ def fr_comparison(algorithm: str, packets_per_s: int, **slips: Any) -> Scenario:
 
 
 def lrwpan(
-    places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str, flooding: bool
-) -> Scenario:
+    algorithm: Any, places: list[list[float]], speed: float, segment_bytes: int, flows: list[dict[str, Any]], duration: str,
+    flooding: bool,
+) -> Scenario:  # fmt: skip
     """Return stations of 802.15.4 that flood every frame over ten hops and move straight on in a cube of 25 m.
 
     Without `flooding` frames take shortest paths, which are known without messages. ns-3 draws a speed for each station once
@@ -150,11 +154,13 @@ def lrwpan(
         "radio": {"standard": "802.15.4", "profile": "ns3", "queue_limit": 100000, **flood},
         "routing": {"kind": "shortest"},
     }  # fmt: skip
-    tcp = {"profile": "ns3", "cc": "newreno", "mss": f"{segment_bytes}B", **BIG_BUFFERS}
+    tcp = {"profile": "ns3", "cc": algorithm, "mss": f"{segment_bytes}B", **BIG_BUFFERS}
     return {"duration": duration, "network": network, "tcp": tcp, "flow": flows}
 
 
-def fr_pan(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, speed: float, flooding: bool) -> Scenario:
+def fr_pan(
+    algorithm: Any, nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, speed: float, flooding: bool
+) -> Scenario:
     """Return the network of `taskA2.cc`: node i sends to node i - 1. `nodes_and_flows`, if not 0, stands for both."""
     nodes, flows = (nodes_and_flows, nodes_and_flows) if nodes_and_flows else (nodes, flows)
     wide = math.isqrt(nodes)
@@ -162,21 +168,23 @@ def fr_pan(nodes: int, flows: int, nodes_and_flows: int, packets_per_s: int, spe
     app = cbr(max(1000, kilobits(packets_per_s, 32)), 32)
     ends = [1 + i % (nodes - 1) for i in range(flows // 2)]
     listed = [listed_flow(f"n{i}", f"n{i - 1}", app, 1, 20) for i in ends]
-    return lrwpan(places, speed, 32, listed, "20s", flooding)
+    return lrwpan(algorithm, places, speed, 32, listed, "20s", flooding)
 
 
-def asran_pan(nodes: int, flows: int, packets_per_s: int, speed: float, flooding: bool = True) -> Scenario:
+def asran_pan(
+    nodes: int, flows: int, packets_per_s: int, speed: float, flooding: bool = True, algorithm: Any = "newreno"
+) -> Scenario:
     """Return the network of `Task_A2.cc`: all send to station 0."""
     places = [[5.0 * (k % 3), 10.0 * (k // 3)] for k in range(nodes + 1)]
     app = cbr(packets_per_s * 100 * 8, 100)
     listed = [listed_flow(f"n{1 + f % nodes}", "n0", app, 0, 100) for f in range(flows)]
-    return lrwpan(places, speed, 100, listed, "100s", flooding)
+    return lrwpan(algorithm, places, speed, 100, listed, "100s", flooding)
 
 
 # ---------------------------------------------------------------- ASRAN, wired
 
 
-def asran_wired(nodes: int, flows: int, rate_bps: int, exchanged: bool = True) -> Scenario:
+def asran_wired(nodes: int, flows: int, rate_bps: int, exchanged: bool = True, algorithm: Any = "cubic") -> Scenario:
     """Return pairs behind one gateway: 10 Mb/s 45 ms to it, 2 Mb/s 0.01 ms from it, with packet errors at both ends.
 
     Unless `exchanged` it is the other way round, as the report's table has it; the errors stay on the links to the sinks.
@@ -195,7 +203,7 @@ def asran_wired(nodes: int, flows: int, rate_bps: int, exchanged: bool = True) -
     names = ["gw", *(f"{side}{i}" for i in range(pairs) for side in "sd")]
     return {
         "duration": "50.1s", "network": {"kind": "graph"}, "node": [{"name": name} for name in names], "link": links,
-        "tcp": {"profile": "ns3", "cc": CUBIC, **BIG_BUFFERS},
+        "tcp": {"profile": "ns3", "cc": own_or({"cubic": CUBIC}, algorithm), **BIG_BUFFERS},
         "flow": listed,
     }  # fmt: skip
 
@@ -219,7 +227,7 @@ def wifi_n(places: list[list[float]], aggregation: bool, own_mobility: dict[str,
 UAV_PLACES = [[50.0, 50.0], [130.0, 90.0], [10.0, 90.0], [80.0, 90.0], [50.0, 120.0], [50.0, 160.0]]
 
 
-def asran_uav(algorithm: str, aggregation: bool) -> Scenario:
+def asran_uav(algorithm: Any, aggregation: bool) -> Scenario:
     """Return `simulation.cc`: station 3, on the path from 0 to 5, leaves at 9.1 s. It records the window, as the script does."""
     leave = {"n3": {"kind": "waypoints", "points": [{"at": "9.1s", "x": 140.0, "y": 90.0, "jump": True}]}}
     # An ON-OFF application that is always on.
@@ -236,7 +244,7 @@ FAIR_FLOWS = ((0, 5), (2, 5), (1, 4), (3, 4))
 """Groups 0, 2 and 1, 3."""
 
 
-def asran_fair(first: str, second: str) -> Scenario:
+def asran_fair(first: Any, second: Any) -> Scenario:
     """Return `fairness.cc`: group 0, 2 with one algorithm, group 1, 3 with another, or as the script runs it with the same."""
     app = cbr(10_000_000, 1472)
     algorithms = (first, first, second, second)
