@@ -26,6 +26,13 @@ class Placed(Protocol):
         ...
 
 
+def without_draws(resolved: str) -> str:
+    """Return a scenario without the name of the draws that `[vary]` gives each point."""
+    found = json.loads(resolved)
+    found.get("vary", {}).pop("draws", None)
+    return json.dumps(found, sort_keys=True)
+
+
 def refuse_flat_axes(vary: Mapping[str, list[Any]], points: Iterable[Placed]) -> None:
     """Raise InputError for an axis of a sweep whose values all give one scenario, whatever else varies."""
     points = list(points)
@@ -33,7 +40,7 @@ def refuse_flat_axes(vary: Mapping[str, list[Any]], points: Iterable[Placed]) ->
         made: dict[str, set[str]] = {}
         for point in points:
             beside = {name: value for name, value in point.values.items() if name != axis}
-            made.setdefault(f"{point.label} {json.dumps(beside, default=str)}", set()).add(point.resolved)
+            made.setdefault(f"{point.label} {json.dumps(beside, default=str)}", set()).add(without_draws(point.resolved))
         if len(values) > 1 and all(len(scenarios) == 1 for scenarios in made.values()):
             message = f"has no effect: its {len(values)} values give the same scenario with all that are compared"
             raise InputError(f"scenario.{axis}", message, "a key that the flows or links do not state for themselves")

@@ -202,9 +202,7 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
     if not part.sweeps or any(metric.at_nominal for metric in part.derived):
         return True
-    if any(figure.x is None and figure.kind != "series" for figure in part.figures):
-        return True
-    if any(not number.at for number in part.printed):
+    if any(figure.x is None and figure.kind != "series" for figure in part.figures) or any(not one.at for one in part.printed):
         return True
     if any(part.id in figure.beside for other in spec.parts for figure in other.figures):
         return True
@@ -235,10 +233,8 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     sweeps = []
     for sweep in part.sweeps:
         named = [(values, draws_at(part, scenario, values, checked, folder)) for values in cross(sweep.vary)]
-        sweeps.append(
-            [check_point(scenario, variant, values, folder, derived, part.vary, draws)
-             for variant in part.variants for values, draws in named]
-        )  # fmt: skip
+        whole = itertools.product(part.variants, named)
+        sweeps.append([check_point(scenario, one, values, folder, derived, part.vary, draws) for one, (values, draws) in whole])
     swept = [point for points in sweeps for point in points]
     for sweep, points in zip(part.sweeps, sweeps, strict=True):
         refuse_flat_axes(sweep.vary, points)
