@@ -51,7 +51,9 @@ def test_a_queue_of_twice_as_many_packets_is_found(tmp_path):
 def test_an_undo_that_is_lost_is_found(tmp_path):
     (tmp_path / "candidate.py").write_text(WITHOUT_UNDO)
     only = {"over": {"buffer": [1.0]}, "set": {"rate": "10Mbps", "duration": "17s"}}
-    found = rows(f"{EXAMPLE}:Reno", f"{tmp_path / 'candidate.py'}:WithoutUndo", ["E30"], only, REPLICATES if ALL else 10, tmp_path)
+    found = rows(
+        f"{EXAMPLE}:Reno", f"{tmp_path / 'candidate.py'}:WithoutUndo", ["E30"], only, REPLICATES if ALL else 10, tmp_path
+    )
     assert ("E30", "goodput_bps") in regressed(found)
 
 

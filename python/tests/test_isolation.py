@@ -57,7 +57,14 @@ def study(study_document, tmp_path):
     """Return a study of 8 runs with an algorithm in Python and 8 without."""
     write(tmp_path, "class")
     study_document["compare"]["cc"] = ["newreno", "my.py:A"]
-    study_document |= {"sweep": [], "figure": [{"kind": "bar", "y": ["goodput_bps"]}], "claim": [], "quick": {}, "replicates": 7, "vary": False}
+    study_document |= {
+        "sweep": [],
+        "figure": [{"kind": "bar", "y": ["goodput_bps"]}],
+        "claim": [],
+        "quick": {},
+        "replicates": 7,
+        "vary": False,
+    }
     (tmp_path / "small.toml").write_text(to_toml(study_document))
     return tp.Study.load(tmp_path / "small.toml")
 

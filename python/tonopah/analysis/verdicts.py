@@ -82,7 +82,7 @@ class Verdict:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The decisive sub-claim: of those with the claim's verdict the one that needs the most replicates, else the first of the worst."""
+        """The decisive sub-claim: of those with the claim's verdict the one that needs most replicates, else the worst."""
         counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
         worst = min(counted, key=lambda test: RANKS.get(test.verdict, 0), default=None)
         return max((test for test in counted if test.verdict == self.verdict), key=needs, default=worst)
@@ -264,7 +264,9 @@ def sentence_of(found: Verdict, alone: str) -> str:
         sentence += f" By itself {which} is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     seen = decisive.decisive
     if found.verdict in ("undecided", "no effect") and seen.shows is not None and math.isfinite(seen.shows):
-        sentence += f" With 80 % probability, {seen.effect.n} replicates show {show(seen.shows, 2)} {seen.unit}".rstrip() + " or more."
+        sentence += (
+            f" With 80 % probability, {seen.effect.n} replicates show {show(seen.shows, 2)} {seen.unit}".rstrip() + " or more."
+        )
     if found.needed is not None:
         sentence += f" About {count_text(found.needed, 'replicate')} would decide."
     elif found.verdict == alone == "undecided" and not decisive.note and decisive.decisive.replicates_for:

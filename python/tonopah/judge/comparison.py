@@ -29,8 +29,8 @@ BESIDE = "cubic"
 ARMS = (("S", "B"), ("S:R", "B:R"), ("S:S", "B:B"))
 """Of candidate and reference in an experiment: alone, else beside the same other, else beside short flows of their own."""
 REPLICATES, SMOKE_REPLICATES = 14, 5
-"""An exact test of 14 pairs has p values down to 2^-13, which Holm's adjustment for 400 rows leaves below 5 %; of 10 it can decide
-nothing among 60."""
+"""An exact test of 14 pairs has p values down to 2^-13, below 5 % after Holm's adjustment for 400 rows; of 10 it decides nothing
+among 60."""
 BOUNDS = {"C1": "collapse", "C8": "feedback", "C18": "breaker"}
 SHOWN = 5
 ALL_ROWS = 30
@@ -152,7 +152,8 @@ def compare_at(metric: Compared, place: Place, scale: float) -> Effect | None:
     return Effect(
         quantity, metric.threshold * scale * (100 if relative else 1), better=metric.better, equivalence=0.95,
         metric=metric.name, kind="percent" if relative else "difference", experiment=place.experiment, point=place.label,
-        of=criterion_of(place.experiment), least=LEAST.get(metric.name, 0.0), subject=float(b.mean()), baseline=float(a.mean()), identical=bool((a == b).all()),
+        of=criterion_of(place.experiment), least=LEAST.get(metric.name, 0.0),
+        subject=float(b.mean()), baseline=float(a.mean()), identical=bool((a == b).all()),
     )  # fmt: skip
 
 

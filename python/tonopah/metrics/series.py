@@ -41,7 +41,9 @@ SENDERS_AND_LINKS = {
         "What limits the sender", "", 1.0, "0 application, 1 congestion window, 2 receive window, 3 pacing, 4 recovery of losses"
     ),
     "energy": Metric("Energy consumed", "J", 1.0, "Energy consumed by a node's radio since the start of the run"),
-    "airtime": Metric("Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0), kind="share"),
+    "airtime": Metric(
+        "Airtime", "", 1.0, "Share of time in which frames to or from a node were on the air", bounds=(0.0, 1.0), kind="share"
+    ),
     "position_x": Metric("x", "m", 1.0, "Position of a node along x"),
     "position_y": Metric("y", "m", 1.0, "Position of a node along y"),
     "position_z": Metric("z", "m", 1.0, "Position of a node along z"),

@@ -1,4 +1,4 @@
-"""Sources of the algorithms of stored runs: kept beside the runs when they start, so that a pack needs no file and executes none."""
+"""Sources of the algorithms of stored runs, kept beside the runs when they start: a pack needs no file and executes none."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ def remember(store: Store, names: Collection[str], home: Path) -> None:
 
 
 def read(name: str, home: Path) -> dict[str, str]:
-    """Return the files that an algorithm consists of, by their paths in a pack; none of a library without its source beside it."""
+    """Return the files that an algorithm consists of, by their paths in a pack; none of a library with no source beside it."""
     file = home / (name if is_library(name) else name.rpartition(":")[0])
     file = file.with_suffix(".c") if is_library(name) else file
     # A class of an installed package has no file: its version is that of the package.
