@@ -7,20 +7,23 @@ use tcp::units::Span;
 use crate::algorithm::{self, Algorithms};
 use crate::failure::guarded;
 
-/// Checks a scenario (JSON text): `{"resolved", "graph", "random", "warnings"}` as JSON text. `random` says what is drawn from
-/// the seed.
+/// Checks a scenario (JSON text): `{"resolved", "graph", "random", "warnings", "radio"}` as JSON text. `random` says what is drawn
+/// from the seed, `radio` how far radios reach.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1, algorithms = None))]
 fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
     let checked = guarded(|| {
         let scenario = Scenario::from_json(scenario)?.with(&algorithm::further(algorithms));
         // Building finds what only the whole shows, such as an unreachable destination.
-        let built = Simulation::new(&scenario, seed)?;
+        let mut built = Simulation::new(&scenario, seed)?;
         let text = |world| serde_json::to_string(world).expect("a scenario is plain data");
         let random = serde_json::json!(built.random_parts());
         let (resolved, graph) = (text(built.resolved()), text(built.graph()));
         let warnings = serde_json::json!(sim::warnings(&scenario, built.resolved()));
-        Ok(format!(r#"{{"resolved":{resolved},"graph":{graph},"random":{random},"warnings":{warnings}}}"#))
+        let radio = serde_json::json!(built.radio_reach());
+        Ok(format!(
+            r#"{{"resolved":{resolved},"graph":{graph},"random":{random},"warnings":{warnings},"radio":{radio}}}"#
+        ))
     });
     checked.map_err(|e| e.to_py(py))
 }

@@ -38,7 +38,7 @@ mod world;
 pub use algorithms::algorithms;
 pub use analysis::capture::{Capture, CapturePoint};
 pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
-pub use analysis::reach::Reach;
+pub use analysis::reach::{ChannelRanges, FlowHops, RadioReach, Reach};
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
 pub use engine::excerpt::Excerpt;

@@ -237,3 +237,58 @@ fn wrong_values_are_refused() {
         assert!(refusal(&graph).starts_with(&format!("channel[0].radio.{field}: ")), "{}", refusal(&graph));
     }
 }
+
+/// A walk from one access point past another, with 200 datagrams a second; the longest gap between two that arrive, and the reassociations.
+fn walk(handoff: &Value) -> (f64, u64) {
+    let points = json!([{"at": "1s", "x": 100, "y": 90}, {"at": "25s", "x": 220, "y": 90}]);
+    let mut fields = json!({"own_mobility": {"sta0": {"kind": "waypoints", "points": points}}, "spacing": "120m"});
+    fields["radio"] = json!({"standard": "g", "data_rate": "24Mbps"});
+    fields["handoff"] = handoff.clone();
+    let app = json!({"kind": "cbr", "rate": "200pps", "size": "200B", "transport": "udp"});
+    let mut value = with_flow(cells("30s", fields), "sta1", "sta0", app);
+    value["network"]["own_mobility"]["sta1"] =
+        json!({"kind": "waypoints", "points": [{"at": "0s", "x": 225, "y": 95}]});
+    let arrivals = common::events(&value, 1);
+    let at = |line: &String| line.split_whitespace().next()?.parse::<f64>().ok();
+    let times: Vec<f64> = arrivals.iter().filter(|line| line.contains("delivered")).filter_map(at).collect();
+    let gap = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+    (gap, run(&value, 1).network.radio.reassociations.unwrap())
+}
+
+/// An access point is lost after the beacons that may be missed; a scan adds its time; who roams by signal is never without one.
+#[test]
+fn a_hand_off_takes_missed_beacons_and_a_scan() {
+    let gaps: Vec<(f64, u64)> = [
+        json!({}),
+        json!({"missed": 5}),
+        json!({"missed": 5, "scan": "350ms"}),
+        json!({"roam_below": "-65dBm"}),
+        json!({"roam_below": "-65dBm", "scan": "350ms"}),
+    ]
+    .iter()
+    .map(walk)
+    .collect();
+    println!("{gaps:?}");
+    assert!(gaps.iter().all(|(_, reassociations)| *reassociations == 1), "{gaps:?}");
+    let [ten, five, scanned, roamed, roamed_with_scan] = [0, 1, 2, 3, 4].map(|index| gaps[index].0);
+    assert!((0.9..1.2).contains(&ten) && (0.4..0.65).contains(&five), "{gaps:?}");
+    assert!((scanned - five - 0.35).abs() < 0.03, "{gaps:?}");
+    assert!(roamed < 0.02 && (0.34..0.4).contains(&roamed_with_scan), "{gaps:?}");
+}
+
+#[test]
+fn a_hand_off_that_cannot_be_is_refused() {
+    for (handoff, mobile, expected) in [
+        (json!({"missed": 0}), true, "handoff.missed: 0 is not a number of beacons"),
+        (json!({"roam_margin_db": 3}), true, "handoff.roam_margin_db: needs roam_below"),
+        (json!({"roam_below": "-70dBm", "roam_margin_db": 90}), true, "handoff.roam_margin_db: 90 is not from 0 to 60"),
+        (json!({"scan": "100ms"}), false, "handoff: no station moves"),
+    ] {
+        let mut fields = json!({"handoff": handoff});
+        if mobile {
+            fields["own_mobility"] = leaves(false);
+        }
+        let error = refusal(&cells("1s", fields));
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -66,7 +66,7 @@ def check_file(arguments: argparse.Namespace) -> int:
     if arguments.expand:
         print(to_toml(graph), end="")
     else:
-        print("\n".join(lines))
+        print("\n".join(lines + reach_lines(checked["radio"])))
     return 0
 
 
@@ -76,6 +76,18 @@ def write_scenario(path: Path, scenario: dict[str, Any], found: "Sourced | None"
     told = [found.title, found.about, f"Not in this file: {found.lacks}." if found.lacks else ""] if found else []
     replace_file(path, "".join(f"# {text}\n" for text in told if text) + to_toml(scenario))
     return path.resolve()
+
+
+def reach_lines(radio: dict[str, Any] | None) -> list[str]:
+    """Return how far the radios reach, by rate, and how many hops each flow has; nothing without radios."""
+    if radio is None:
+        return []
+    lines = []
+    for channel in radio["channels"]:
+        data = ", ".join(f"{rate / 1e6:g} Mb/s {metres:.0f} m" for rate, metres in channel["data"])
+        lines.append(f"reach: {data}; carrier sense {channel['carrier_sense_m']:.0f} m")
+    told = [f"{flow['from']} to {flow['to']} {'no path' if flow['hops'] is None else flow['hops']}" for flow in radio["flows"]]
+    return list(dict.fromkeys(lines)) + ([f"hops: {', '.join(told)}"] if told else [])
 
 
 def draw(arguments: argparse.Namespace, checked: dict[str, Any], made: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

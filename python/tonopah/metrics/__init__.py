@@ -245,6 +245,19 @@ METRICS = {
     "mac_failures": Metric(
         "Attempts without response", "frames", 1.0, "RTS and data frames sent for which no CTS or ACK was received"
     ),
+    "mac_collisions": Metric(
+        "Collisions",
+        "frames",
+        1.0,
+        "Of the attempts without response, those that met a frame of a station which the sender senses",
+    ),
+    "mac_hidden": Metric("Hidden stations", "frames", 1.0, "Those that met a frame of a station which the sender does not sense"),
+    "mac_receiver_busy": Metric(
+        "Receiver busy",
+        "frames",
+        1.0,
+        "Those whose receiver transmitted or was in another exchange; the rest was too weak, or in error",
+    ),
     "mac_given_up": Metric("Frames given up", "frames", 1.0, "Frames discarded after the last attempt, data packets and others"),
     "message_count": Metric(
         "Messages", "messages", 1.0, "Messages of routing, address resolution and association sent, including repetitions"

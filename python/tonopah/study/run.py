@@ -121,7 +121,7 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
     dict
         `resolved`, the scenario with all defaults; `graph`, its network as nodes and links; `random`, what is drawn from the
         seed: where it is empty, every seed gives the same run; `warnings`, what the scenario says and seldom means, as `path`
-        and `message` of each.
+        and `message` of each; `radio`, where there are radios: by channel their ranges, for each flow its least number of hops.
 
     Raises
     ------

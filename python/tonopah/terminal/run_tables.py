@@ -138,6 +138,11 @@ ENERGY_COLUMNS = (
 )  # fmt: skip
 
 
+UNANSWERED_COLUMNS = (
+    ("unanswered", "mac_failures", 1.0, "frames"), ("collision", "mac_collisions", 1.0, "frames"),
+    ("hidden", "mac_hidden", 1.0, "frames"), ("receiver busy", "mac_receiver_busy", 1.0, "frames"),
+    ("weak, in error", "mac_weak", 1.0, "frames"),
+)  # fmt: skip
 LRWPAN_COLUMNS = (("medium busy", "mac_access_failures", 1.0, "frames"), ("too long", "mac_too_long", 1.0, "packets"))
 """What only radios of 802.15.4 have."""
 STALLED_COLUMN = ("stalled", "stalled", 1.0, "stations")
@@ -171,6 +176,10 @@ def radio_grids(summary: Mapping[str, Any]) -> list[Grid]:
     radio += (STALLED_COLUMN,) if stalled else ()
     drops = tuple((f"dropped: {name}", key, 1.0, "packets") for name, key in RADIO_DROPS if network["drops"][key])
     grids = [row_grid("Radio", {**network, **network["drops"], "stalled": stalled}, radio + drops)]
+    if network["mac_failures"]:
+        known = sum(network[key] for key in ("mac_collisions", "mac_hidden", "mac_receiver_busy"))
+        weak = max(network["mac_failures"] - known, 0)
+        grids.append(row_grid("Frames without response, by cause", {**network, "mac_weak": weak}, UNANSWERED_COLUMNS))
     if network["energy_j"] is not None:
         grids.append(row_grid("Energy", network, ENERGY_COLUMNS))
     if network["components"] > 1 or network["flows_without_path"] > 0:

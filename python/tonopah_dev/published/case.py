@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from tonopah.validate.frame import Case
-from tonopah_dev.published.worlds import PublishedWorld, Series, Summary
+from tonopah_dev.published.worlds import PublishedWorld, WrittenWorld
 
 FAST_MBPS = 10_000
 """A bottleneck that never fills: losses alone set the rate."""
@@ -18,8 +18,9 @@ class PublishedCase(Case):
 
     source: str
     quantity: str
-    world: PublishedWorld
-    measure: Callable[[PublishedWorld, Summary, Series], float]
+    world: PublishedWorld | WrittenWorld
+    measure: Callable[..., float]
+    """Of the world, the summary and the series of a run."""
     reference: float
     low: float
     high: float

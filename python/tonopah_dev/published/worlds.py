@@ -89,6 +89,17 @@ class PublishedWorld:
         return network.scenario(f"{self.seconds}s", tcp, warmup=f"{self.warmup_s}s", **recorded)
 
 
+@dataclass(frozen=True)
+class WrittenWorld:
+    """A scenario as it is written."""
+
+    text: Mapping[str, Any]
+
+    def scenario(self, _seed: int) -> dict[str, Any]:
+        """Return the scenario, which is the same for all seeds."""
+        return dict(self.text)
+
+
 def goodputs(summary: Summary) -> list[float]:
     """Return the goodput of every flow in bit/s."""
     return [flow["goodput_bps"] for flow in summary["flows"]]

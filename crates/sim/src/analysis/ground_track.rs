@@ -113,7 +113,7 @@ pub fn ground_tracks(
         return Err(ScenarioError::new("", format!("a step of {step} is not from {until} / 1000000 up")));
     }
     let shell = Shell::of(def);
-    let terminals = Terminal::all(def, &shell, Time::ZERO + at.max(until), seed);
+    let terminals = Terminal::all(def, &shell, (Time::ZERO + at.max(until), seed), &graph.flow);
     let observer = Observer { shell: &shell, terminals: &terminals, isl_interval: def.isl_interval.expect("filled") };
     let index = |name: &str| {
         let unknown = || ScenarioError::new("flow", format!("{name:?} is not a terminal"));
@@ -144,13 +144,14 @@ impl Observer<'_> {
 
     fn terminal(&self, terminal: &Terminal, def: &TerminalDef) -> TrackedTerminal {
         let TerminalDef::Place(place) = def else { unreachable!("cities are looked up when defaults are filled in") };
-        let handover =
-            |h: &crate::constellation::terminal::Handover| (h.at.as_secs_f64(), h.satellite.map(|s| self.name(s)));
+        let handover = |h: &crate::constellation::terminal::Handover| {
+            (h.at.as_secs_f64(), h.satellites.first().map(|s| self.name(*s)))
+        };
         TrackedTerminal {
             name: terminal.name.clone(),
             lat_deg: place.lat_deg,
             lon_deg: place.lon_deg,
-            handovers: terminal.handovers.iter().map(handover).collect(),
+            handovers: terminal.handovers.iter().filter(|handover| !handover.is_outage).map(handover).collect(),
         }
     }
 
@@ -170,7 +171,8 @@ impl Observer<'_> {
     }
 
     fn tracks(&self, def: &Constellation, at: Span) -> Vec<GroundTrack> {
-        let mut serving: Vec<usize> = self.terminals.iter().filter_map(|t| t.satellite(Time::ZERO + at)).collect();
+        let mut serving: Vec<usize> =
+            self.terminals.iter().flat_map(|t| t.satellites(Time::ZERO + at).iter().copied()).collect();
         serving.sort_unstable();
         serving.dedup();
         let ahead = def.start_at.expect("filled").as_secs_f64();
@@ -195,10 +197,12 @@ impl Observer<'_> {
 
     fn path(&self, isls: &IslGraph, places: &[Point], (from, to): (usize, usize), now: Time) -> Option<Path> {
         let [a, b] = [from, to].map(|terminal| &self.terminals[terminal]);
-        let (first, last) = (a.satellite(now)?, b.satellite(now)?);
         let [here, there] = [a, b].map(|terminal| terminal.body.at(now.as_secs_f64()));
-        let paths = isls.shortest_paths(last, length(&places[last], &there));
-        let micrometres = paths[first]?.length + length(&places[first], &here);
+        let tails: Vec<_> = b.satellites(now).iter().map(|last| (*last, length(&places[*last], &there))).collect();
+        let paths = isls.shortest_paths(&tails);
+        let all = a.satellites(now).iter();
+        let all = all.filter_map(|first| Some((paths[*first]?.length + length(&places[*first], &here), *first)));
+        let (micrometres, first) = all.min()?;
         let mut satellites = vec![first];
         while let Some(NextHop { satellite: next, .. }) = paths[*satellites.last()?]?.next {
             satellites.push(next);

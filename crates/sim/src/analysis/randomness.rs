@@ -41,7 +41,8 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
     match &resolved.network {
         Network::RandomWired(network) => (placed, ends, more) = (true, network.flows > 0, Some("topology")),
         Network::Adhoc(network) => {
-            placed = !matches!(network.placement, PlacementDef::Grid(_) | PlacementDef::List(_));
+            placed =
+                !matches!(network.placement, PlacementDef::Grid(_) | PlacementDef::Line(_) | PlacementDef::List(_));
             ends = network.flows > 0;
         }
         Network::Infrastructure(_) => placed = true,

@@ -19,7 +19,55 @@ pub struct Reach {
     pub paths: Vec<Vec<u32>>,
 }
 
+/// How far the radios of a channel reach, absent interference.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ChannelRanges {
+    /// Rates of the standard in bit/s, and metres within which data frames at them are readable.
+    pub data: Vec<(u64, f64)>,
+    /// Metres within which a transmission makes the medium busy.
+    pub carrier_sense_m: f64,
+}
+
+/// The hops of a flow at the start.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FlowHops {
+    /// Source.
+    pub from: String,
+    /// Sink.
+    pub to: String,
+    /// Least number of hops over radio and links; `null` if there is no path.
+    pub hops: Option<usize>,
+}
+
+/// What radios make of a network.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RadioReach {
+    /// By channel.
+    pub channels: Vec<ChannelRanges>,
+    /// By flow.
+    pub flows: Vec<FlowHops>,
+}
+
 impl Simulation {
+    /// Ranges of the radios, and the hops of each flow when the run begins; `None` without radios.
+    pub fn radio_reach(&mut self) -> Option<RadioReach> {
+        let channels = &self.world.network.channels;
+        let ranges = channels.iter().map(|channel| {
+            let (data, carrier_sense_m) = channel.mac.ranges();
+            ChannelRanges { data, carrier_sense_m }
+        });
+        let channels: Vec<ChannelRanges> = ranges.collect();
+        if channels.is_empty() {
+            return None;
+        }
+        let paths = self.reach().paths;
+        let flows = self.graph().flow.iter().zip(paths);
+        let hops = |path: &Vec<u32>| path.len().checked_sub(1);
+        let flows =
+            flows.map(|(flow, path)| FlowHops { from: flow.from.clone(), to: flow.to.clone(), hops: hops(&path) });
+        Some(RadioReach { channels, flows: flows.collect() })
+    }
+
     /// Which nodes reach each other when the run begins.
     pub fn reach(&mut self) -> Reach {
         let mut links: Vec<[u32; 2]> = self.world.network.channels.iter_mut().flat_map(in_reach).collect();

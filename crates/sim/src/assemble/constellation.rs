@@ -32,13 +32,13 @@ pub(super) fn build(
     seed: u64,
 ) -> Result<(Network, ConstellationDynamics), ScenarioError> {
     let shell = Shell::of(def);
-    let terminals = Terminal::all(def, &shell, Time::ZERO + graph.duration, seed);
+    let terminals = Terminal::all(def, &shell, (Time::ZERO + graph.duration, seed), &graph.flow);
     let mut builder = LinkBuilder { graph, seed, links: Vec::new(), downlinks: BTreeMap::new() };
     let mut links =
         ConstellationLinks { shared_downlink: def.shared_downlink.expect("filled"), ..ConstellationLinks::default() };
     for (index, terminal) in terminals.iter().enumerate() {
         let mut own = BTreeMap::new();
-        for satellite in terminal.handovers.iter().filter_map(|handover| handover.satellite) {
+        for satellite in terminal.handovers.iter().flat_map(|handover| handover.satellites.iter().copied()) {
             let ends = [NodeId(index as u32), NodeId((terminals.len() + satellite) as u32)];
             let path = PropagationPath::new(terminal.body, shell.bodies[satellite], &shell.earth);
             own.entry(satellite).or_insert_with(|| {

@@ -15,8 +15,8 @@ use crate::radio::mac::Mac;
 use crate::radio::streams::RandomStream;
 use crate::routing;
 use crate::scenario::{
-    AccessPointsDef, AddressLength, ArpDef, BeaconsDef, ChannelDef, NeighborDiscoveryDef, RoutingDef, Scenario,
-    ScenarioError, SchedulerDef, ShortestDef, Standard,
+    AccessPointsDef, AddressLength, ArpDef, BeaconsDef, ChannelDef, HandoffDef, NeighborDiscoveryDef, RoutingDef,
+    Scenario, ScenarioError, SchedulerDef, ShortestDef, Standard,
 };
 use crate::wireless::arp::ArpTable;
 use crate::wireless::arp_cache::ArpCache;
@@ -117,10 +117,11 @@ fn stations_of(def: &ChannelDef, names: &[String], path: &str) -> Result<Vec<Sta
 
 fn access_points(
     def: &ChannelDef,
-    AccessPointsDef { stations, beacons }: &AccessPointsDef,
+    AccessPointsDef { stations, beacons, handoff }: &AccessPointsDef,
     path: &str,
     mac: &mut Mac,
 ) -> Result<Routing, ScenarioError> {
+    check_handoff(handoff, mac.is_mobile(), path)?;
     let path = format!("{path}.routing.stations");
     let points = stations_of(def, stations, &path)?;
     if points.is_empty() {
@@ -131,7 +132,23 @@ fn access_points(
     }
     let of = mac.dcf().initial_access_points(&points);
     let beacons = *beacons == BeaconsDef::Airtime;
-    Ok(Routing::AccessPoints(Box::new(AccessPoints::new(points, of, beacons, mac.is_mobile()))))
+    Ok(Routing::AccessPoints(Box::new(AccessPoints::new(points, of, (beacons, mac.is_mobile()), *handoff))))
+}
+
+/// What is said of changes of the access point is possible, and has an effect.
+fn check_handoff(handoff: &HandoffDef, moves: bool, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: &str| Err(ScenarioError::new(format!("{path}.routing.handoff{field}"), message));
+    match handoff {
+        _ if !moves && !handoff.is_default() => fail("", "no station moves, so that none changes its access point"),
+        HandoffDef { missed: 0, .. } => fail(".missed", "0 is not a number of beacons from 1 up"),
+        HandoffDef { roam_margin_db: Some(_), roam_below: None, .. } => {
+            fail(".roam_margin_db", "needs roam_below beside it")
+        }
+        HandoffDef { roam_margin_db: Some(margin), .. } if !(0.0..=60.0).contains(margin) => {
+            fail(".roam_margin_db", &format!("{margin} is not from 0 to 60"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The agents of a routing protocol.

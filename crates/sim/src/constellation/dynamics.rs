@@ -109,10 +109,12 @@ impl ConstellationDynamics {
 
     fn hand_over(&mut self, now: Time, network: &mut Network, closed: &mut Vec<Closed>) {
         for (index, terminal) in self.terminals.iter().enumerate() {
-            let links_to = |satellite: Option<usize>| satellite.map(|satellite| self.links.ground[index][&satellite]);
+            let links_to = |satellite: &usize| self.links.ground[index][satellite];
             while let Some(handover) = terminal.handovers.get(self.done[index]).filter(|handover| handover.at <= now) {
-                let before = self.done[index].checked_sub(1).and_then(|last| terminal.handovers[last].satellite);
-                if let Some([up, down]) = links_to(before) {
+                let before =
+                    self.done[index].checked_sub(1).map_or(&[][..], |last| &terminal.handovers[last].satellites);
+                let given_up = before.iter().filter(|satellite| !handover.satellites.contains(satellite));
+                for [up, down] in given_up.map(links_to) {
                     close(network, up, closed);
                     if self.links.shared_downlink {
                         // The other terminals go on receiving.
@@ -121,10 +123,8 @@ impl ConstellationDynamics {
                         close(network, down, closed);
                     }
                 }
-                links_to(handover.satellite)
-                    .into_iter()
-                    .flatten()
-                    .for_each(|link| network.links[link.index()].up = true);
+                let links = handover.satellites.iter().flat_map(links_to);
+                links.for_each(|link| network.links[link.index()].up = true);
                 self.done[index] += 1;
             }
         }
@@ -135,15 +135,15 @@ impl ConstellationDynamics {
         let terminals = self.terminals.len();
         let mut tables = vec![vec![None; terminals]; nodes];
         let isls = IslGraph::new(&self.shell, &self.up, places);
-        let serving: Vec<Option<usize>> = self.terminals.iter().map(|terminal| terminal.satellite(now)).collect();
+        let serving: Vec<&[usize]> = self.terminals.iter().map(|terminal| terminal.satellites(now)).collect();
+        let grounds: Vec<Point> = self.terminals.iter().map(|terminal| terminal.body.at(now.as_secs_f64())).collect();
         for &to in &self.destinations {
-            let Some(last) = serving[to] else { continue };
-            let ground = self.terminals[to].body.at(now.as_secs_f64());
-            let paths = isls.shortest_paths(last, length(&places[last], &ground));
+            let tail = |last: &usize| (*last, length(&places[*last], &grounds[to]));
+            let paths = isls.shortest_paths(&serving[to].iter().map(tail).collect::<Vec<_>>());
             for (satellite, path) in paths.iter().enumerate() {
                 let Some(path) = path else { continue };
                 let link = match path.next {
-                    None => self.links.ground[to][&last][1],
+                    None => self.links.ground[to][&satellite][1],
                     Some(NextHop { pair, .. }) => {
                         self.links.between[pair][usize::from(self.shell.pairs[pair].a != satellite)]
                     }
@@ -151,7 +151,9 @@ impl ConstellationDynamics {
                 tables[terminals + satellite][to] = Some(link);
             }
             for from in (0..terminals).filter(|from| *from != to) {
-                let Some(first) = serving[from].filter(|first| paths[*first].is_some()) else { continue };
+                let over =
+                    |first: &usize| Some((length(&places[*first], &grounds[from]) + paths[*first]?.length, *first));
+                let Some((_, first)) = serving[from].iter().filter_map(over).min() else { continue };
                 tables[from][to] = Some(self.links.ground[from][&first][0]);
             }
         }

@@ -54,12 +54,15 @@ impl IslGraph {
         IslGraph { neighbours }
     }
 
-    /// Shortest paths from every satellite to the terminal that `last` serves at a distance of `tail` (Dijkstra 1959). Of
-    /// equal paths the one over the satellite with the lower number is taken.
-    pub(crate) fn shortest_paths(&self, last: usize, tail: u64) -> Vec<Option<Distance>> {
+    /// Shortest paths from every satellite to a terminal, by the satellites that serve it with their distances from it (Dijkstra
+    /// 1959). Of equal paths the one over the satellite with the lower number is taken.
+    pub(crate) fn shortest_paths(&self, tails: &[(usize, u64)]) -> Vec<Option<Distance>> {
         let mut paths: Vec<Option<Distance>> = vec![None; self.neighbours.len()];
-        paths[last] = Some(Distance { length: tail, next: None });
-        let mut frontier = BinaryHeap::from([Reverse((tail, last))]);
+        let mut frontier = BinaryHeap::new();
+        for (last, tail) in tails {
+            paths[*last] = Some(Distance { length: *tail, next: None });
+            frontier.push(Reverse((*tail, *last)));
+        }
         while let Some(Reverse((far, here))) = frontier.pop() {
             if paths[here].is_some_and(|path| path.length < far) {
                 continue;

@@ -4,23 +4,43 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::shell::Shell;
+use super::together::Together;
 use crate::orbit::{Body, distance};
-use crate::scenario::{Constellation, GslPolicy, TerminalDef};
+use crate::scenario::{Constellation, FlowDef, GslPolicy, PlaceDef, TerminalDef};
 
 /// A terminal, and its satellites over a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Terminal {
     pub(crate) name: String,
     pub(crate) body: Body,
-    /// In order of time; the first entry is at time 0, `None` means that no satellite is in view.
+    /// In order of time; the first entry is at time 0.
     pub(crate) handovers: Vec<Handover>,
 }
 
-/// From `at` on a terminal is served by `satellite`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// From `at` on a terminal is served by these satellites: one, or several where it is a gateway, or none.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Handover {
     pub(crate) at: Time,
-    pub(crate) satellite: Option<usize>,
+    pub(crate) satellites: Vec<usize>,
+    /// The outage of a handover: what is given up is gone, and what follows not yet there.
+    pub(crate) is_outage: bool,
+}
+
+impl Handover {
+    /// Adds the handover to `satellites` at `now`, unless they are those of the last one.
+    pub(super) fn append(handovers: &mut Vec<Handover>, now: Time, satellites: Vec<usize>, outage: Span) {
+        let before = handovers.last().map(|last| &last.satellites);
+        if before == Some(&satellites) {
+            return;
+        }
+        let kept = before.map(|before| satellites.iter().copied().filter(|kept| before.contains(kept)).collect());
+        let mut at = now;
+        if let Some(satellites) = kept.filter(|_| outage > Span::ZERO) {
+            handovers.push(Handover { at, satellites, is_outage: true });
+            at = at + outage;
+        }
+        handovers.push(Handover { at, satellites, is_outage: false });
+    }
 }
 
 /// How a terminal selects its satellite.
@@ -32,17 +52,53 @@ struct Selection<'a> {
 }
 
 impl Terminal {
-    /// The terminals of a constellation with nothing left to a default, until `end`.
-    pub(crate) fn all(def: &Constellation, shell: &Shell, end: Time, seed: u64) -> Vec<Terminal> {
-        def.terminals.iter().map(|terminal| Terminal::new(terminal, def, shell, end, seed)).collect()
+    /// The terminals of a constellation with nothing left to a default, until `end`; `flows` run between them.
+    pub(crate) fn all(
+        def: &Constellation,
+        shell: &Shell,
+        (end, seed): (Time, u64),
+        flows: &[FlowDef],
+    ) -> Vec<Terminal> {
+        let places: Vec<&PlaceDef> = def.terminals.iter().map(place_of).collect();
+        let ground = |place: &&PlaceDef| {
+            Body::ground(&shell.earth, place.lat_deg.to_radians(), place.lon_deg.to_radians())
+                .ahead(def.start_at.expect("filled"))
+        };
+        let bodies: Vec<Body> = places.iter().map(ground).collect();
+        let named = |place: &PlaceDef, body: Body, handovers| Terminal { name: place.name.clone(), body, handovers };
+        if def.gsl_policy != Some(GslPolicy::Together) {
+            let alone = |(place, body): (&&PlaceDef, &Body)| {
+                named(place, *body, Terminal::handovers_alone(&place.name, body, (def, shell), end, seed))
+            };
+            return places.iter().zip(&bodies).map(alone).collect();
+        }
+        let index = |name: &String| places.iter().position(|place| place.name == *name);
+        let ends = |flow: &FlowDef| Some([index(&flow.from)?, index(&flow.to)?]);
+        let mut pairs: Vec<[usize; 2]> = Vec::new();
+        for [a, b] in flows.iter().filter_map(ends) {
+            if !pairs.contains(&[a, b]) && !pairs.contains(&[b, a]) {
+                pairs.push([a, b]);
+            }
+        }
+        let together = Together {
+            shell,
+            bodies: &bodies,
+            is_gateway: places.iter().map(|place| def.gateways.contains(&place.name)).collect(),
+            pairs: &pairs,
+            sin_mask: libm::sin(def.elevation_deg.expect("filled").to_radians()),
+        };
+        let all = places.iter().zip(&bodies).zip(together.handovers(def, end));
+        all.map(|((place, body), handovers)| named(place, *body, handovers)).collect()
     }
 
-    fn new(terminal: &TerminalDef, def: &Constellation, shell: &Shell, end: Time, seed: u64) -> Terminal {
-        let TerminalDef::Place(place) = terminal else {
-            unreachable!("cities are looked up when defaults are filled in")
-        };
-        let body = Body::ground(&shell.earth, place.lat_deg.to_radians(), place.lon_deg.to_radians())
-            .ahead(def.start_at.expect("filled"));
+    /// The handovers of a terminal that chooses by itself.
+    fn handovers_alone(
+        name: &str,
+        body: &Body,
+        (def, shell): (&Constellation, &Shell),
+        end: Time,
+        seed: u64,
+    ) -> Vec<Handover> {
         let interval = def.handover_interval.expect("filled");
         let selection = Selection {
             shell,
@@ -50,26 +106,31 @@ impl Terminal {
             sin_mask: libm::sin(def.elevation_deg.expect("filled").to_radians()),
             interval,
         };
-        let mut rng = Rng::stream(seed, &format!("terminal/{}/handoff", place.name));
+        let mut rng = Rng::stream(seed, &format!("terminal/{name}/handoff"));
         let jitter = def.handover_jitter.expect("filled").as_secs_f64();
         let mut handovers: Vec<Handover> = Vec::new();
         let (mut now, mut serving) = (Time::ZERO, None);
         while now <= end {
-            let selected = selection.select(&body, serving, now.as_secs_f64());
-            if selected != serving || handovers.is_empty() {
-                handovers.push(Handover { at: now, satellite: selected });
-                serving = selected;
-            }
+            serving = selection.select(body, serving, now.as_secs_f64());
+            let outage = def.handover_outage.expect("filled");
+            Handover::append(&mut handovers, now, serving.into_iter().collect(), outage);
             let shift = if jitter > 0.0 { jitter * (2.0 * rng.uniform() - 1.0) } else { 0.0 };
             now = now + Span::from_secs_f64(interval.as_secs_f64() + shift);
         }
-        Terminal { name: place.name.clone(), body, handovers }
+        handovers
     }
 
-    /// The satellite that serves it at a time.
-    pub(crate) fn satellite(&self, now: Time) -> Option<usize> {
+    /// The satellites that serve it at a time.
+    pub(crate) fn satellites(&self, now: Time) -> &[usize] {
         let later = self.handovers.partition_point(|handover| handover.at <= now);
-        self.handovers[..later].last().and_then(|handover| handover.satellite)
+        self.handovers[..later].last().map_or(&[], |handover| &handover.satellites)
+    }
+}
+
+fn place_of(terminal: &TerminalDef) -> &PlaceDef {
+    match terminal {
+        TerminalDef::Place(place) => place,
+        TerminalDef::City(_) => unreachable!("cities are looked up when defaults are filled in"),
     }
 }
 

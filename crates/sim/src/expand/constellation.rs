@@ -7,7 +7,8 @@ use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link_with
 use super::ground;
 use super::limits::MAX_SATELLITES;
 use crate::scenario::{
-    Constellation, HtbClassDef, LinkOptions, Network, NodeDef, Pattern, Queue, Role, ScenarioError, TerminalDef, join,
+    Constellation, DelayDef, GslPolicy, HtbClassDef, JitterDef, LinkOptions, Network, NodeDef, Pattern, PerDraw, Queue,
+    Role, ScenarioError, TerminalDef, UniformDelay, join,
 };
 
 /// The constellation with nothing left to its preset.
@@ -26,6 +27,7 @@ fn with_preset(def: &Constellation) -> Result<Constellation, ScenarioError> {
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
     let interval = def.handover_interval.unwrap_or(seconds(preset.interval_s));
+    let [up, down] = with_jitter(def, preset.jitter_us, &habits);
     let full = Constellation {
         terminals: ground::listed(def)?,
         nodes: def.nodes,
@@ -45,18 +47,32 @@ fn with_preset(def: &Constellation) -> Result<Constellation, ScenarioError> {
         gsl_policy: def.gsl_policy.or(habits.gsl_policy).or(Some(preset.policy)),
         handover_interval: Some(interval),
         handover_jitter: def.handover_jitter.or(Some(habits.handover_jitter(interval))),
+        handover_outage: def.handover_outage.or(Some(habits.handover_outage(preset.outage_ms))),
         handover_requeue: def.handover_requeue.or(Some(habits.handover_requeue)),
         shared_downlink: def.shared_downlink.or(Some(habits.shared_downlink)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
         start_at: def.start_at.or(Some(Span::ZERO)),
-        uplink: link(&def.uplink, "network.uplink", preset.rates[0], 50, habits.framing)?,
-        downlink: link(&def.downlink, "network.downlink", preset.rates[1], 50, habits.framing)?,
-        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue, habits.framing)?,
+        uplink: link(&up, "network.uplink", preset.rates[0], 50, &habits)?,
+        downlink: link(&down, "network.downlink", preset.rates[1], 50, &habits)?,
+        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue, &habits)?,
         ..def.clone()
     };
     check(&full)?;
     Ok(full)
+}
+
+/// The links to and from the ground with the jitter of medium access, unless one has its own.
+fn with_jitter(def: &Constellation, max_us: [u64; 2], habits: &Habits) -> [LinkOptions; 2] {
+    let says = def.uplink.jitter.is_some() || def.downlink.jitter.is_some();
+    let of = |(options, max_us): (&LinkOptions, u64)| {
+        let own = (habits.has_medium_access && max_us > 0 && !says).then(|| {
+            let delay = DelayDef::Uniform(UniformDelay { max: Span::from_micros(max_us) });
+            Box::new(JitterDef { delay, per: PerDraw::Packet, reorder: false })
+        });
+        LinkOptions { jitter: options.jitter.clone().or(own), ..options.clone() }
+    };
+    [(&def.uplink, max_us[0]), (&def.downlink, max_us[1])].map(of)
 }
 
 /// The links of one sort. A rate of 0 stands for 1.5 Mbps.
@@ -65,7 +81,7 @@ fn link(
     path: &str,
     mbps: u64,
     queue: u64,
-    framing: Bytes,
+    habits: &Habits,
 ) -> Result<LinkOptions, ScenarioError> {
     let given = [
         (
@@ -88,8 +104,8 @@ fn link(
         }
     }
     let mut options = options.clone();
-    if framing > Bytes::ZERO {
-        options.overhead.get_or_insert(framing);
+    if habits.framing > Bytes::ZERO {
+        options.overhead.get_or_insert(habits.framing);
     }
     if mbps == 0 && options.service.as_ref().is_none_or(|service| service.own_rate().is_none()) {
         options.rate = options.rate.or(Rate::from_bps(1_500_000));
@@ -131,6 +147,30 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
             let message = format!("{span} is not from {least} to {most}");
             return Err(ScenarioError::new(join("network", field), message));
         }
+    }
+    let names = full.terminals.iter().filter_map(|terminal| match terminal {
+        TerminalDef::Place(place) => Some(&place.name),
+        TerminalDef::City(_) => None,
+    });
+    let names: Vec<&String> = names.collect();
+    if let Some((index, name)) = full.gateways.iter().enumerate().find(|(_, name)| !names.contains(name)) {
+        let message = format!("{name:?} is not one of the terminals");
+        return Err(ScenarioError::new(format!("network.gateways[{index}]"), message).with_hint(format!("{names:?}")));
+    }
+    let alone = full.gsl_policy != Some(GslPolicy::Together);
+    if alone && !full.gateways.is_empty() {
+        let error = ScenarioError::new("network.gateways", "each terminal chooses its satellite by itself");
+        return Err(error.with_hint("gsl_policy = \"together\", or leave them out"));
+    }
+    if !alone && full.handover_jitter.is_some_and(|jitter| jitter > Span::ZERO) {
+        let message = "terminals that choose together do so at the same time";
+        return Err(
+            ScenarioError::new("network.handover_jitter", message).with_hint("leave it out, or another gsl_policy")
+        );
+    }
+    if full.handover_outage.expect("filled") >= full.handover_interval.expect("filled") {
+        let message = format!("{} is not below handover_interval", full.handover_outage.expect("filled"));
+        return Err(ScenarioError::new("network.handover_outage", message));
     }
     let (jitter, interval) = (full.handover_jitter.expect("filled"), full.handover_interval.expect("filled"));
     if jitter >= interval {

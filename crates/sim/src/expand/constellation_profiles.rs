@@ -20,6 +20,10 @@ pub(super) struct Preset {
     /// Rates in Mbps.
     pub(super) rates: [u64; 3],
     pub(super) isl_queue: u64,
+    /// Outage at a handover.
+    pub(super) outage_ms: u64,
+    /// The most that medium access delays a packet, uniform from 0: uplink and downlink.
+    pub(super) jitter_us: [u64; 2],
 }
 
 /// Iridium as in ns-2's example sat-iridium; a rate of 0 stands for the 1.5 Mbps of that example.
@@ -36,9 +40,13 @@ const IRIDIUM: Preset = Preset {
     interval_s: 10,
     rates: [0, 0, 25],
     isl_queue: 50,
+    outage_ms: 0,
+    jitter_us: [0, 0],
 };
 
-/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders.
+/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders. The outage is the middle of the 30 to 50 ms by
+/// which round trips grow at a handover (Huston, APNIC blog, 2024-05-17). Packets wait for a frame, of which there are 750 a second
+/// (Humphreys et al., IEEE TAES 2023).
 const STARLINK: Preset = Preset {
     pattern: Pattern::Delta,
     planes: 72,
@@ -47,14 +55,18 @@ const STARLINK: Preset = Preset {
     inclination_deg: 53.0,
     elevation_deg: 25.0,
     phasing: 17.0,
-    policy: GslPolicy::Highest,
+    policy: GslPolicy::Together,
     interval_s: 15,
+    outage_ms: 40,
+    jitter_us: [1333, 1333],
     rates: [20, 100, 10_000],
     isl_queue: 1000,
     ..IRIDIUM
 };
 
+/// A return link of DVB-RCS2: packets wait for a frame of 26.5 ms, as in OpenSAND (second-hand).
 const GEO: Preset = Preset {
+    jitter_us: [26_500, 0],
     pattern: Pattern::Geo,
     planes: 1,
     satellites: 1,
@@ -84,6 +96,8 @@ pub(super) struct Habits {
     /// Checks for a handover come later by up to half of their interval.
     pub(super) shifts_checks: bool,
     pub(super) handover_requeue: bool,
+    /// Links to the ground have the jitter of medium access, and handovers an outage.
+    pub(super) has_medium_access: bool,
     pub(super) shared_downlink: bool,
     /// By which a packet is longer on a satellite link.
     pub(super) framing: Bytes,
@@ -94,6 +108,7 @@ const STD: Habits = Habits {
     gsl_policy: None,
     shifts_checks: false,
     handover_requeue: true,
+    has_medium_access: true,
     shared_downlink: false,
     framing: Bytes::ZERO,
 };
@@ -104,6 +119,7 @@ const NS2: Habits = Habits {
     gsl_policy: Some(GslPolicy::NextOfPlane),
     shifts_checks: true,
     handover_requeue: false,
+    has_medium_access: false,
     shared_downlink: true,
     framing: Bytes(16),
 };
@@ -119,6 +135,11 @@ impl Habits {
     /// By how much a check for a handover may come later.
     pub(super) fn handover_jitter(&self, interval: Span) -> Span {
         if self.shifts_checks { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO }
+    }
+
+    /// Time without a link after a handover.
+    pub(super) fn handover_outage(&self, preset_ms: u64) -> Span {
+        Span::from_millis(if self.has_medium_access { preset_ms } else { 0 })
     }
 
     /// Latitude from which on links between planes are off.

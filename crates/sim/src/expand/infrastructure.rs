@@ -152,7 +152,11 @@ fn channels(i: &Infrastructure, cells: Vec<Cell>) -> Vec<ChannelDef> {
     let channel = |stations: Vec<String>, access_points: Vec<String>| ChannelDef {
         stations,
         radio: RadioDef::clone(&i.radio),
-        routing: RoutingDef::AccessPoints(AccessPointsDef { stations: access_points, beacons: i.beacons }),
+        routing: RoutingDef::AccessPoints(AccessPointsDef {
+            stations: access_points,
+            beacons: i.beacons,
+            handoff: i.handoff,
+        }),
         gateway: Vec::new(),
     };
     let members = |cell: &Cell| [std::slice::from_ref(&cell.access_point), &cell.stations].concat();

@@ -35,6 +35,7 @@ pub(super) fn place(a: &Adhoc, nodes: u64, reach: &RadioRange, seed: u64) -> Res
         PlacementDef::Uniform(uniform) if uniform.connected => return connected(nodes, &field, reach, &mut rng),
         PlacementDef::Uniform(_) => (0..nodes).map(|_| field.random_position(&mut rng)).collect(),
         PlacementDef::Grid(grid) => in_rows(grid, nodes, a)?,
+        PlacementDef::Line(line) => in_rows(&GridDef { columns: nodes, spacing: line.spacing }, nodes, a)?,
         PlacementDef::Disc(disc) => in_disc(disc, nodes, a, &mut rng)?,
         PlacementDef::PoissonDisk(disk) => {
             if disk.distance.0 < 0.0 {

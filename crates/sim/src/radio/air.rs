@@ -2,10 +2,14 @@
 
 use std::collections::VecDeque;
 
+use tcp::units::Time;
+
 use super::frame::Frames;
 use super::medium::{Listener, Medium};
 use super::messages::Messages;
-use super::service::MacIndication;
+use super::receiver::Obstacle;
+use super::service::{MacIndication, Unanswered};
+use crate::ids::StationId;
 
 /// The medium of a channel, and what is on it.
 #[derive(Debug)]
@@ -31,6 +35,21 @@ impl Air {
             listeners: Vec::new(),
             messages: Messages::default(),
             indications: VecDeque::new(),
+        }
+    }
+
+    /// Why a frame of `from` did not arrive: signals of `sensed` watts make its medium busy.
+    pub(super) fn why(&mut self, obstacle: Obstacle, from: StationId, sensed: f64, now: Time) -> Unanswered {
+        let Obstacle { transmitted, strongest } = obstacle;
+        match strongest {
+            _ if transmitted => Unanswered::ReceiverBusy,
+            None => Unanswered::Weak,
+            Some((_, other)) => {
+                let mut listeners = std::mem::take(&mut self.listeners);
+                let power = self.medium.power_between(other, from, now, &mut listeners);
+                self.listeners = listeners;
+                if power >= sensed || other == from { Unanswered::Collision } else { Unanswered::Hidden }
+            }
         }
     }
 }

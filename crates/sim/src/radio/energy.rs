@@ -199,7 +199,8 @@ mod tests {
     use super::*;
     use crate::ids::StationId;
     use crate::radio::backoff::Backoff;
-    use crate::radio::receiver::{MacTiming, Receiver, Reception, Signal, SignalState};
+    use crate::radio::errors::{Mode, PhyHeader, RateMode};
+    use crate::radio::receiver::{MacTiming, Obstacle, Receiver, Reception, Signal, SignalState};
 
     fn meter(initial: Option<f64>) -> EnergyMeter {
         EnergyMeter::new(EnergyModel { rx_criterion: RxCriterion::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
@@ -233,6 +234,12 @@ mod tests {
     }
 
     /// Signals of [0, 8] and [4, 10] ms are 10 ms of reception; the station transmits during 2 more.
+    fn one_rate() -> RateMode {
+        let (end, length) = (Span::from_micros(192), Span::from_micros(48));
+        let header = PhyHeader { end, length, bits: 48.0, mode: Mode::Dbpsk, tail: Span::ZERO };
+        RateMode { rate: "1Mbps".parse().unwrap(), ratio: 1.0, sensitivity: 0.0, mode: Mode::Dbpsk, header }
+    }
+
     #[test]
     fn overlapping_signals_are_charged_once() {
         let timing = MacTiming {
@@ -241,7 +248,7 @@ mod tests {
             eifs: Span::from_micros(364),
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
             frame_error: 0.0,
-            rate_modes: Vec::new(),
+            rate_modes: vec![one_rate()],
         };
         let signal = |number, start, end| Signal {
             number,
@@ -255,6 +262,7 @@ mod tests {
             duration: Span::ZERO,
             nav_timeout: None,
             state: SignalState::Pending,
+            obstacle: Obstacle::default(),
         };
         let model = EnergyModel { rx_criterion: RxCriterion::Signals { min_power: 1e-11 }, ..meter(None).model };
         let mut receiver = Receiver::new(Rng::stream(1, "frame_error"));

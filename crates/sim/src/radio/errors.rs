@@ -9,6 +9,8 @@ pub(crate) struct RateMode {
     pub(crate) rate: Rate,
     /// SINR at which half of all frames of 1536 B survive.
     pub(crate) ratio: f64,
+    /// Power below which frames at this rate are in error whatever the SINR, watts.
+    pub(crate) sensitivity: f64,
     pub(crate) mode: Mode,
     pub(crate) header: PhyHeader,
 }

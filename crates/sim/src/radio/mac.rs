@@ -112,6 +112,19 @@ impl Mac {
         }
     }
 
+    /// Rates in bit/s with the metres within which data frames at them are readable, and the metres of carrier sense.
+    pub(crate) fn ranges(&self) -> (Vec<(u64, f64)>, f64) {
+        let (air, needed, sensed) = match self {
+            Mac::Dcf(dcf) => (&dcf.air, dcf.needed_powers(), dcf.sensed_power()),
+            Mac::Lrwpan(lrwpan) => {
+                let rate = super::lrwpan::rules::rate().as_bps();
+                (&lrwpan.air, vec![(rate, lrwpan.min_rx_power())], lrwpan.sensed_power())
+            }
+        };
+        let range = |power| air.medium.propagation.map_or(0.0, |propagation| propagation.range_at(power));
+        (needed.into_iter().map(|(rate, power)| (rate, range(power))).collect(), range(sensed))
+    }
+
     /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
     pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         match self {

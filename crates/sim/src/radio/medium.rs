@@ -99,6 +99,18 @@ impl Medium {
         }
     }
 
+    /// Power of a transmission of `from` at another station, 0 out of reach; `listeners` is a buffer.
+    pub(super) fn power_between(
+        &mut self,
+        from: StationId,
+        at: StationId,
+        now: Time,
+        listeners: &mut Vec<Listener>,
+    ) -> f64 {
+        self.listeners_of(from, now, listeners);
+        listeners.iter().find(|listener| listener.station == at).map_or(0.0, |listener| listener.power)
+    }
+
     /// Stations that a transmission of `from` at `now` reaches with at least `min` watts.
     pub(crate) fn neighbours(&mut self, from: StationId, now: Time, min: f64) -> Vec<StationId> {
         let mut listeners = Vec::new();

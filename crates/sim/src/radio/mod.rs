@@ -22,6 +22,8 @@ pub(crate) mod queue;
 mod receiver;
 #[cfg(test)]
 mod reference_dcf;
+#[cfg(test)]
+mod reference_lrwpan;
 pub(crate) mod service;
 pub(crate) mod streams;
 #[cfg(test)]

@@ -3,13 +3,13 @@
 
 use tcp::units::{Bytes, Span};
 
-use super::lrwpan::access::Access;
+use super::lrwpan::rules::Access;
 use super::propagation::SPEED_OF_LIGHT;
 use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::scenario::{
-    ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanMacDef, NeighborDiscoveryDef, Power,
-    PropagationDef, Row, Standard, TwoRayDef,
+    AccessFailureDef, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanMacDef, NeighborDiscoveryDef,
+    Power, PropagationDef, Row, Standard, TwoRayDef,
 };
 
 /// A power, in the unit of its source.
@@ -80,9 +80,17 @@ pub(super) struct DcfTable {
     pub(super) power: Row<Level>,
     pub(super) propagation: Row<PropagationDef>,
     pub(super) speed_of_light: Row<f64>,
-    pub(super) reception: Row<fn() -> Reception>,
-    /// Signals below it are ignored: a tenth of the noise changes no SINR by more than half a decibel.
-    pub(super) floor: Row<Level>,
+    /// One sensitivity for all rates; those of `build/sensitivity.rs`, if none.
+    pub(super) sensitivity: Row<Option<Level>>,
+    pub(super) cca_threshold: Row<Option<Level>>,
+    /// Reception with the sensitivity of the lowest rate and the CCA threshold, in watts.
+    pub(super) reception: Row<fn(f64, f64) -> Reception>,
+    /// Signals below it are ignored: a tenth of the noise changes no SINR by more than half a decibel. If none, those below the CCA
+    /// threshold.
+    pub(super) floor: Row<Option<Level>>,
+    /// Broadcasts are heeded only from where data frames could be read: the threshold of signal that implementations of ad hoc
+    /// routing set against communication gray zones (Lundgren, Nordström, Tschudin, WoWMoM 2002, §4).
+    pub(super) heeds_data_range: Row<bool>,
     /// Bytes that the MAC adds to an MSDU.
     pub(super) mac_overhead: Row<Bytes>,
     pub(super) rts_threshold: Row<Bytes>,
@@ -116,8 +124,12 @@ pub(super) const DCF: DcfTable = DcfTable {
     power: Row([Level::Dbm(20.0), Level::Watts(0.281_838_15), Level::Dbm(16.0206)]),
     propagation: Row([LOG_DISTANCE, TWO_RAY, LOG_DISTANCE_5GHZ]),
     speed_of_light: Row([SPEED_OF_LIGHT, ROUNDED_LIGHT, SPEED_OF_LIGHT]),
-    reception: Row([dcf_sinr, || DCF_CAPTURE, dcf_errors]),
-    floor: Row([Level::Dbm(DCF_NOISE_DBM - 10.0), Level::Watts(DCF_CARRIER_SENSE), Level::Dbm(DCF_NOISE_DBM - 10.0)]),
+    // Receive threshold and carrier sense of ns-2; RxSensitivity and CcaEdThreshold as in ns-3.
+    sensitivity: Row([None, Some(Level::Watts(3.652e-10)), Some(Level::Dbm(-82.0))]),
+    cca_threshold: Row([None, Some(Level::Watts(1.559e-11)), Some(Level::Dbm(-62.0))]),
+    reception: Row([dcf_sinr, dcf_capture, dcf_errors]),
+    floor: Row([Some(Level::Dbm(DCF_NOISE_DBM - 10.0)), None, Some(Level::Dbm(DCF_NOISE_DBM - 10.0))]),
+    heeds_data_range: Row([true, false, false]),
     mac_overhead: Row([Bytes(36), Bytes(34), Bytes(36)]),
     rts_threshold: Row([Bytes(65_535), Bytes(0), Bytes(65_535)]),
     queue_limit: Row([50, 50, 500]),
@@ -136,29 +148,23 @@ pub(super) const DCF: DcfTable = DcfTable {
     counts_single_mpdus: Row([false, false, true]),
 };
 
-/// Carrier sense of ns-2, watts; its receive threshold and capture ratio.
-const DCF_CARRIER_SENSE: f64 = 1.559e-11;
-const DCF_CAPTURE: Reception = Reception::Capture { carrier_sense: DCF_CARRIER_SENSE, receive: 3.652e-10, ratio: 10.0 };
 /// Noise of 20 MHz with a noise figure of 7 dB.
-const DCF_NOISE_DBM: f64 = -93.966;
-/// Thresholds of ns-3, also used by `std`.
-const DCF_SENSITIVITY: Level = Level::Dbm(-82.0);
-const DCF_ENERGY_DETECT: Level = Level::Dbm(-62.0);
+pub(super) const DCF_NOISE_DBM: f64 = -93.966;
 /// SINR from which ns-3 detects a preamble.
-const DCF_PREAMBLE_DETECTION_DB: f64 = 4.0;
+pub(super) const DCF_PREAMBLE_DETECTION_DB: f64 = 4.0;
 
-fn dcf_sinr() -> Reception {
-    Reception::Sinr {
-        sensitivity: DCF_SENSITIVITY.watts(),
-        energy_detect: DCF_ENERGY_DETECT.watts(),
-        noise: Level::Dbm(DCF_NOISE_DBM).watts(),
-    }
+fn dcf_sinr(sensitivity: f64, energy_detect: f64) -> Reception {
+    Reception::Sinr { sensitivity, energy_detect, noise: Level::Dbm(DCF_NOISE_DBM).watts() }
 }
 
-fn dcf_errors() -> Reception {
+fn dcf_capture(receive: f64, carrier_sense: f64) -> Reception {
+    Reception::Capture { carrier_sense, receive, ratio: CAPTURE }
+}
+
+fn dcf_errors(sensitivity: f64, energy_detect: f64) -> Reception {
     Reception::Errors {
-        sensitivity: DCF_SENSITIVITY.watts(),
-        energy_detect: DCF_ENERGY_DETECT.watts(),
+        sensitivity,
+        energy_detect,
         noise: Level::Dbm(DCF_NOISE_DBM).watts(),
         preamble_detection: linear(DCF_PREAMBLE_DETECTION_DB),
     }
@@ -192,6 +198,7 @@ pub(super) struct LrWpanTable {
     /// 6LoWPAN compresses global addresses by a context.
     pub(super) has_context: Row<bool>,
     pub(super) neighbor_discovery: Row<NeighborDiscoveryDef>,
+    pub(super) access_failure: Row<AccessFailureDef>,
     pub(super) spaces: Row<bool>,
     pub(super) queue_order: Row<QueueOrder>,
     pub(super) energy: Row<EnergyProfile>,
@@ -212,6 +219,7 @@ pub(super) const LRWPAN: LrWpanTable = LrWpanTable {
     header: Row([None, Some(Bytes(7)), None]),
     has_context: Row([true, true, false]),
     neighbor_discovery: Row([NeighborDiscoveryDef::None, NeighborDiscoveryDef::None, NeighborDiscoveryDef::Hosts]),
+    access_failure: Row([AccessFailureDef::Retry, AccessFailureDef::Drop, AccessFailureDef::Drop]),
     spaces: Row([true, false, true]),
     queue_order: Row([QueueOrder::Fifo, QueueOrder::RoutingFirst, QueueOrder::Fifo]),
     energy: Row([EnergyProfile::Cc2420, EnergyProfile::Ns2, EnergyProfile::Cc2420]),

@@ -198,7 +198,10 @@ impl Case {
             length: Box::new(move |size, to_all| {
                 nanos(phy.airtime(Bytes(size), if to_all { phy.basic_rate } else { phy.data_rate }))
             }),
-            needed: Box::new(move |frame| rate_mode_of(frame).ratio),
+            needed: Box::new(move |frame| {
+                let rate_mode = rate_mode_of(frame);
+                (rate_mode.ratio, rate_mode.sensitivity)
+            }),
             survival: Box::new(survival),
             seed: self.seed,
             end: nanos(self.end),

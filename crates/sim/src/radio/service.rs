@@ -48,6 +48,31 @@ pub(crate) enum MacIndication {
     Dropped { content: Content, reason: DropReason },
 }
 
+/// Why no response to a frame arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unanswered {
+    /// A station sent at the same time that the transmitter senses: both began in one slot.
+    Collision,
+    /// A station sent at the same time that the transmitter does not sense.
+    Hidden,
+    /// The receiver transmitted, or was in another exchange.
+    ReceiverBusy,
+    /// Too little power, or an error.
+    Weak,
+}
+
+impl MacCounters {
+    /// Counts a frame whose response will not arrive.
+    pub(super) fn blame(&mut self, why: Unanswered) {
+        match why {
+            Unanswered::Collision => self.collisions += 1,
+            Unanswered::Hidden => self.hidden += 1,
+            Unanswered::ReceiverBusy => self.receiver_busy += 1,
+            Unanswered::Weak => {}
+        }
+    }
+}
+
 /// Counters of one station since the measurement interval began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MacCounters {
@@ -55,6 +80,11 @@ pub(crate) struct MacCounters {
     pub(crate) control_frames: u64,
     /// Transmissions whose CTS or ACK did not arrive.
     pub(crate) failures: u64,
+    /// Of those: another station that the transmitter senses sent at the same time; one that it does not sense; the receiver was busy
+    /// with something else. The rest was too weak, or in error.
+    pub(crate) collisions: u64,
+    pub(crate) hidden: u64,
+    pub(crate) receiver_busy: u64,
     /// Frames given up at a retry limit.
     pub(crate) given_up: u64,
     /// Frames given up because every CCA found the medium busy (802.15.4 channel access failures).

@@ -33,7 +33,7 @@ fn cell(stations: u32) -> Medium {
 fn rules(phy: Phy) -> DcfRules {
     let rate_modes = [phy.data_rate, phy.control_rate, phy.basic_rate];
     let header = |rate| build::dcf::header(&phy, rate);
-    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk, header: header(rate) };
+    let rate_mode = |rate| RateMode { rate, ratio: 100.0, sensitivity: 0.0, mode: Mode::Dbpsk, header: header(rate) };
     DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
@@ -56,6 +56,7 @@ fn rules(phy: Phy) -> DcfRules {
         responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
+        heeds_data_range: false,
         promiscuous: false,
         block_acks: false,
         counts_single_mpdus: false,

@@ -21,6 +21,10 @@ pub struct Constellation {
     pub profile: ConstellationProfile,
     /// Terminals, besides `nodes`: names of cities, or tables with name, lat_deg and lon_deg.
     pub terminals: Vec<TerminalDef>,
+    /// Names of those terminals that are gateways: they have antennas for all satellites that their users use. With `gsl_policy`
+    /// `together`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gateways: Vec<String>,
     /// Number of further terminals n0, n1, …, each at a random place; a larger number keeps the places of a smaller one.
     pub nodes: u64,
     /// Placement of `nodes`. Default: on land from 60° south to 60° north.
@@ -70,7 +74,7 @@ pub struct Constellation {
     /// A link across the seam is down while its ends are closer than this in longitude, degrees. Default: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seam_longitude_deg: Option<f64>,
-    /// Selection of the serving satellite. Default: `longest_remaining`; for starlink `highest`; in profile `ns2` `ns2`.
+    /// Selection of the serving satellite. Default: `longest_remaining`; for starlink `together`; in profile `ns2` `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gsl_policy: Option<GslPolicy>,
     /// Interval at which a terminal checks its serving satellite. Default: 10 s, for starlink 15 s.
@@ -79,6 +83,10 @@ pub struct Constellation {
     /// Largest random shift of each check, earlier or later. Default: 0 s; in profile `ns2` half of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handover_jitter: Option<Span>,
+    /// Time after a handover without a link to the new satellite; what is sent meanwhile is lost. Default: 0 s; for starlink 40 ms, the
+    /// middle of the 30 to 50 ms by which round trips grow there (Huston, APNIC blog, 2024-05-17), in profile `ns2` 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handover_outage: Option<Span>,
     /// Packets queued for a link that goes down at a handover take the new route; otherwise they are lost. Packets in flight
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,9 +105,11 @@ pub struct Constellation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Span>,
     /// From terminals to satellites; no delay, reverse or changes. Presets: 1.5 Mbps, starlink 20 Mbps, geo 2 Mbps; queue of
-    /// 50 packets.
+    /// 50 packets; jitter of medium access: starlink 0 to 1.33 ms, geo 0 to 26.5 ms; none in profile `ns2`, and where
+    /// one of the two has its own.
     pub uplink: LinkOptions,
-    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink 100 Mbps, geo 2 Mbps; queue of 50 packets.
+    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink 100 Mbps, geo 2 Mbps; queue of 50 packets;
+    /// jitter: starlink 0 to 1.33 ms.
     pub downlink: LinkOptions,
     /// Between satellites, each direction. Presets: 25 Mbps, starlink 10 Gbps; queue of 50 packets, starlink 1000.
     pub isl: LinkOptions,
@@ -150,6 +160,9 @@ pub enum GslPolicy {
     NextOfPlane,
     /// The one at the highest elevation.
     Highest,
+    /// With the other end of the first flow: of those that both see, and do not use already, the one over which the path is shortest;
+    /// else the two between which it is shortest.
+    Together,
     /// The serving one while it is in view, then the one that will stay in view longest.
     LongestRemaining,
 }

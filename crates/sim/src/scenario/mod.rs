@@ -83,14 +83,14 @@ pub use dualpi2::{
 pub use ecn::{EcnRewrite, MarkModel, Rewrite, RewriteOn, Strip};
 pub use effects::{
     AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
-    PerDraw, ReorderDef,
+    PerDraw, ReorderDef, UniformDelay,
 };
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
 pub use loss::{GilbertElliottLoss, LossModel, NthLoss, PacketLoss};
-pub use lrwpan::{AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef};
+pub use lrwpan::{AccessFailureDef, AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef};
 pub use media::{
     AutoPlayout, BufferRule, Codec, FixedPlayout, FixedRule, Playout, RtcControl, RtcDef, ThroughputRule, VideoDef,
     VideoRule, VoiceDef,
@@ -110,13 +110,13 @@ pub use quantity::{
 pub use queue::{DropTailDef, PolicerAction, PolicerDef, PriorityBy, PriorityDef, Queue, TbfDef};
 pub use radio::{
     ChannelDef, FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef,
-    SchedulerDef, Standard, TwoRayDef,
+    SchedulerDef, SensitivityDef, Standard, TwoRayDef,
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, RecordedFlows, RecordedInternals, SampleDef, SeriesName, Variable};
 pub use routing::{
-    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, RoutingDef,
-    ShortestDef,
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, HandoffDef,
+    RoutingDef, ShortestDef,
 };
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
@@ -137,7 +137,8 @@ pub use vary::VaryDef;
 pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
-    Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
+    Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, LineDef, ListedDef, PlacementDef, PoissonDiskDef,
+    UniformDef,
 };
 pub use workload::{EndsDef, OneWay, TransferApp, WorkloadApp, WorkloadDef};
 

@@ -10,6 +10,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::EnergyDef;
 use super::lrwpan::LrwpanDef;
+use super::parse::{carried, read};
 use super::quantity::{Frequency, Metres, Power};
 use super::routing::{ArpDef, RoutingDef};
 use super::tagged::tagged_enum;
@@ -166,6 +167,15 @@ pub struct RadioDef {
     /// Transmission power. Default: 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; with 802.15.4 0 dBm in std and ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// Receiver sensitivity of 802.11: power from which a frame is readable, absent interference; one for all rates, or by rate, such as
+    /// `{ "11Mbps" = "-82dBm" }`, where the others keep theirs. Default: by rate in std (docs/models.md), 365.2 pW in ns2, -82 dBm in
+    /// ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<SensitivityDef>,
+    /// CCA threshold of 802.11: power of all signals from which the medium is busy, besides while a frame is received. Default: -95 dBm
+    /// with `dsss` and `b`, -89.966 dBm with OFDM in std, 15.59 pW in ns2, -62 dBm in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cca_threshold: Option<Power>,
     /// Carrier frequency. Default: 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; with 802.15.4 2405 MHz in std and ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
@@ -196,6 +206,26 @@ pub struct RadioDef {
     /// Settings of 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lrwpan: Option<LrwpanDef>,
+}
+
+/// Receiver sensitivity.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SensitivityDef {
+    /// Of all rates.
+    All(Power),
+    /// By rate.
+    ByRate(BTreeMap<String, Power>),
+}
+
+impl<'de> Deserialize<'de> for SensitivityDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<SensitivityDef, D::Error> {
+        match Value::deserialize(d)? {
+            table @ Value::Object(_) => read(table).map(SensitivityDef::ByRate),
+            power => read(power).map(SensitivityDef::All),
+        }
+        .map_err(|e| D::Error::custom(carried(&e)))
+    }
 }
 
 tagged_enum! {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
+use super::quantity::Power;
 use super::tagged::tagged_enum;
 
 tagged_enum! {
@@ -45,7 +46,7 @@ impl Default for ShortestDef {
 }
 
 /// Infrastructure.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPointsDef {
     /// The stations that are access points; only for a graph, where it must name one or more.
@@ -54,9 +55,44 @@ pub struct AccessPointsDef {
     /// Model of beacons, one in 102.4 ms, and of (re)association.
     #[serde(default)]
     pub beacons: BeaconsDef,
+    /// How a station that moves changes its access point.
+    #[serde(default, skip_serializing_if = "HandoffDef::is_default")]
+    pub handoff: HandoffDef,
 }
 
-/// Beacons of access points. A mobile station that misses ten in a row reassociates with the access point of the strongest
+/// How a station that moves changes its access point.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HandoffDef {
+    /// Beacons missed in a row after which an access point is lost. Default: 10, as in ns-3 (MaxMissedBeacons); Linux has 7
+    /// (beacon_loss_count of mac80211).
+    pub missed: u32,
+    /// Time of a scan, in which nothing is sent to the station and it sends nothing. Default: 0 s. Cards took tens to hundreds of
+    /// milliseconds, over 90 % of a hand-off (Mishra, Shin, Arbaugh, CCR 33(2), 2003); Linux takes 60 ms for each channel.
+    pub scan: Span,
+    /// A station whose access point it hears with less than this power changes to one that is stronger by `roam_margin_db`. Default: never;
+    /// iwd roams below -70 dBm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roam_below: Option<Power>,
+    /// By how many decibels another access point must be stronger, with `roam_below`. Default: 5 (assumed).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roam_margin_db: Option<f64>,
+}
+
+impl Default for HandoffDef {
+    fn default() -> HandoffDef {
+        HandoffDef { missed: 10, scan: Span::ZERO, roam_below: None, roam_margin_db: None }
+    }
+}
+
+impl HandoffDef {
+    /// True if nothing is said.
+    pub fn is_default(&self) -> bool {
+        *self == HandoffDef::default()
+    }
+}
+
+/// Beacons of access points. A mobile station that misses ten in a row (`handoff.missed`) reassociates with the access point of the strongest
 /// signal; packets queued for it at the old one are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

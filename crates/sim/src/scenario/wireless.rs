@@ -10,7 +10,7 @@ use super::link::LinkOptions;
 use super::mobility::MobilityDef;
 use super::quantity::Metres;
 use super::radio::RadioDef;
-use super::routing::{BeaconsDef, RoutingDef};
+use super::routing::{BeaconsDef, HandoffDef, RoutingDef};
 use super::tagged::tagged_enum;
 
 /// Stations of one channel that forward packets for one another.
@@ -101,6 +101,9 @@ pub struct Infrastructure {
     pub own_mobility: BTreeMap<String, MobilityDef>,
     /// Model of beacons and of (re)association.
     pub beacons: BeaconsDef,
+    /// How a station that moves changes its access point.
+    #[serde(skip_serializing_if = "HandoffDef::is_default")]
+    pub handoff: HandoffDef,
     /// The radio of every station and access point.
     pub radio: RadioDef,
     /// Links between neighbouring access points. Default: 5 Mbps, 2 ms, queue of 100 packets.
@@ -121,6 +124,7 @@ impl Default for Infrastructure {
             mobility: MobilityDef::default(),
             own_mobility: BTreeMap::new(),
             beacons: BeaconsDef::None,
+            handoff: HandoffDef::default(),
             radio: RadioDef::default(),
             backbone: LinkOptions::default(),
         }
@@ -135,6 +139,8 @@ tagged_enum! {
         "uniform" => Uniform(UniformDef),
         /// In rows and columns.
         "grid" => Grid(GridDef),
+        /// In a row along x.
+        "line" => Line(LineDef),
         /// Uniformly at random in a disc around the centre of the field.
         "disc" => Disc(DiscDef),
         /// Uniformly at random with a minimum distance.
@@ -166,6 +172,14 @@ pub struct UniformDef {
 pub struct GridDef {
     /// Stations in a row.
     pub columns: u64,
+    /// Distance of neighbours.
+    pub spacing: Metres,
+}
+
+/// A row from the origin.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LineDef {
     /// Distance of neighbours.
     pub spacing: Metres,
 }

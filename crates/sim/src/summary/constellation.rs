@@ -4,6 +4,7 @@ use serde::Serialize;
 use tcp::units::Time;
 
 use crate::constellation::Terminal;
+use crate::constellation::terminal::Handover;
 
 /// A constellation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -27,9 +28,14 @@ pub struct TerminalSummary {
 
 pub(super) fn space_summary(terminals: &[Terminal], end: Time) -> SpaceSummary {
     let of = |terminal: &Terminal| {
-        let over: Vec<_> = terminal.handovers.iter().filter(|handover| handover.at <= end).collect();
+        // A handover begins with its outage, if it has one.
+        let begins = |pair: &[Handover]| !pair[0].is_outage;
+        let all = &terminal.handovers;
+        let later = all.windows(2).filter(|pair| begins(pair)).map(|pair| &pair[1]);
+        let over: Vec<_> = all.first().into_iter().chain(later).filter(|handover| handover.at <= end).collect();
         let ends = over.iter().skip(1).map(|next| next.at).chain([end]);
-        let lost = over.iter().zip(ends).filter(|(handover, _)| handover.satellite.is_none());
+        let is_lost = |handover: &Handover| handover.satellites.is_empty() && !handover.is_outage;
+        let lost = over.iter().zip(ends).filter(|(handover, _)| is_lost(handover));
         TerminalSummary {
             terminal: terminal.name.clone(),
             handovers: over.len() as u64 - 1,

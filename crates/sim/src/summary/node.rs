@@ -54,6 +54,12 @@ pub struct NetworkRadio {
     pub mac_control_frames: Option<u64>,
     /// Attempts, of RTS or of data, without a response.
     pub mac_failures: Option<u64>,
+    /// Of these, those that met a frame of a station which the transmitter senses.
+    pub mac_collisions: Option<u64>,
+    /// Those that met a frame of a station which the transmitter does not sense.
+    pub mac_hidden: Option<u64>,
+    /// Those whose receiver transmitted, or was in another exchange. The rest was too weak, or in error.
+    pub mac_receiver_busy: Option<u64>,
     /// Frames dropped at the retry limit.
     pub mac_given_up: Option<u64>,
     /// Messages of routing, address resolution and access points, retransmissions included.
@@ -86,6 +92,9 @@ impl NetworkRadio {
             add(&mut sum.mac_data_frames, counts.data_frames);
             add(&mut sum.mac_control_frames, counts.control_frames);
             add(&mut sum.mac_failures, counts.failures);
+            add(&mut sum.mac_collisions, counts.collisions);
+            add(&mut sum.mac_hidden, counts.hidden);
+            add(&mut sum.mac_receiver_busy, counts.receiver_busy);
             add(&mut sum.mac_given_up, counts.given_up);
             add(&mut sum.message_count, counts.messages);
             add(&mut sum.message_bytes, counts.message_bytes.0);

@@ -1,10 +1,11 @@
 //! Beacons, scanning and the exchange of authentication and association (IEEE 802.11 §11.3).
 
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Time};
 
-use super::access_points::{AccessPoints, Association};
+use super::access_points::{AccessPoints, Association, Found};
 use super::{Routing, WirelessSubnet, drop_content};
 use crate::engine::context::Context;
+use crate::engine::event::{Event, RadioEvent};
 use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::packet::message::{AssociationMessage, Message};
@@ -14,6 +15,13 @@ use crate::radio::service::{MacRequest, TrafficClass};
 /// Sizes of management frames, MAC headers included.
 const BEACON_SIZE: Bytes = Bytes(100);
 const ASSOCIATION_SIZE: Bytes = Bytes(80);
+/// By how much another access point must be stronger (assumed).
+const ROAM_MARGIN_DB: f64 = 5.0;
+
+/// Decibels as a ratio.
+fn linear(db: f64) -> f64 {
+    libm::pow(10.0, db / 10.0)
+}
 
 impl WirelessSubnet {
     fn access_points_mut(&mut self) -> Option<&mut AccessPoints> {
@@ -36,14 +44,50 @@ impl WirelessSubnet {
             return;
         }
         let listeners = self.mac.neighbours(access_point, ctx.now);
-        let scanning = self
+        let found = self
             .access_points_mut()
             .map_or_else(Vec::new, |access_points| access_points.on_beacon(ctx.now, access_point, &listeners));
-        scanning.into_iter().for_each(|station| self.scan(ctx, station));
+        for station in found {
+            match station {
+                Found::Scans(station) => self.scan(ctx, station),
+                Found::Hears(station) if self.hears_a_better_one(station, access_point, ctx.now) => {
+                    self.scan(ctx, station)
+                }
+                Found::Hears(_) => {}
+            }
+        }
     }
 
-    /// A station scans for access points.
+    /// True if a station that hears its access point with little power would change to a stronger one.
+    fn hears_a_better_one(&mut self, station: StationId, access_point: StationId, now: Time) -> bool {
+        let Routing::AccessPoints(access_points) = &self.routing else { return false };
+        let Some(below) = access_points.handoff.roam_below else { return false };
+        let margin = linear(access_points.handoff.roam_margin_db.unwrap_or(ROAM_MARGIN_DB));
+        let mac = self.mac.dcf();
+        let power = mac.signal(access_point, station, now);
+        let best = mac.strongest_access_point(&access_points.stations, station, now);
+        power < below.0 && best.is_some_and(|best| mac.signal(best, station, now) >= power * margin)
+    }
+
+    /// A station begins to scan for access points; nothing passes until it has one.
     fn scan(&mut self, ctx: &mut Context, station: StationId) {
+        let Routing::AccessPoints(access_points) = &mut self.routing else { return };
+        let until = ctx.now + access_points.handoff.scan;
+        if until == ctx.now {
+            return self.join(ctx, station);
+        }
+        access_points.associations[station.index()] = Association::Unassociated { until };
+        let of = access_points.of(station);
+        while let Some(request) = self.mac.withdraw(of, station) {
+            drop_content(ctx, request.content, DropReason::Reassociation);
+        }
+        if self.timers[station.index()].advance(until) {
+            ctx.schedule(until, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station } });
+        }
+    }
+
+    /// A station has scanned, and joins the access point of the strongest signal.
+    pub(super) fn join(&mut self, ctx: &mut Context, station: StationId) {
         let Routing::AccessPoints(access_points) = &mut self.routing else { return };
         let Some(access_point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, ctx.now)
         else {

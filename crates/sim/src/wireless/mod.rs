@@ -172,7 +172,9 @@ impl WirelessSubnet {
     pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
         match &self.routing {
             Routing::Shortest(tables) => tables[at.index()][to.index()],
-            Routing::AccessPoints(access_points) if access_points.is_access_point(at) => Some(to),
+            Routing::AccessPoints(access_points) if access_points.is_access_point(at) => {
+                Some(to).filter(|to| !access_points.scans(*to, now))
+            }
             Routing::AccessPoints(access_points) => access_points.associated(at),
             Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
                 NextHop::Via(next) => Some(next),

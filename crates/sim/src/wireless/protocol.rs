@@ -78,6 +78,9 @@ impl WirelessSubnet {
         if !self.timers[at.index()].expire(ctx.now) {
             return;
         }
+        if let Routing::AccessPoints(_) = self.routing {
+            return self.join(ctx, at);
+        }
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_timer(ctx.now);
         self.run_agent(ctx, at);

@@ -1,5 +1,6 @@
 //! Networks of 802.15.4 against tables and reference runs.
 
+mod access;
 #[path = "../common/mod.rs"]
 mod common;
 mod networks;

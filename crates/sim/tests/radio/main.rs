@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod energy;
+mod measured;
 mod routing;
 mod wifi_n;
 

@@ -62,8 +62,8 @@ pub(crate) struct Setup {
     pub(crate) power: Box<dyn Fn(f64) -> f64>,
     /// Airtime of a data frame by size, unicast or broadcast.
     pub(crate) length: Box<dyn Fn(u64, bool) -> u64>,
-    /// SINR that a frame needs.
-    pub(crate) needed: Box<dyn Fn(&AirFrame) -> f64>,
+    /// SINR and power that a frame needs.
+    pub(crate) needed: Box<dyn Fn(&AirFrame) -> (f64, f64)>,
     /// Probability that a part of a frame survives at an SINR.
     pub(crate) survival: Box<Survival>,
     pub(crate) seed: u64,
@@ -359,10 +359,12 @@ impl ReferenceDcf {
         };
         s.hears.locked = None;
         let air_frame = frames[frame];
+        let (ratio, power) = (setup.needed)(&air_frame);
         let good = !held.unreadable
+            && held.signal.power >= power
             && match setup.reception {
                 ReceptionModel::Capture { .. } => true,
-                ReceptionModel::Ratio { .. } => held.ratio >= (setup.needed)(&air_frame),
+                ReceptionModel::Ratio { .. } => held.ratio >= ratio,
                 ReceptionModel::Chunks { .. } => s.chances.uniform() < held.chance,
             };
         let good = good && (setup.frame_error == 0.0 || s.chances.uniform() >= setup.frame_error);

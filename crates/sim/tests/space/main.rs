@@ -5,6 +5,7 @@ mod common;
 mod days;
 mod placed;
 mod shared;
+mod together;
 mod worlds;
 
 use serde_json::{Value, json};

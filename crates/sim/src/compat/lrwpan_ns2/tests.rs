@@ -9,7 +9,7 @@ use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
 use crate::radio::frame::Content;
 use crate::radio::lrwpan::LrWpanMac;
-use crate::radio::lrwpan::access::Access;
+use crate::radio::lrwpan::rules::Access;
 use crate::radio::lrwpan::rules::LrWpanRules;
 use crate::radio::lrwpan::tests::ns2;
 use crate::radio::medium::{Listener, Medium};

@@ -2,7 +2,7 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::parts;
+use super::{parts, sensitivity};
 use crate::mobility::Track;
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::dcf::rules::DcfRules;
@@ -87,6 +87,12 @@ fn control_table(standard: Standard) -> &'static [Row] {
     if standard == Standard::N { &OFDM } else { table(standard) }
 }
 
+/// The rates of all frames.
+fn all_rates(standard: Standard) -> Vec<Rate> {
+    let control = control_table(standard).iter().filter(|_| standard == Standard::N);
+    table(standard).iter().chain(control).map(|(rate, ..)| kbps(*rate)).collect()
+}
+
 /// The basic rate set, kb/s.
 fn basic_rates(standard: Standard) -> &'static [u64] {
     match standard {
@@ -126,6 +132,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         lrwpan: None,
         ..with_rates(def, standard)
     };
+    let filled = sensitivity::with_thresholds(filled, (standard, &all_rates(standard)), path)?;
     check_rates(&filled, standard, path)?;
     check_ht(def, standard, path)?;
     parts::check(&filled, path)?;
@@ -214,9 +221,12 @@ fn check_rate(rates: &[Row], rate: Rate, path: &str) -> Result<(), ScenarioError
 /// The parameters that a definition with defaults describes.
 pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     let (standard, profile) = (def.standard.expect("a filled-in radio has a standard"), def.profile);
-    let (phy, reception) = (phy(def, standard), DCF.reception[profile]());
+    let (phy, cca_threshold) = (phy(def, standard), def.cca_threshold.expect("a filled-in radio has a threshold").0);
+    let rate_modes = rate_modes(def, &phy, standard);
+    let lowest = rate_modes.iter().map(|rate_mode| rate_mode.sensitivity).fold(f64::INFINITY, f64::min);
+    let reception = DCF.reception[profile](lowest, cca_threshold);
     let rules = DcfRules {
-        rate_modes: rate_modes(&phy, standard),
+        rate_modes,
         basic_rates: match DCF.basic_rates[profile] {
             BasicRates::OfStandard => basic_rates(standard).iter().map(|rate| kbps(*rate)).collect(),
             BasicRates::One => vec![phy.basic_rate],
@@ -239,13 +249,15 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         responds_if_idle: DCF.responds_if_idle[profile],
         whole_micros: DCF.whole_micros[profile],
         rts_nav_reset: DCF.rts_nav_reset[profile],
+        heeds_data_range: DCF.heeds_data_range[profile],
         promiscuous: false,
         station_rates: Vec::new(),
         block_acks: standard == Standard::N,
         counts_single_mpdus: DCF.counts_single_mpdus[profile] || def.aggregation != Some(true),
         aggregates: def.aggregation == Some(true),
     };
-    let (speed_of_light, floor) = (DCF.speed_of_light[profile], DCF.floor[profile].power().0);
+    let speed_of_light = DCF.speed_of_light[profile];
+    let floor = DCF.floor[profile].map_or(cca_threshold, |level| level.power().0).min(lowest).min(cca_threshold);
     let propagation = parts::propagation(def, speed_of_light);
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     DcfRadio { rules, propagation, floor, speed_of_light, energy }
@@ -265,10 +277,11 @@ fn qos_control(standard: Standard) -> Bytes {
 }
 
 /// What frames at each rate need; the rates of 802.11n are followed by those of its control frames.
-fn rate_modes(phy: &Phy, standard: Standard) -> Vec<RateMode> {
+fn rate_modes(def: &RadioDef, phy: &Phy, standard: Standard) -> Vec<RateMode> {
     let rate_mode = |(rate, needed, mode): &Row| {
         let rate = kbps(*rate);
-        RateMode { rate, ratio: linear(*needed), mode: *mode, header: header(phy, rate) }
+        let sensitivity = sensitivity::at(def, rate);
+        RateMode { rate, ratio: linear(*needed), sensitivity, mode: *mode, header: header(phy, rate) }
     };
     let control_modes = control_table(standard).iter().filter(|_| standard == Standard::N);
     table(standard).iter().chain(control_modes).map(rate_mode).collect()

@@ -1,17 +1,17 @@
 //! 802.15.4: defaults of a radio by profile, and the parameters of its MAC and medium.
 
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Span};
 
 use super::parts;
 use crate::mobility::Track;
 use crate::radio::energy::EnergyModel;
-use crate::radio::lrwpan::access::Access;
-use crate::radio::lrwpan::rules::{Encap, LrWpanRules};
+use crate::radio::lrwpan::rules::{Access, Encap, LrWpanRules};
 use crate::radio::medium::Medium;
 use crate::radio::profiles::{Detection, LRWPAN, OWN_MAC_REFUSAL, own_access};
 use crate::radio::propagation::{Propagation, RadioRange};
 use crate::scenario::{
-    AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef, RadioDef, RadioProfile, ScenarioError, join,
+    AccessFailureDef, AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef, RadioDef, RadioProfile,
+    ScenarioError, join,
 };
 
 /// Parameters of an 802.15.4 channel.
@@ -20,7 +20,7 @@ pub(crate) struct LrWpanRadio {
     pub(crate) rules: LrWpanRules,
     pub(crate) propagation: Propagation,
     /// Watts below which signals are ignored.
-    floor: f64,
+    pub(in crate::radio) floor: f64,
     /// Metres per second.
     speed_of_light: f64,
     pub(crate) energy: Option<EnergyModel>,
@@ -74,8 +74,16 @@ fn settings(def: LrwpanDef, profile: RadioProfile) -> LrwpanDef {
         min_be: def.min_be.or(Some(3)),
         max_be: def.max_be.or(Some(5)),
         max_backoffs: def.max_backoffs.or(Some(4)),
+        access_failure: def.access_failure.or(Some(access_failure(def.mac, profile))),
         max_retries: def.max_retries.or(Some(3)),
+        retry_delay: def.retry_delay.or(Some(Span::ZERO)),
+        board_time: def.board_time.or(Some(Span::ZERO)),
     }
+}
+
+/// What follows a channel access failure where nothing is said.
+fn access_failure(mac: Option<LrwpanMacDef>, profile: RadioProfile) -> AccessFailureDef {
+    if own_access(mac).is_some() { AccessFailureDef::Drop } else { LRWPAN.access_failure[profile] }
 }
 
 /// Refuses options of 802.11.
@@ -90,6 +98,8 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("scheduler", def.scheduler.is_some()),
         ("rates", !def.rates.is_empty()),
         ("rts_threshold", def.rts_threshold.is_some()),
+        ("sensitivity", def.sensitivity.is_some()),
+        ("cca_threshold", def.cca_threshold.is_some()),
         ("short_retries", def.short_retries.is_some()),
         ("long_retries", def.long_retries.is_some()),
     ];
@@ -101,13 +111,13 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
 }
 
 fn check_settings(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
-    // The ranges of IEEE 802.15.4-2011 §6.4.2, table 52.
+    // The ranges of IEEE 802.15.4-2011 §6.4.2, table 52; of `max_retries`, which ends at 7 there, that of OpenThread.
     let (min_be, max_be) = (def.min_be.unwrap_or(3), def.max_be.unwrap_or(5));
     let fields = [
         ("min_be", min_be, 0, max_be),
         ("max_be", max_be, 3, 8),
         ("max_backoffs", def.max_backoffs.unwrap_or(4), 0, 5),
-        ("max_retries", def.max_retries.unwrap_or(3), 0, 7),
+        ("max_retries", def.max_retries.unwrap_or(3), 0, 15),
         // RFC 4944 §5.2: four bits, of which 15 announces another byte.
         ("mesh_under", def.mesh_under.unwrap_or(1), 1, 14),
     ];
@@ -123,6 +133,10 @@ fn check_settings(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
     if let Some((field, _, what)) = given {
         let error = ScenarioError::new(join(path, field), format!("{what}, and `encap` is \"raw_ipv4\""));
         return Err(error.with_hint("encap = \"sixlowpan\""));
+    }
+    if def.mac != Some(LrwpanMacDef::Std) && def.access_failure == Some(AccessFailureDef::Retry) {
+        let message = "the MAC of ns-2 drops what finds no access to the channel";
+        return Err(ScenarioError::new(join(path, "access_failure"), message).with_hint("access_failure = \"drop\""));
     }
     if def.mac != Some(LrwpanMacDef::Std) && (def.encap != Some(EncapDef::RawIpv4) || def.acks == Some(false)) {
         let message = OWN_MAC_REFUSAL;
@@ -158,6 +172,9 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         max_be: lrwpan.max_be.unwrap_or(5),
         max_backoffs: lrwpan.max_backoffs.unwrap_or(4),
         max_retries: lrwpan.max_retries.unwrap_or(3),
+        retries_access: lrwpan.access_failure == Some(AccessFailureDef::Retry),
+        retry_delay: lrwpan.retry_delay.unwrap_or(Span::ZERO),
+        board_time: lrwpan.board_time.unwrap_or(Span::ZERO),
         acks: lrwpan.acks != Some(false),
         access,
         mesh_under: lrwpan.mesh_under.map(|radius| radius as u8),

@@ -3,6 +3,7 @@
 pub(crate) mod dcf;
 pub(crate) mod lrwpan;
 mod parts;
+mod sensitivity;
 
 use super::propagation::RadioRange;
 use crate::scenario::{RadioDef, ScenarioError, Standard, join};

@@ -135,7 +135,7 @@ impl DcfMac {
             return;
         }
         if station.response.is_some() || station.receiver.transmitting() {
-            return;
+            return self.leave_unanswered(frame.from);
         }
         let rate = self.rules.control_rate(frame.rate);
         self.respond(ctx, at, Response::BlockAck { to: frame.from, rate });
@@ -168,7 +168,7 @@ impl DcfMac {
     pub(super) fn on_block_ack_request(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, start: u32) {
         let station = &mut self.stations[at.index()];
         if station.response.is_some() || station.receiver.transmitting() {
-            return;
+            return self.leave_unanswered(frame.from);
         }
         let mut released = Vec::new();
         station.block_acks.recipient(frame.from).advance(start, &mut released);

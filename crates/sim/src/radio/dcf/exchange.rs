@@ -10,7 +10,8 @@ use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::frame::{Content, Frame, Kind};
-use crate::radio::service::MacIndication;
+use crate::radio::receiver::Obstacle;
+use crate::radio::service::{MacIndication, Unanswered};
 
 impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
@@ -32,8 +33,9 @@ impl DcfMac {
         let (frame, last) = self.air.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
-        if station.receiver.take_result(frame.number) {
-            match frame.kind {
+        match station.receiver.take_result(frame.number) {
+            Err(obstacle) => self.on_error(ctx.now, at, &frame, obstacle),
+            Ok(()) => match frame.kind {
                 Kind::Rts => self.on_rts(ctx, at, &frame),
                 Kind::Cts => self.on_cts(ctx, at, &frame),
                 Kind::Ack => self.on_ack(ctx, at, &frame),
@@ -45,11 +47,27 @@ impl DcfMac {
                 Kind::Aggregate => self.on_aggregate(ctx, at, &frame),
                 Kind::BlockAck { start, received } => self.on_block_ack(ctx, at, &frame, BlockAck { start, received }),
                 Kind::BlockAckRequest { start } => self.on_block_ack_request(ctx, at, &frame, start),
-            }
+            },
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
             self.air.messages.release(content);
         }
+    }
+
+    /// A frame for this station is in error, and will not be answered; or the answer itself is.
+    fn on_error(&mut self, now: Time, at: StationId, frame: &Frame, obstacle: Obstacle) {
+        if frame.to != Some(at) {
+            return;
+        }
+        let why = self.air.why(obstacle, frame.from, self.rules.reception.sensed_power(), now);
+        let is_answer = matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. });
+        let whose = if is_answer { at } else { frame.from };
+        self.stations[whose.index()].counters.blame(why);
+    }
+
+    /// A frame of `from` is not answered, since its receiver has other things to do.
+    pub(super) fn leave_unanswered(&mut self, from: StationId) {
+        self.stations[from.index()].counters.blame(Unanswered::ReceiverBusy);
     }
 
     /// Responds to an RTS if the NAV is idle and the station is in no other exchange.
@@ -59,7 +77,7 @@ impl DcfMac {
         let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
         let reserved = ctx.now < station.reserved_until;
         if engaged || nav_busy || reserved || station.receiver.transmitting() {
-            return;
+            return self.leave_unanswered(frame.from);
         }
         let phy = &self.rules.phy;
         let elapsed = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
@@ -83,7 +101,7 @@ impl DcfMac {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() {
             if station.response.is_some() || station.receiver.transmitting() {
-                return;
+                return self.leave_unanswered(frame.from);
             }
             let rate = self.rules.control_rate(frame.rate);
             self.respond(ctx, at, Response::Ack { to: frame.from, rate });

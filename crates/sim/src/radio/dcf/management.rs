@@ -37,14 +37,17 @@ impl DcfMac {
         let mut best: Option<(f64, StationId)> = None;
         let mut listeners = Vec::new();
         for access_point in access_points {
-            self.air.medium.listeners_of(*access_point, now, &mut listeners);
-            let power =
-                listeners.iter().find(|listener| listener.station == station).map_or(0.0, |listener| listener.power);
+            let power = self.air.medium.power_between(*access_point, station, now, &mut listeners);
             if power >= min && best.is_none_or(|(max, _)| power > max) {
                 best = Some((power, *access_point));
             }
         }
         best.map(|(_, access_point)| access_point)
+    }
+
+    /// Power of what `from` transmits, at `station`; 0 out of reach.
+    pub(crate) fn signal(&mut self, from: StationId, station: StationId, now: Time) -> f64 {
+        self.air.medium.power_between(from, station, now, &mut Vec::new())
     }
 
     /// From now on stations listen to data frames for others.

@@ -27,6 +27,7 @@ use super::air::Air;
 use super::airtime::AirtimeQueues;
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
+use super::errors::RateMode;
 use super::frame::Kind;
 use super::medium::Medium;
 use super::receiver::{MacTiming, Receiver};
@@ -126,6 +127,18 @@ impl DcfMac {
     /// Minimum power of readable data frames, absent interference.
     pub(super) fn min_rx_power(&self) -> f64 {
         self.rules.min_rx_power()
+    }
+
+    /// Rates in bit/s, with the power that data frames at them need.
+    pub(super) fn needed_powers(&self) -> Vec<(u64, f64)> {
+        let modes = self.rules.rate_modes.iter();
+        let needed = |mode: &RateMode| self.rules.reception.min_rx_power(mode.ratio).max(mode.sensitivity);
+        modes.map(|mode| (mode.rate.as_bps(), needed(mode))).collect()
+    }
+
+    /// Power of a transmission that makes the medium busy.
+    pub(super) fn sensed_power(&self) -> f64 {
+        self.rules.reception.sensed_power()
     }
 
     /// Handles an event of a station.

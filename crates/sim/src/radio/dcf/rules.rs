@@ -52,6 +52,8 @@ pub(crate) struct DcfRules {
     pub(crate) whole_micros: bool,
     /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
     pub(crate) rts_nav_reset: bool,
+    /// Broadcasts are heeded only from where data frames could be read.
+    pub(crate) heeds_data_range: bool,
     /// Stations listen to data frames for others, and indicate them.
     pub(crate) promiscuous: bool,
     /// 802.11n: unicast MPDUs have a window and a reordering buffer.
@@ -138,7 +140,8 @@ impl DcfRules {
             }
             RateControl::Arf | RateControl::Aarf => 0,
         };
-        self.reception.min_rx_power(self.rate_modes[index].ratio)
+        let rate_mode = &self.rate_modes[index];
+        self.reception.min_rx_power(rate_mode.ratio).max(rate_mode.sensitivity)
     }
 
     /// The duration field for an exact duration.

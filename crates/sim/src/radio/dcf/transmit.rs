@@ -8,7 +8,7 @@ use crate::engine::event::{Event, RadioEvent};
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::medium::Listener;
-use crate::radio::receiver::{Signal, SignalState};
+use crate::radio::receiver::{Obstacle, Signal, SignalState};
 
 impl DcfMac {
     /// Transmits a frame now; returns its end.
@@ -99,7 +99,10 @@ impl DcfMac {
 
     /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
-        let readable = self.rules.reception.min_readable_power();
+        let readable = match frame.to {
+            None if self.rules.heeds_data_range => self.rules.min_rx_power(),
+            _ => self.rules.reception.min_readable_power(),
+        };
         let everyone = self.rules.promiscuous && matches!(frame.kind, Kind::Data(_));
         let is_receiver = |listener: &Listener| {
             (everyone || frame.to.is_none_or(|to| to == listener.station)) && listener.power >= readable
@@ -127,6 +130,7 @@ impl DcfMac {
                 duration,
                 nav_timeout,
                 state: SignalState::Pending,
+                obstacle: Obstacle::default(),
             };
             self.add_signal(ctx, listener.station, signal);
             if let Some(frame) = id.filter(|_| is_received) {

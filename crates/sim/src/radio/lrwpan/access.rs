@@ -4,22 +4,13 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
-use super::rules::CCA_TIME;
+use super::rules::{Access, CCA_TIME};
 use super::sampled_cca::{self, Sampled};
 use super::sixlowpan::{FrameSizes, MAX_PSDU};
 use super::station::{CsmaState, TxState};
 use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::radio::frame::Frame;
-
-/// The medium access of all stations of a PAN.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Access {
-    /// Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4).
-    Csma,
-    /// CSMA/CA with a CCA that is one sample in its middle; a station may stall on a broadcast or on a frame that is too long.
-    SampledCca,
-}
 
 impl Access {
     /// The frame of a datagram that is not encapsulated; `None` if it does not fit.

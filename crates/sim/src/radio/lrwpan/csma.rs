@@ -1,6 +1,6 @@
 //! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off, perform one CCA, transmit or back off longer.
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
 use super::LrWpanMac;
 use super::rules::{CCA_TIME, TURNAROUND_TIME, UNIT_BACKOFF_PERIOD};
@@ -11,6 +11,28 @@ use crate::ids::StationId;
 use crate::packet::DropReason;
 
 impl LrWpanMac {
+    /// Starts CSMA/CA for a new frame when the board has handed it to the radio.
+    pub(super) fn start_frame(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        station.next_frame_at = station.next_frame_at.max(ctx.now + self.rules.board_time);
+        self.start_csma(ctx, at);
+    }
+
+    /// Starts CSMA/CA again after a failed attempt, unless that was the last one.
+    pub(super) fn tries_again(&mut self, ctx: &mut Context, at: StationId) -> bool {
+        let station = &mut self.stations[at.index()];
+        let current = station.current.as_mut().expect("an attempt is made for a frame");
+        current.attempts += 1;
+        if current.attempts - current.forgiven > self.rules.max_retries {
+            return false;
+        }
+        let longest = self.rules.retry_delay.as_nanos();
+        let delay = if longest > 0 { station.rng.below(longest + 1) } else { 0 };
+        station.next_frame_at = ctx.now + Span::from_nanos(delay);
+        self.start_csma(ctx, at);
+        true
+    }
+
     /// Starts CSMA/CA for a frame or its retransmission, with the minimum backoff exponent.
     pub(super) fn start_csma(&mut self, ctx: &mut Context, at: StationId) {
         let csma = CsmaState { nb: 0, be: self.rules.min_be };
@@ -80,7 +102,10 @@ impl LrWpanMac {
         if nb <= self.rules.max_backoffs {
             return self.back_off(ctx, at, ctx.now, CsmaState { nb, be });
         }
-        // Channel access failure: the MAC does not retry (§5.1.1.4).
+        // Channel access failure (§5.1.1.4): whether the frame is tried again is up to the layer above.
+        if self.rules.retries_access && self.tries_again(ctx, at) {
+            return;
+        }
         self.stations[at.index()].counters.access_failures += 1;
         self.drop_datagram(ctx, at, DropReason::Access);
     }

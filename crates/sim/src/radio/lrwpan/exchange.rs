@@ -11,7 +11,7 @@ use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
 use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::lrwpan::reassembly::Progress;
-use crate::radio::service::MacIndication;
+use crate::radio::service::{MacIndication, Unanswered};
 
 impl LrWpanMac {
     /// Transmits the current frame, the CCA having found the medium idle.
@@ -22,8 +22,9 @@ impl LrWpanMac {
             return;
         }
         let station = &mut self.stations[at.index()];
-        if current.attempts == 0 {
+        if !current.numbered {
             station.sequence += 1;
+            station.current = Some(CurrentDatagram { numbered: true, ..current });
         }
         let acknowledged = self.rules.acks && current.request.to.is_some();
         station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::SendsUnacknowledged };
@@ -42,13 +43,17 @@ impl LrWpanMac {
         let (frame, last) = self.air.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.advance_to(ctx.now, &self.timing);
-        let good = station.receiver.take_result(frame.number);
-        self.on_heard(ctx, at, &frame, good);
-        if good {
-            match frame.kind {
-                Kind::Data(content) => self.on_data(ctx, at, &frame, content),
-                _ => self.on_ack(ctx, at, &frame),
+        let result = station.receiver.take_result(frame.number);
+        self.on_heard(ctx, at, &frame, result.is_ok());
+        match (result, frame.kind) {
+            (Err(obstacle), kind) if frame.to == Some(at) => {
+                let why = self.air.why(obstacle, frame.from, self.rules.reception.sensed_power(), ctx.now);
+                let whose = if kind == Kind::Ack { at } else { frame.from };
+                self.stations[whose.index()].counters.blame(why);
             }
+            (Err(_), _) => {}
+            (Ok(()), Kind::Data(content)) => self.on_data(ctx, at, &frame, content),
+            (Ok(()), _) => self.on_ack(ctx, at, &frame),
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
             self.air.messages.release(content);
@@ -62,7 +67,7 @@ impl LrWpanMac {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() && self.rules.acks {
             if station.response.is_some() || station.receiver.transmitting() {
-                return;
+                return self.stations[frame.from.index()].counters.blame(Unanswered::ReceiverBusy);
             }
             let due = ctx.now + TURNAROUND_TIME;
             station.response = Some((due, frame.from));
@@ -131,18 +136,20 @@ impl LrWpanMac {
             return;
         }
         station.exchange_ends = None;
-        let Some(current) = &mut station.current else { return };
+        if station.current.is_none() {
+            return;
+        }
         if station.tx_state == TxState::SendsUnacknowledged {
             let next_frame_at = station.next_frame_at;
             return self.finish_frame(ctx, at, next_frame_at);
         }
         station.counters.failures += 1;
-        current.attempts += 1;
-        if current.attempts - current.forgiven <= self.rules.max_retries {
-            station.next_frame_at = ctx.now;
-            return self.start_csma(ctx, at);
+        if self.tries_again(ctx, at) {
+            return;
         }
+        let station = &mut self.stations[at.index()];
         station.counters.given_up += 1;
+        let Some(current) = &station.current else { return };
         let (request, lost) = (current.request, !current.delivered);
         self.air.indications.push_back(MacIndication::GivenUp { at, request, lost });
         self.finish_datagram(ctx, at);
@@ -154,8 +161,9 @@ impl LrWpanMac {
         (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
         let current = station.current.as_mut().expect("a delivered frame belongs to a datagram");
         (current.index, current.attempts, current.forgiven) = (current.index + 1, 0, 0);
+        current.numbered = false;
         if current.index < current.sizes.count {
-            return self.start_csma(ctx, at);
+            return self.start_frame(ctx, at);
         }
         let current = *current;
         if let (Content::Packet(packet), Some(to), false) =

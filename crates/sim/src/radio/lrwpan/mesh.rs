@@ -99,6 +99,7 @@ impl LrWpanMac {
             tag: frame.fragment.tag,
             index: 0,
             attempts: 0,
+            numbered: false,
             forgiven: 0,
             delivered: false,
             mesh: Some(frame),

@@ -127,6 +127,11 @@ impl LrWpanMac {
         self.rules.min_rx_power()
     }
 
+    /// Power of a transmission that makes the medium busy.
+    pub(super) fn sensed_power(&self) -> f64 {
+        self.rules.reception.sensed_power()
+    }
+
     /// True if every station of the PAN is reached by flooding.
     pub(super) fn floods(&self) -> bool {
         self.rules.mesh_under.is_some()
@@ -214,7 +219,7 @@ impl LrWpanMac {
             let next = self.next_mesh_frame(ctx.now, at);
             self.stations[at.index()].current = next;
             if next.is_some() {
-                self.start_csma(ctx, at);
+                self.start_frame(ctx, at);
             }
             return;
         }
@@ -230,10 +235,11 @@ impl LrWpanMac {
             tag,
             index: 0,
             attempts: 0,
+            numbered: false,
             forgiven: 0,
             delivered: false,
             mesh: None,
         });
-        self.start_csma(ctx, at);
+        self.start_frame(ctx, at);
     }
 }

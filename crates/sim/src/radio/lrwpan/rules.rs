@@ -4,7 +4,6 @@
 use tcp::Ecn;
 use tcp::units::{Bytes, Rate, Span};
 
-use super::access::Access;
 use super::sixlowpan::{Address, Datagram, FrameSizes, IPV6_HEADER, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, NdpMessage};
@@ -41,6 +40,15 @@ pub(crate) enum Encap {
     RawIpv4,
 }
 
+/// The medium access of all stations of a PAN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4).
+    Csma,
+    /// CSMA/CA with a CCA that is one sample in its middle; a station may stall on a broadcast or on a frame that is too long.
+    SampledCca,
+}
+
 /// Parameters of the MAC, the same for all stations of a PAN.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LrWpanRules {
@@ -54,6 +62,12 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_backoffs: u32,
     /// macMaxFrameRetries.
     pub(crate) max_retries: u32,
+    /// A channel access failure counts as one of the attempts, and the frame is tried again.
+    pub(crate) retries_access: bool,
+    /// The longest random delay before an attempt is repeated.
+    pub(crate) retry_delay: Span,
+    /// Time that the board takes to hand a frame to its radio.
+    pub(crate) board_time: Span,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
     pub(crate) access: Access,
@@ -72,7 +86,7 @@ pub(crate) struct LrWpanRules {
 }
 
 /// Data rate of the 2.4 GHz PHY.
-pub(super) fn rate() -> Rate {
+pub(crate) fn rate() -> Rate {
     Rate::from_bps(250_000).expect("250 kb/s are above zero")
 }
 
@@ -108,7 +122,7 @@ impl LrWpanRules {
             eifs: Span::ZERO,
             reception: self.reception,
             frame_error: self.frame_error,
-            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk, header }],
+            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, sensitivity: 0.0, mode: Mode::Oqpsk, header }],
         }
     }
 

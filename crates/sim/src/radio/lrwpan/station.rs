@@ -49,6 +49,8 @@ pub(super) struct CurrentDatagram {
     pub(super) index: u32,
     /// Failed attempts to transmit that frame.
     pub(super) attempts: u32,
+    /// That frame has its sequence number.
+    pub(super) numbered: bool,
     /// Attempts that a frame from the addressee made count no longer, with `Access::SampledCca`.
     pub(super) forgiven: u32,
     /// The receiver has it, though the ACK may not have arrived.

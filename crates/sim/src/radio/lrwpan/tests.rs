@@ -5,8 +5,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
-use super::access::Access;
-use super::rules::{Encap, LrWpanRules};
+use super::rules::{Access, Encap, LrWpanRules};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
@@ -37,6 +36,9 @@ fn standard() -> LrWpanRules {
         max_be: 5,
         max_backoffs: 4,
         max_retries: 3,
+        retries_access: false,
+        retry_delay: Span::ZERO,
+        board_time: Span::ZERO,
         acks: true,
         access: Access::Csma,
         mesh_under: None,

@@ -58,6 +58,30 @@ pub(super) struct Signal {
     /// NAVTimeout, for an RTS.
     pub(super) nav_timeout: Option<Span>,
     pub(super) state: SignalState,
+    /// What was in the way of a signal that the station receives.
+    pub(super) obstacle: Obstacle,
+}
+
+/// What was in the way of a frame at its receiver.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Obstacle {
+    /// The station transmitted itself.
+    pub(super) transmitted: bool,
+    /// The strongest other signal meanwhile: its power in watts, and its transmitter.
+    pub(super) strongest: Option<(f64, StationId)>,
+}
+
+/// How much weaker a signal is, as a ratio, that harms no modulation.
+const HARMLESS: f64 = 1e-3;
+
+impl Signal {
+    /// Notes another signal meanwhile.
+    fn meet(&mut self, other: &Signal) {
+        let harms = other.power > self.power * HARMLESS;
+        if harms && self.obstacle.strongest.is_none_or(|(power, _)| other.power > power) {
+            self.obstacle.strongest = Some((other.power, other.from));
+        }
+    }
 }
 
 /// State of a signal at a receiver.
@@ -95,7 +119,7 @@ pub(super) struct Receiver {
     /// The last frame was received in error: EIFS applies.
     eifs_applies: bool,
     /// Frames that the station has received, with success or failure, until it handles their end.
-    ended: Vec<(u64, bool)>,
+    ended: Vec<(u64, bool, Obstacle)>,
     /// Draws frame errors.
     rng: Rng,
     /// Energy meter, if energy is modelled.
@@ -188,10 +212,11 @@ impl Receiver {
         self.idle_since.max(self.nav) + if self.eifs_applies { timing.eifs } else { timing.difs }
     }
 
-    /// Whether frame `number`, which has ended, was received without error.
-    pub(super) fn take_result(&mut self, number: u64) -> bool {
-        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a received frame has one result");
-        self.ended.swap_remove(index).1
+    /// Whether frame `number`, which has ended, was received without error; what was in the way if not.
+    pub(super) fn take_result(&mut self, number: u64) -> Result<(), Obstacle> {
+        let index = self.ended.iter().position(|(n, ..)| *n == number).expect("a received frame has one result");
+        let (_, good, obstacle) = self.ended.swap_remove(index);
+        if good { Ok(()) } else { Err(obstacle) }
     }
 
     /// Adds a signal that will arrive.
@@ -257,7 +282,7 @@ impl Receiver {
             return false;
         }
         if let Some(signal) = self.pending.pop_front().filter(|signal| signal.is_received) {
-            self.ended.push((signal.number, false));
+            self.ended.push((signal.number, false, Obstacle::default()));
         }
         true
     }
@@ -328,6 +353,10 @@ impl Receiver {
         if let Some(current) = self.locked() {
             current.state = SignalState::Unreadable;
         }
+        self.on_air
+            .iter_mut()
+            .filter(|signal| signal.is_received)
+            .for_each(|signal| signal.obstacle.transmitted = true);
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
             self.ratios.clear();

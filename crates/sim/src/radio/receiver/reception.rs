@@ -2,7 +2,7 @@
 
 use tcp::units::{Span, Time};
 
-use super::{GUARD, MacTiming, NEVER, Receiver, Signal, SignalState};
+use super::{GUARD, MacTiming, NEVER, Obstacle, Receiver, Signal, SignalState};
 use crate::radio::backoff::Backoff;
 use crate::radio::errors::ReceptionState;
 
@@ -30,6 +30,15 @@ impl Reception {
         }
     }
 
+    /// Power of a signal that makes the medium busy.
+    pub(in crate::radio) fn sensed_power(&self) -> f64 {
+        match *self {
+            Reception::Capture { carrier_sense, .. } | Reception::Addressed { carrier_sense, .. } => carrier_sense,
+            Reception::Sinr { sensitivity, energy_detect, .. }
+            | Reception::Errors { sensitivity, energy_detect, .. } => sensitivity.min(energy_detect),
+        }
+    }
+
     /// Minimum power of frames that need this SINR, absent interference.
     pub(in crate::radio) fn min_rx_power(&self, ratio: f64) -> f64 {
         match *self {
@@ -47,18 +56,19 @@ impl Receiver {
     pub(super) fn receive_alone(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) -> bool {
         let Reception::Capture { receive, .. } = timing.reception else { return false };
         let Some(first) = self.pending.front() else { return false };
-        let Signal { number, start, end, power, is_received, duration, nav_timeout, .. } = *first;
+        let Signal { number, start, end, power, rate_index, is_received, duration, nav_timeout, .. } = *first;
         let busy = self.transmitting_until.is_some() || !self.on_air.is_empty();
         let met = self.pending.get(1).is_some_and(|next| next.start + GUARD < end);
         if busy || met || end > now || self.meter.is_some() {
             return false;
         }
         let at = start + GUARD;
-        let good = power >= receive && !self.corrupted(timing);
+        let least = timing.rate_modes[usize::from(rate_index)].sensitivity.max(receive);
+        let good = power >= least && !self.corrupted(timing);
         backoff.freeze(at, self.ifs_end(timing), timing.slot);
         self.confirm_rts_nav(at);
         if is_received {
-            self.ended.push((number, good));
+            self.ended.push((number, good, Obstacle::default()));
         }
         self.pending.pop_front();
         if good {
@@ -86,6 +96,11 @@ impl Receiver {
         let Some(mut new) = self.pending.pop_front() else { return };
         let before = self.lock;
         new.state = SignalState::Unreadable;
+        new.obstacle.transmitted = self.transmitting_until.is_some();
+        for other in &mut self.on_air {
+            new.meet(other);
+            other.meet(&new);
+        }
         let index = self.on_air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
         self.on_air.insert(index, new);
         self.aggregates_on_air += u32::from(new.aggregate);
@@ -204,7 +219,8 @@ impl Receiver {
         let signal = self.on_air.remove(index);
         self.aggregates_on_air -= u32::from(signal.aggregate);
         let was_locked = self.lock == Some(signal.number);
-        let readable = was_locked && signal.state != SignalState::Unreadable;
+        let strong = signal.power >= timing.rate_modes[usize::from(signal.rate_index)].sensitivity;
+        let readable = was_locked && signal.state != SignalState::Unreadable && strong;
         let good = match (timing.reception, signal.state) {
             _ if signal.aggregate => readable && self.header_survives(&signal, timing),
             (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
@@ -225,7 +241,7 @@ impl Receiver {
             self.ratios.clear();
         }
         if signal.is_received {
-            self.ended.push((signal.number, good));
+            self.ended.push((signal.number, good, signal.obstacle));
         }
         if !was_locked {
             return;
