@@ -136,7 +136,10 @@ def test_the_page_shows_the_cause_only_of_what_disagrees(tmp_path):
     assert "`backoff/2-s`: the cause is not known." in published_page.text([published.judge(case("backoff/2-s"), [7.0])])
 
 
-QUICK = ("hystart/50-mbps", "codel-law/*", "dctcp-amplitude/2-flows", "ledbat/latecomer", "tail/*", "incast/16-servers-*")
+QUICK = (
+    "hystart/50-mbps", "codel-law/*", "dctcp-amplitude/2-flows", "ledbat/latecomer", "tail/*", "incast/16-servers-*",
+    "access/atm-steps/*", "access/pppoe-goodput", "access/tbf-*", "access/policer/1400B", "access/docsis-mpu/1472",
+)  # fmt: skip
 
 
 def test_a_part_of_the_laws_holds():

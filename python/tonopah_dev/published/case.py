@@ -3,13 +3,21 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from tonopah.validate.frame import Case
-from tonopah_dev.published.worlds import PublishedWorld, WrittenWorld
+from tonopah_dev.published.worlds import Series, Summary
 
 FAST_MBPS = 10_000
 """A bottleneck that never fills: losses alone set the rate."""
+
+
+class World(Protocol):
+    """What a case is run in: `PublishedWorld`, or a scenario as it is written."""
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """Return the scenario of a seed."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -18,8 +26,8 @@ class PublishedCase(Case):
 
     source: str
     quantity: str
-    world: PublishedWorld | WrittenWorld
-    measure: Callable[..., float]
+    world: World
+    measure: Callable[[Any, Summary, Series], float]
     """Of the world, the summary and the series of a run."""
     reference: float
     low: float
