@@ -15,6 +15,7 @@ from tonopah.analysis.reproduction import published_points, reproduced, runs_of
 from tonopah.errors import InputError
 from tonopah.reports.counters import other_tools
 from tonopah.reports.mechanisms import __main__ as mechanisms
+from tonopah.reports.mechanisms import pictures
 from tonopah.reports.mechanisms.model import read
 
 STUDY = """
@@ -140,6 +141,23 @@ def test_a_mechanism_shows_a_number_with_a_slip_and_without_it(finished, tmp_pat
     assert json.loads((out / "mechanisms.json").read_text()) == [mechanism]
     assert mechanisms.main([str(out), "--file", str(file)]) == 0
     assert "Missing id" in capsys.readouterr().out
+
+
+def test_a_slip_has_a_picture_with_what_was_printed(finished, tmp_path, capsys):
+    study, out = finished
+    file = tmp_path / "mechanisms.toml"
+    file.write_text(MECHANISM)
+    assert mechanisms.main([str(out), "--file", str(file), "--pictures"]) == 0
+    assert "slip-missing-id.svg" in capsys.readouterr().err
+    text = (out / "slips" / "slip-missing-id.csv").read_text()
+    assert "Vegas, with" in text and "tahoe, without" in text and (out / "slips" / "slip-missing-id.svg").is_file()
+    # A number that was printed of the nominal point is a cross; those of other points are none.
+    (one,) = mechanisms.measured(study, str(file))
+    assert pictures.figure(one, study.spec).published == []
+    printed = tp.Study.load(tomli.loads(STUDY.replace('["Tahoe", 3, 1, 1, 1]', '["Tahoe", 4, 1, 1, 10.5]'))).spec
+    (cross,) = pictures.figure(one, printed).published
+    assert (cross.label, cross.y) == ("tahoe, printed", [10.5])
+    assert pictures.figure(one, study.spec).title == "Missing id: wired, n = 1"
 
 
 @pytest.mark.parametrize(

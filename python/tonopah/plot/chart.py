@@ -10,7 +10,7 @@ import numpy as np
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Numbers, Series
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.plot import style
-from tonopah.plot.labels import fit_labels, log_ticks
+from tonopah.plot.labels import broken, fit_labels, log_ticks
 from tonopah.plot.look import Look
 
 if TYPE_CHECKING:
@@ -114,6 +114,9 @@ class Chart:
             axes.plot(
                 numbers(printed.x), numbers(printed.y), linestyle="", marker="x", color=colour, label=self.text(printed.label)
             )
+        if self.look.titled:
+            letters = 72 * self.look.width_in / (0.6 * self.look.size_pt)
+            axes.set_title(broken(self.text(self.data.title), letters), loc="left")
         axes.set_ylabel(self.text(self.data.y.title))
         self.scale_y(axes)
         if self.data.kind == "scatter":

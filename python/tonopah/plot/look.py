@@ -42,6 +42,8 @@ class Look:
         Name of a palette.
     common_scale : bool
         Use the scale that all figures of the metric have in common, instead of the figure's own.
+    titled : bool
+        Write the title above, for a picture that stands alone.
     """
 
     width_in: float = 5.4
@@ -50,6 +52,7 @@ class Look:
     font_size_pt: float | None = None
     palette: str = "okabe-ito"
     common_scale: bool = False
+    titled: bool = False
 
     @property
     def size_pt(self) -> float:
