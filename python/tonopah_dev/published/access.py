@@ -52,7 +52,7 @@ def at(name: str, index: int, t_s: float, factor: float) -> Measure:
     return value
 
 
-def pair(seconds: float, bottleneck: Mapping[str, Any], *flows: Mapping[str, Any], **more: Any) -> Written:
+def pair(seconds: float, bottleneck: Mapping[str, Any], *flows: Mapping[str, Any], **more: Any) -> WrittenWorld:
     """Return two pairs of hosts around a link, and flows from left to right unless they say otherwise."""
     own = [{"from": f"left{i}", "to": f"right{i}"} | dict(flow) for i, flow in enumerate(flows)]
     access = {"rate": "10Gbps", "delay": more.pop("access", "10us"), "queue": "100000p"}
@@ -61,7 +61,7 @@ def pair(seconds: float, bottleneck: Mapping[str, Any], *flows: Mapping[str, Any
 
 
 def case(
-    name: str, source: str, quantity: str, world: Written, measure: Measure, seeds: int = 1, **limits: Unpack[Allowed]
+    name: str, source: str, quantity: str, world: WrittenWorld, measure: Measure, seeds: int = 1, **limits: Unpack[Allowed]
 ) -> PublishedCase:
     """Return a case of this group."""
     return PublishedCase(f"access/{name}", source, quantity, world, measure, **limits, seeds=seeds)
