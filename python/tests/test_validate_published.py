@@ -111,7 +111,18 @@ def test_the_page_shows_the_cause_only_of_what_disagrees(tmp_path):
     assert "`backoff/2-s`: the cause is not known." in published_page.text([published.judge(case("backoff/2-s"), [7.0])])
 
 
-QUICK = ("hystart/50-mbps", "codel-law/*", "dctcp-amplitude/2-flows", "ledbat/latecomer", "tail/*", "incast/16-servers-*")
+QUICK = (
+    "hystart/50-mbps",
+    "codel-law/*",
+    "dctcp-amplitude/2-flows",
+    "ledbat/latecomer",
+    "tail/*",
+    "incast/16-servers-*",
+    "lrwpan/ping*",
+    "wifi-a/*",
+    "wifi-b/anomaly",
+    "starlink/*",
+)
 
 
 def test_a_part_of_the_laws_holds():
