@@ -139,6 +139,7 @@ def test_the_page_shows_the_cause_only_of_what_disagrees(tmp_path):
 QUICK = (
     "hystart/50-mbps", "codel-law/*", "dctcp-amplitude/2-flows", "ledbat/latecomer", "tail/*", "incast/16-servers-*",
     "access/atm-steps/*", "access/pppoe-goodput", "access/tbf-*", "access/policer/1400B", "access/docsis-mpu/1472",
+    "lrwpan/ping*", "wifi-a/*", "wifi-b/anomaly", "starlink/*",
 )  # fmt: skip
 
 

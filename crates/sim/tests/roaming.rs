@@ -288,7 +288,7 @@ fn a_hand_off_that_cannot_be_is_refused() {
         if mobile {
             fields["own_mobility"] = leaves(false);
         }
-        let error = refusal(&cells("1s", fields));
+        let error = refusal(&with_flow(cells("1s", fields), "sta0", "sta1", udp("100kbps")));
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -139,9 +139,9 @@ def cell(number: int, radio: Table, flows: Sequence[Table], seconds: int) -> Wri
 
 
 def calls() -> Iterator[PublishedCase]:
-    """Calls through an access point, and its buffer between uploads and downloads."""
+    """Voice through an access point, and its buffer between uploads and downloads."""
     voice = UDP | {"rate": "50pps", "size": "172B"}
-    for number, lost, allowed in ((15, 0.0, about(0, 0, 1)), (16, 10.0, about(10, 6, 15))):
+    for number, allowed in ((15, about(0, 0, 1)), (16, about(10, 6, 15))):
         ends = [("srv", f"s{i}", 1 + 13 * i) for i in range(number)] + [(f"s{i}", "srv", 8 + 13 * i) for i in range(number)]
         flows = [{"from": a, "to": b, "start": f"{start % 20}.3ms", "app": voice} for a, b, start in ends]
         world, source = cell(number, {"preamble": "short"}, flows, 20), "15 calls of 20 ms: testbed of Columbia, 2007"

@@ -148,6 +148,21 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
             return Err(ScenarioError::new(join("network", field), message));
         }
     }
+    check_choice(full)?;
+    let (jitter, interval) = (full.handover_jitter.expect("filled"), full.handover_interval.expect("filled"));
+    if jitter >= interval {
+        let message = format!("{jitter} is not below handover_interval ({interval})");
+        return Err(ScenarioError::new("network.handover_jitter", message));
+    }
+    let stars = full.pattern == Some(Pattern::Star);
+    if full.seam == Some(true) && !stars {
+        return Err(ScenarioError::new("network.seam", "only pattern = \"star\" has a seam"));
+    }
+    Ok(())
+}
+
+/// Gateways, and what terminals that choose their satellites together do not go with.
+fn check_choice(full: &Constellation) -> Result<(), ScenarioError> {
     let names = full.terminals.iter().filter_map(|terminal| match terminal {
         TerminalDef::Place(place) => Some(&place.name),
         TerminalDef::City(_) => None,
@@ -171,15 +186,6 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
     if full.handover_outage.expect("filled") >= full.handover_interval.expect("filled") {
         let message = format!("{} is not below handover_interval", full.handover_outage.expect("filled"));
         return Err(ScenarioError::new("network.handover_outage", message));
-    }
-    let (jitter, interval) = (full.handover_jitter.expect("filled"), full.handover_interval.expect("filled"));
-    if jitter >= interval {
-        let message = format!("{jitter} is not below handover_interval ({interval})");
-        return Err(ScenarioError::new("network.handover_jitter", message));
-    }
-    let stars = full.pattern == Some(Pattern::Star);
-    if full.seam == Some(true) && !stars {
-        return Err(ScenarioError::new("network.seam", "only pattern = \"star\" has a seam"));
     }
     Ok(())
 }

@@ -273,6 +273,7 @@ pub(super) fn own_access(mac: Option<LrwpanMacDef>) -> Option<(Access, Detector)
 }
 
 /// Why a MAC of 802.15.4 that has its own medium access refuses other frames.
+pub(super) const OWN_MAC_DROPS: &str = "the MAC of ns-2 drops what finds no access to the channel";
 pub(super) const OWN_MAC_REFUSAL: &str = "that of ns-2 carries plain IPv4 in acknowledged frames";
 
 fn lrwpan_addressed(sensitivity: f64, energy_detect: f64) -> Detection {

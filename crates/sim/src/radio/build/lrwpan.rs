@@ -7,7 +7,7 @@ use crate::mobility::Track;
 use crate::radio::energy::EnergyModel;
 use crate::radio::lrwpan::rules::{Access, Encap, LrWpanRules};
 use crate::radio::medium::Medium;
-use crate::radio::profiles::{Detection, LRWPAN, OWN_MAC_REFUSAL, own_access};
+use crate::radio::profiles::{Detection, LRWPAN, OWN_MAC_DROPS, OWN_MAC_REFUSAL, own_access};
 use crate::radio::propagation::{Propagation, RadioRange};
 use crate::scenario::{
     AccessFailureDef, AddressLength, EncapDef, LrwpanDef, LrwpanMacDef, NeighborDiscoveryDef, RadioDef, RadioProfile,
@@ -135,7 +135,7 @@ fn check_settings(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         return Err(error.with_hint("encap = \"sixlowpan\""));
     }
     if def.mac != Some(LrwpanMacDef::Std) && def.access_failure == Some(AccessFailureDef::Retry) {
-        let message = "the MAC of ns-2 drops what finds no access to the channel";
+        let message = OWN_MAC_DROPS;
         return Err(ScenarioError::new(join(path, "access_failure"), message).with_hint("access_failure = \"drop\""));
     }
     if def.mac != Some(LrwpanMacDef::Std) && (def.encap != Some(EncapDef::RawIpv4) || def.acks == Some(false)) {
