@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from tonopah_dev.published import beside, growth, queues
+from tonopah_dev.published import beside, field, growth, queues
 from tonopah_dev.published import worlds as measures
 from tonopah_dev.published.case import FAST_MBPS, Allowed, PublishedCase, about, every, within
 from tonopah_dev.published.worlds import Group, PublishedWorld
@@ -27,7 +27,8 @@ def all_cases() -> list[PublishedCase]:
     """Return the cases in the order of the page."""
     groups = (
         responses, growth.responses, pftk, buffers, queues.many_flows, growth.hystart, aqm, queues.ared, queues.codel, marks,
-        queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, beside.bbr, beside.l4s, fairness, growth.round_trips,
+        queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, beside.bbr, beside.l4s, field.pairs, field.calls,
+        field.steps, fairness, growth.round_trips,
         start_and_end, growth.tails, growth.incast,
     )  # fmt: skip
     return [case for group in groups for case in group()]
