@@ -41,7 +41,7 @@ CALLS = (
 
 
 CAUSES = {
-    "l4s-fifo/cubic-20-prague-20": "Ours are 45 and 5 Mb/s, as the same two were measured in the other order. The cause is not known.",
+    "l4s-fifo/cubic-20-prague-20": "Ours are 45 and 5 Mb/s, as the two were measured in the other order; cause unknown.",
     "l4s-fifo/cubic-160-cubic-10": "Ours has 0.44 instead of 0.36 with the longer RTT. The cause is not known.",
     "l4s-call/prague-and-call-in-c": "Ours has 15.6 Mb/s: it yields less to a call in the other queue. The cause is not known.",
     "l4s-call/cubic-alone": "Ours has 17.6 Mb/s. The cause is not known.",
