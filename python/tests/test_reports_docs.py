@@ -102,3 +102,13 @@ def test_tables_of_stored_numbers_hold_what_is_stored(name):
         }
         origins = [stored_cells(part, table.over, origin) for origin in ("author", "stock")]
         assert any(held.items() <= cells.items() for cells in origins), table.id
+
+
+def test_networks_are_named_after_their_reports():
+    """Not by numbers, but where an old name is told its new one."""
+    numbered = re.compile(r"\b00[0-4]-[a-z*]|\b(?:seed|author|report) 00[0-4]\b")
+    pages = [page for page in DOCS.rglob("*.md") if "decisions" not in page.parts]
+    found = [
+        (page.name, line) for page in pages for line in page.read_text(encoding="utf-8").splitlines() if numbered.search(line)
+    ]
+    assert [line for _, line in found if not line.startswith("Names of former versions")] == []
