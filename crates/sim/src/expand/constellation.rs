@@ -68,7 +68,7 @@ fn with_jitter(def: &Constellation, max_us: [u64; 2], habits: &Habits) -> [LinkO
     let of = |(options, max_us): (&LinkOptions, u64)| {
         let own = (habits.has_medium_access && max_us > 0 && !says).then(|| {
             let delay = DelayDef::Uniform(UniformDelay { max: Span::from_micros(max_us) });
-            Box::new(JitterDef { delay, per: PerDraw::Packet, reorder: false })
+            Box::new(JitterDef { delay, per: PerDraw::Packet, reorder: false, correlation: 0.0 })
         });
         LinkOptions { jitter: options.jitter.clone().or(own), ..options.clone() }
     };
