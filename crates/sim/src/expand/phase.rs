@@ -34,7 +34,7 @@ pub(super) fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
 }
 
 /// The warning of sources of one period: it names the slowest link that they fill.
-fn warning(graph: &Scenario, paths: &Paths<'_>, period: u64, alike: &Alike<'_>) -> Option<ScenarioWarning> {
+fn warning(graph: &Scenario, paths: &Paths<'_>, period: u64, alike: &[(usize, &CbrDef)]) -> Option<ScenarioWarning> {
     let mut meetings: BTreeMap<LinkId, Alike<'_>> = BTreeMap::new();
     for &(i, cbr) in alike {
         let flow = &graph.flow[i];
