@@ -65,6 +65,27 @@ def test_run_prints_events(capsys, scenario):
     assert len(out.splitlines()) > 1
 
 
+def test_check_prints_ranges_by_rate_and_the_hops_of_flows(capsys, tmp_path):
+    path = tmp_path / "line.toml"
+    path.write_text("""
+        duration = "1s"
+        [network]
+        kind = "adhoc"
+        nodes = 3
+        flows = 0
+        placement = { kind = "line", spacing = "60m" }
+        radio = { standard = "b" }
+        [[flow]]
+        from = "n0"
+        to = "n2"
+    """)
+    told = call(capsys, "check", str(path))[1].splitlines()
+    assert told[1:] == [
+        "reach: 1 Mb/s 198 m, 2 Mb/s 157 m, 5.5 Mb/s 125 m, 11 Mb/s 99 m; carrier sense 314 m", "hops: n0 to n2 2",
+    ]  # fmt: skip
+    assert "Frames without response, by cause" in call(capsys, "run", str(path))[1]
+
+
 def test_check_expands_to_a_scenario_that_is_accepted(capsys, scenario, tmp_path):
     assert call(capsys, "check", scenario)[1] == "ok: 6 nodes, 5 links, 2 flows\n"
     code, out, _ = call(capsys, "check", scenario, "--expand")

@@ -172,7 +172,7 @@ impl Observer<'_> {
 
     fn tracks(&self, def: &Constellation, at: Span) -> Vec<GroundTrack> {
         let mut serving: Vec<usize> =
-            self.terminals.iter().flat_map(|t| t.satellites(Time::ZERO + at).iter().copied()).collect();
+            self.terminals.iter().flat_map(|t| t.assigned(Time::ZERO + at).iter().copied()).collect();
         serving.sort_unstable();
         serving.dedup();
         let ahead = def.start_at.expect("filled").as_secs_f64();
@@ -198,9 +198,9 @@ impl Observer<'_> {
     fn path(&self, isls: &IslGraph, places: &[Point], (from, to): (usize, usize), now: Time) -> Option<Path> {
         let [a, b] = [from, to].map(|terminal| &self.terminals[terminal]);
         let [here, there] = [a, b].map(|terminal| terminal.body.at(now.as_secs_f64()));
-        let tails: Vec<_> = b.satellites(now).iter().map(|last| (*last, length(&places[*last], &there))).collect();
+        let tails: Vec<_> = b.assigned(now).iter().map(|last| (*last, length(&places[*last], &there))).collect();
         let paths = isls.shortest_paths(&tails);
-        let all = a.satellites(now).iter();
+        let all = a.assigned(now).iter();
         let all = all.filter_map(|first| Some((paths[*first]?.length + length(&places[*first], &here), *first)));
         let (micrometres, first) = all.min()?;
         let mut satellites = vec![first];

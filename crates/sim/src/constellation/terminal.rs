@@ -120,6 +120,14 @@ impl Terminal {
         handovers
     }
 
+    /// The satellites that are assigned to it at a time, whether or not the outage of the handover is over.
+    pub(crate) fn assigned(&self, now: Time) -> &[usize] {
+        let later = self.handovers.partition_point(|handover| handover.at <= now);
+        let is_outage = self.handovers[..later].last().is_some_and(|last| last.is_outage);
+        let index = if is_outage { Some(later) } else { later.checked_sub(1) };
+        index.and_then(|index| self.handovers.get(index)).map_or(&[], |handover| &handover.satellites)
+    }
+
     /// The satellites that serve it at a time.
     pub(crate) fn satellites(&self, now: Time) -> &[usize] {
         let later = self.handovers.partition_point(|handover| handover.at <= now);

@@ -109,25 +109,23 @@ fn a_geostationary_satellite_is_a_relay_that_stands_still() {
         {"name": "below", "lat_deg": 0, "lon_deg": -30}, "Lisbon"]});
     let summary = run(&datagrams(network.clone(), "7200s"), 1);
     let delays = &summary.network.measures;
-    // Up 35786 km, down 37 720 km to Lisbon, and two transmissions of 1000 B at 2 Mbps.
+    // Up 35786 km, down 37 720 km to Lisbon, and two transmissions of 1000 B at 2 Mbps; up to 26.5 ms of medium access.
     let (least, most) = (delays.delay_min_s.unwrap(), delays.delay_max_s.unwrap());
-    assert!(most - least < 1e-6 && (0.25..0.26).contains(&least), "{least} {most}");
+    assert!((0.026..0.0266).contains(&(most - least)) && (0.25..0.26).contains(&least), "{least} {most}");
     assert!(handovers(&summary).is_empty());
 }
 
 #[test]
 fn the_second_preset_joins_cities_all_day() {
-    let network = json!({"kind": "constellation", "preset": "starlink", "terminals": ["New York", "London"]});
+    let network = json!({"kind": "constellation", "preset": "starlink", "handover_outage": "0s", "terminals": ["New York", "London"]});
     let world = scenario(&datagrams(network, "30s"));
     let path = ground_tracks(&world, 1, Span::ZERO, Span::from_millis(7_200_000), Span::from_millis(300_000))
         .unwrap()
         .paths
         .remove(0);
     let delays: Vec<f64> = path.delay_s.iter().map(|delay| delay.unwrap()).collect();
-    // The great circle of 5570 km at the speed of light takes 18.6 ms. A satellite flying north and one flying south over
-    // the same place are far apart in the grid, so a route between two such goes half around the Earth.
-    assert!(delays.iter().all(|delay| (0.020..0.150).contains(delay)), "{delays:?}");
-    assert!(delays.iter().filter(|delay| **delay < 0.040).count() >= 10, "{delays:?}");
+    // The great circle of 5570 km at the speed of light takes 18.6 ms. The two choose together, and so satellites that fly the same way.
+    assert!(delays.iter().all(|delay| (0.020..0.040).contains(delay)), "{delays:?}");
     let summary = Simulation::new(&world, 1).unwrap().run().summary;
     assert_eq!(summary.network.measures.dropped_packets, 0);
     assert!(summary.links.len() < 60 && summary.nodes.len() < 60, "only links and nodes that were used are listed");
