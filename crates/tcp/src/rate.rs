@@ -15,8 +15,8 @@ pub(crate) struct RateSampler {
     first_sent_at: Time,
     /// Samples are application-limited until `delivered` exceeds this; zero if they are not.
     app_limited_until: Bytes,
-    /// The newest valid rate.
-    latest: Option<Rate>,
+    /// The newest valid rate, bit/s; 0 before the first. Eight bytes in every connection instead of sixteen.
+    latest_bps: u64,
 }
 
 /// The newest segment that an ACK reports.
@@ -36,7 +36,7 @@ impl NewestAcked {
 impl RateSampler {
     /// The newest valid rate.
     pub(crate) fn latest(&self) -> Option<Rate> {
-        self.latest
+        Rate::from_bps(self.latest_bps)
     }
 
     /// Everything delivered so far.
@@ -93,7 +93,7 @@ impl RateSampler {
         let delivered = self.delivered - tx.delivered;
         let reliable = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
         let rate = reliable.then(|| Rate::of(delivered, interval));
-        self.latest = rate.or(self.latest);
+        self.latest_bps = rate.map_or(self.latest_bps, Rate::as_bps);
         Some(RateSample {
             rate,
             delivered,
