@@ -83,8 +83,8 @@ LOWEST := test_cluster_safety.py test_compiled.py test_gym.py test_pictures.py t
 	touch $@
 
 test-lowest: $(VENV)/.built .venv-lowest/.installed ## run a part of the Python tests with the lowest versions that pyproject.toml allows
-	cd python/tests && PYTHONPATH=.. ../../.venv-lowest/bin/python -m pytest --numprocesses=2 --dist=loadfile \
-	    -o filterwarnings=default -p no:cacheprovider $(LOWEST)
+	PYTHONPATH=$(CURDIR)/python .venv-lowest/bin/python -m pytest --numprocesses=2 --dist=loadfile \
+	    --override-ini=filterwarnings=default $(addprefix python/tests/,$(LOWEST))
 
 test-slurm: $(VENV)/.built $(VENV)/.extra ## run both ways of docs/cluster.md on Slurm (Debian: apt-get install slurm-wlm; else skipped)
 	$(PYTHON) -m pytest python/tests/test_slurm.py -rs

@@ -41,8 +41,10 @@ class RunSocket:
                 await self.handle(parse(text))
         except MessageError as error:
             await self.close(BAD_MESSAGE, str(error))
-        except (KeyError, WebSocketDisconnect):
-            # A binary message has no text.
+        except KeyError:
+            # A binary message has no text. Not every server ends a socket whose handler returns.
+            await self.close(BAD_MESSAGE, "a message that is no text")
+        except WebSocketDisconnect:
             pass
         finally:
             if self.session:
