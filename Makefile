@@ -138,7 +138,7 @@ mutate: $(VENV)/.built ## change scenario and study files at random, MUTATIONS (
 
 KILLS ?= 100
 
-settable: $(VENV)/.built ## set every path of every scenario of the shipped studies to other values, and look that each counts (a minute)
+settable: $(VENV)/.built ## set every path of every scenario of the shipped studies to other values, and look that each counts (minutes)
 	TONOPAH_SETTABLE=all $(PYTHON) -m pytest python/tests/test_settable.py
 
 kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables are the same, byte for byte
