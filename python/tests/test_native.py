@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C co
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "native" / "reno.c"
 
 WRONG = """
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,18 @@ def test_what_a_library_does_ends_its_run_only(tmp_path, world, wrong, said):
     with pytest.raises(tp.AlgorithmError, match=said) as raised:
         tp.run({**world, "duration": "2s"}, set={"tcp.cc": {"native": file}})
     assert str(raised.value).startswith("tcp.cc.native: ") and raised.value.algorithm == file
+
+
+@pytest.mark.parametrize("where", ["WRONG", "CREATED"])
+def test_a_library_that_rounds_otherwise_changes_no_other_flow(tmp_path, world, where):
+    ends = [{"from": f"left{i}", "to": f"right{i}"} for i in range(2)]
+    file = str(tmp_path / "libwrong.so")
+    shared = {**world, "network": {**world["network"], "flows": 0}, "flow": [{**ends[0], "cc": {"native": file}}, ends[1]]}
+    flows = []
+    for said in (MACROS[where], f"(fesetround(FE_UPWARD), {MACROS[where]})"):
+        build(tmp_path, "wrong", **{where: said})
+        flows.append(tp.run(shared).summary["flows"])
+    assert flows[0] == flows[1]
 
 
 def test_a_crash_does_not_take_the_study_down(tmp_path, world, reno, capsys):

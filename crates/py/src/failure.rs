@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::exception::{AlgorithmError, AlgorithmException};
+use crate::floating;
 
 create_exception!(
     tonopah._core,
@@ -78,8 +79,9 @@ impl From<sim::ScenarioError> for Failure {
     }
 }
 
-/// Runs `work`; a broken invariant becomes an error with its message.
+/// Runs `work`, which computes in the default floating-point environment; a broken invariant becomes an error with its message.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    floating::set_default();
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of(panic)))
 }
 

@@ -8,6 +8,7 @@ mod class;
 mod endpoint;
 mod exception;
 mod failure;
+mod floating;
 mod job;
 mod native;
 mod native_signals;

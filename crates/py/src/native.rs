@@ -2,9 +2,9 @@
 //! (`native_signals.rs`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
 //! kept here; a library of the user (`cc/library.py`) brings one, with a state that it keeps itself.
 //!
-//! The only unsafe code of the project is the call of that function, and of the one by which a library shows its variables. What they
-//! may do is the interface's promise: to read `signal` and `view`, to read and write `state` and `answers`, within their lengths and
-//! during the call only.
+//! The only unsafe code of the project is the call of that function, of the one by which a library shows its variables, and what
+//! `floating.rs` declares. What they may do is the interface's promise: to read `signal` and `view`, to read and write `state` and
+//! `answers`, within their lengths and during the call only.
 
 use std::ptr;
 
@@ -15,6 +15,7 @@ use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::answers::{self, Answers};
 use crate::class::Class;
+use crate::floating;
 use crate::native_signals as signals;
 use crate::signals::says_something;
 
@@ -150,6 +151,9 @@ impl Native {
         }
         // SAFETY: see the head of this file; `view` is null or an array that lives until the end of the caller's statement.
         unsafe { (self.event)(kind as i32, self.state.pointer(), signal.as_ptr(), view, given.as_mut_ptr()) };
+        if let State::Library(_) = self.state {
+            floating::set_default();
+        }
         let [cwnd, ssthresh, next_timer, pacing_rate, done] = given;
         if done != 1.0 {
             let text = "compiled code did not come to its end (an exception that it does not pass on); uncompiled it says where";
@@ -240,6 +244,7 @@ impl CongestionControl for Native {
                 filled.resize(places.len(), f64::NAN);
                 // SAFETY: see the head of this file; the array has a place for each variable.
                 unsafe { observe(ptr::with_exposed_provenance(*address), filled.as_mut_ptr()) };
+                floating::set_default();
                 &filled
             }
             (State::Doubles(doubles), _) => doubles,

@@ -25,7 +25,7 @@ const NODE_BYTES: u64 = 800;
 const LINK_BYTES: u64 = 2_500;
 /// A station: its MAC and queue.
 const STATION_BYTES: u64 = 2_000;
-/// An entry of a routing table, of a router for each node or of a station for each other.
+/// An entry of a routing table, of a router for each other or of a station for each other.
 const ROUTE_BYTES: u64 = 8;
 /// What equal paths add to such an entry, and the flowlets that a router remembers.
 const EQUAL_PATHS_BYTES: u64 = 4;
@@ -54,7 +54,8 @@ fn bytes(extent: &Extent, listed: u64) -> u64 {
         + u64::from(extent.flowlets) * extent.inner_nodes * FLOWLETS_BYTES
         + extent.flows.saturating_mul(FLOW_BYTES)
         + listed.saturating_mul(LISTED_FLOW_BYTES)
-        + extent.nodes * (NODE_BYTES + extent.inner_nodes * route)
+        + extent.nodes * NODE_BYTES
+        + extent.inner_nodes * extent.inner_nodes * route
         + extent.links * LINK_BYTES
 }
 

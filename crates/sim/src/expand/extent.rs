@@ -12,7 +12,7 @@ pub(crate) struct Extent {
     pub(crate) nodes: u64,
     pub(crate) flows: u64,
     pub(crate) links: u64,
-    /// Nodes with two links or more. A leaf knows its only link; each of these has a table of all destinations.
+    /// Nodes with two links or more. A leaf knows its only link; each of these has a table of all of them.
     pub(crate) inner_nodes: u64,
     /// Stations of each channel.
     pub(crate) stations: Vec<u64>,

@@ -4,7 +4,7 @@
 pub(super) const MAX_NODES: u64 = 100_000;
 /// Flows of a scenario.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
-/// Routers: routing tables hold routers times nodes entries.
+/// Routers: routing tables hold an entry for each pair of them.
 pub(super) const MAX_ROUTERS: u64 = 2_000;
 /// Links of a random network: paths are searched from every router over every link, and drawn links must be rare among all
 /// pairs to be found.

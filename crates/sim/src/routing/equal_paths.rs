@@ -7,7 +7,7 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::Edge;
-use super::shortest::Adjacency;
+use super::shortest::{Adjacency, Place};
 use crate::hash::spread;
 use crate::ids::{LinkId, NodeId};
 
@@ -64,8 +64,10 @@ pub(crate) struct EqualPaths {
     salts: Vec<u64>,
     /// The sets of links of which one is to be chosen, each in the order of links.
     sets: Vec<Vec<LinkId>>,
-    /// By node and destination: the index of a set. Empty for a node without any.
+    /// By node and row of a destination: the index of a set. Empty for a node without any.
     tables: Vec<Vec<u32>>,
+    /// By destination.
+    places: Vec<Place>,
 }
 
 /// The next hop of a flow among `count` of them.
@@ -76,14 +78,15 @@ fn choice(key: u64, salt: u64, count: u64) -> u64 {
 impl EqualPaths {
     /// Without paths as yet.
     pub(crate) fn new(spread_by: Spread, salts: Vec<u64>) -> EqualPaths {
-        EqualPaths { spread_by, salts, sets: Vec::new(), tables: Vec::new() }
+        EqualPaths { spread_by, salts, sets: Vec::new(), tables: Vec::new(), places: Vec::new() }
     }
 
     /// Finds all shortest paths over the links that are up.
     pub(crate) fn find(&mut self, nodes: usize, edges: &[Edge]) {
         let mut known: BTreeMap<Vec<LinkId>, u32> = BTreeMap::new();
         self.tables = vec![Vec::new(); nodes];
-        Adjacency::new(nodes, edges).for_each_way(|node, destinations, ways| {
+        let net = Adjacency::new(nodes, edges);
+        net.for_each_way(|row, destination, ways| {
             let mut links: Vec<LinkId> = ways.collect();
             if links.len() < 2 {
                 return;
@@ -91,16 +94,18 @@ impl EqualPaths {
             links.sort_unstable();
             let number = known.len() as u32;
             let set = *known.entry(links).or_insert(number);
-            let table = &mut self.tables[node];
-            table.resize(nodes, NO_CHOICE);
-            destinations.iter().for_each(|destination| table[*destination] = set);
+            let table = &mut self.tables[net.router(row).index()];
+            table.resize(net.routers(), NO_CHOICE);
+            table[destination] = set;
         });
+        self.places = net.places;
         self.sets = vec![Vec::new(); known.len()];
         known.into_iter().for_each(|(links, set)| self.sets[set as usize] = links);
     }
 
     fn set(&self, node: NodeId, destination: NodeId) -> Option<&[LinkId]> {
-        let set = *self.tables[node.index()].get(destination.index())?;
+        let row = self.places.get(destination.index())?.row;
+        let set = *self.tables[node.index()].get(row as usize)?;
         (set != NO_CHOICE).then(|| &*self.sets[set as usize])
     }
 

@@ -1,9 +1,9 @@
 //! Shortest paths by hops, computed from the links that are up (`global`).
 //!
 //! A node with a single neighbour never forwards and needs no table: it sends everything to that neighbour, and others
-//! reach it by way of that neighbour. So the tables grow with routers times nodes, not with nodes squared.
+//! reach it by way of that neighbour. So the tables grow with routers squared, not with nodes squared, and are found in as much time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{LinkId, NodeId};
 
@@ -21,55 +21,66 @@ pub(crate) struct Edge {
 enum NodeRoutes {
     /// The only link there is, if any.
     Leaf(Option<LinkId>),
-    /// By destination.
+    /// By the row of a destination.
     Table(Vec<Option<LinkId>>),
 }
 
+/// By way of which node that forwards a destination is reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// That node: the destination itself, or the neighbour of a leaf.
+    pub(super) at: NodeId,
+    /// Its number among those that forward.
+    pub(super) row: u32,
+    /// The link from it to the leaf.
+    last: Option<LinkId>,
+}
+
+/// The place of a leaf whose own link is down or leads to no node that forwards.
+const NOWHERE: Place = Place { at: NodeId(u32::MAX), row: u32::MAX, last: None };
+
 /// The route tables of all nodes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Routes(Vec<NodeRoutes>);
+pub(crate) struct Routes {
+    nodes: Vec<NodeRoutes>,
+    /// By destination.
+    places: Vec<Place>,
+    /// Links to destinations without a place, which only their neighbours reach.
+    strays: BTreeMap<(NodeId, NodeId), LinkId>,
+}
 
 impl Routes {
     /// The link on which `node` sends towards `destination`.
     #[inline]
     pub(crate) fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
-        match &self.0[node.index()] {
-            NodeRoutes::Leaf(link) => *link,
-            NodeRoutes::Table(table) => table[destination.index()],
+        let table = match &self.nodes[node.index()] {
+            NodeRoutes::Leaf(link) => return *link,
+            NodeRoutes::Table(table) => table,
+        };
+        let place = &self.places[destination.index()];
+        if place.at == node {
+            return place.last;
         }
+        table.get(place.row as usize).copied().unwrap_or_else(|| self.strays.get(&(node, destination)).copied())
     }
 
     /// Tables by node, each by destination.
     pub(crate) fn of(tables: Vec<Vec<Option<LinkId>>>) -> Routes {
-        Routes(tables.into_iter().map(NodeRoutes::Table).collect())
+        let places = (0..tables.len() as u32).map(|row| Place { at: NodeId(row), row, last: None }).collect();
+        Routes { nodes: tables.into_iter().map(NodeRoutes::Table).collect(), places, strays: BTreeMap::new() }
     }
 
     /// All-pairs shortest paths by hops; ties go to the lowest neighbour, then to the lowest link.
     pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
         let net = Adjacency::new(nodes, edges);
-        let mut routes: Vec<NodeRoutes> = (0..nodes)
-            .map(|node| {
-                if net.is_leaf(node) {
-                    NodeRoutes::Leaf(net.out[node].first().map(|e| e.link))
-                } else {
-                    NodeRoutes::Table(vec![None; nodes])
-                }
-            })
-            .collect();
-        for node in (0..nodes).filter(|n| !net.is_leaf(*n)) {
-            let NodeRoutes::Table(table) = &mut routes[node] else { continue };
-            for edge in net.out[node].iter().filter(|e| e.up && net.is_leaf(e.to.index())) {
-                table[edge.to.index()].get_or_insert(edge.link);
-            }
-        }
-        net.for_each_way(|node, destinations, ways| {
-            let NodeRoutes::Table(table) = &mut routes[node] else { return };
-            let next = ways.next();
-            for destination in destinations {
-                table[*destination] = next;
-            }
+        let mut tables = vec![vec![None; net.routers.len()]; net.routers.len()];
+        net.for_each_way(|from, to, ways| tables[from][to] = ways.next());
+        let mut of_routers = tables.into_iter();
+        let routes = net.rows.iter().zip(&net.only).map(|(row, only)| match row {
+            None => NodeRoutes::Leaf(*only),
+            Some(_) => NodeRoutes::Table(of_routers.next().expect("a table for each node that forwards")),
         });
-        Routes(routes)
+        Routes { nodes: routes.collect(), places: net.places, strays: net.strays }
     }
 
     /// The links from `from` to `to`, or `None` if a packet would not get there.
@@ -79,7 +90,7 @@ impl Routes {
         while here != to {
             let link = self.next(here, to)?;
             let edge = edges.iter().find(|e| e.link == link)?;
-            if !edge.up || path.len() > self.0.len() {
+            if !edge.up || path.len() > self.nodes.len() {
                 return None;
             }
             path.push(link);
@@ -89,59 +100,93 @@ impl Routes {
     }
 }
 
-/// The links between nodes as the search sees them.
+/// The links between nodes as the search sees them. A row is the number of a node among those that forward.
 pub(super) struct Adjacency {
-    /// By node: the links from it, by neighbour and number.
-    out: Vec<Vec<Edge>>,
-    /// By node: the neighbours with a link to it that is up.
-    into: Vec<Vec<NodeId>>,
+    /// The nodes that forward.
+    routers: Vec<NodeId>,
+    /// By node: its row, if it forwards.
+    rows: Vec<Option<u32>>,
+    /// By node: its first link.
+    only: Vec<Option<LinkId>>,
+    /// By row: the links that are up to other rows, by neighbour and number.
+    out: Vec<Vec<(u32, LinkId)>>,
+    /// By row: the rows with a link to it that is up.
+    into: Vec<Vec<u32>>,
+    /// By destination.
+    pub(super) places: Vec<Place>,
+    strays: BTreeMap<(NodeId, NodeId), LinkId>,
 }
 
 impl Adjacency {
     pub(super) fn new(nodes: usize, edges: &[Edge]) -> Adjacency {
-        let mut out: Vec<Vec<Edge>> = vec![Vec::new(); nodes];
-        let mut into: Vec<Vec<NodeId>> = vec![Vec::new(); nodes];
         let mut sorted: Vec<&Edge> = edges.iter().collect();
         sorted.sort_by_key(|e| (e.to, e.link));
-        for edge in sorted {
-            out[edge.from.index()].push(*edge);
-            if edge.up {
-                into[edge.to.index()].push(edge.from);
+        let (mut degrees, mut only) = (vec![0; nodes], vec![None; nodes]);
+        for edge in &sorted {
+            degrees[edge.from.index()] += 1;
+            only[edge.from.index()].get_or_insert(edge.link);
+        }
+        let routers: Vec<NodeId> = (0..nodes).filter(|n| degrees[*n] > 1).map(|n| NodeId(n as u32)).collect();
+        let mut rows = vec![None; nodes];
+        routers.iter().zip(0..).for_each(|(router, row)| rows[router.index()] = Some(row));
+        let (mut out, mut into) = (vec![Vec::new(); routers.len()], vec![Vec::new(); routers.len()]);
+        let mut places = vec![NOWHERE; nodes];
+        routers.iter().zip(0..).for_each(|(at, row)| places[at.index()] = Place { at: *at, row, last: None });
+        for edge in sorted.iter().filter(|e| e.up) {
+            match (rows[edge.from.index()], rows[edge.to.index()]) {
+                (Some(from), Some(to)) => {
+                    out[from as usize].push((to, edge.link));
+                    into[to as usize].push(from);
+                }
+                (None, Some(row)) => places[edge.from.index()] = Place { at: edge.to, row, last: None },
+                (_, None) => {}
             }
         }
-        Adjacency { out, into }
+        // The first link to each leaf, from the node by way of which it is reached or from a neighbour.
+        let mut strays = BTreeMap::new();
+        for edge in sorted.iter().filter(|e| e.up && rows[e.from.index()].is_some() && rows[e.to.index()].is_none()) {
+            let place = &mut places[edge.to.index()];
+            if place.at == edge.from {
+                place.last.get_or_insert(edge.link);
+            } else if place.row == NOWHERE.row {
+                strays.entry((edge.from, edge.to)).or_insert(edge.link);
+            }
+        }
+        Adjacency { routers, rows, only, out, into, places, strays }
     }
 
-    /// True for a node that never forwards.
-    fn is_leaf(&self, node: usize) -> bool {
-        self.out[node].len() <= 1
+    /// The number of nodes that forward.
+    pub(super) fn routers(&self) -> usize {
+        self.routers.len()
     }
 
-    /// Calls `found` for each node that forwards and each other such node: with it and the leaves around it as destinations,
-    /// and all links by which a shortest path leads there, in the order of neighbours and links.
-    pub(super) fn for_each_way(&self, mut found: impl FnMut(usize, &[usize], &mut dyn Iterator<Item = LinkId>)) {
-        for destination in (0..self.out.len()).filter(|n| !self.is_leaf(*n)) {
+    /// The node of a row.
+    pub(super) fn router(&self, row: usize) -> NodeId {
+        self.routers[row]
+    }
+
+    /// Calls `found` for each node that forwards and each other as destination, by their rows, with all links by which a shortest
+    /// path leads there, in the order of neighbours and links.
+    pub(super) fn for_each_way(&self, mut found: impl FnMut(usize, usize, &mut dyn Iterator<Item = LinkId>)) {
+        for destination in 0..self.routers.len() {
             let hops = self.hops_to(destination);
-            let leaves = self.into[destination].iter().map(|n| n.index()).filter(|n| self.is_leaf(*n));
-            let destinations: Vec<usize> = std::iter::once(destination).chain(leaves).collect();
-            for node in (0..self.out.len()).filter(|n| *n != destination && !self.is_leaf(*n)) {
-                let is_closer = |e: &Edge| e.up && hops[e.to.index()] < hops[node] && hops[e.to.index()].is_some();
-                let mut ways = self.out[node].iter().filter(|e| is_closer(e)).map(|e| e.link);
-                found(node, &destinations, &mut ways);
+            for row in (0..self.routers.len()).filter(|row| *row != destination) {
+                let is_closer = |(to, _): &&(u32, LinkId)| hops[*to as usize] < hops[row];
+                found(row, destination, &mut self.out[row].iter().filter(is_closer).map(|(_, link)| *link));
             }
         }
     }
 
-    /// Hops from every node to `destination` over nodes that forward.
-    fn hops_to(&self, destination: usize) -> Vec<Option<u32>> {
-        let mut hops = vec![None; self.into.len()];
-        hops[destination] = Some(0);
-        let mut frontier = VecDeque::from([(destination, 0)]);
-        while let Some((node, distance)) = frontier.pop_front() {
-            for neighbour in self.into[node].iter().map(|n| n.index()) {
-                if hops[neighbour].is_none() && !self.is_leaf(neighbour) {
-                    hops[neighbour] = Some(distance + 1);
-                    frontier.push_back((neighbour, distance + 1));
+    /// Hops from every row to `destination`; the largest number where there is no way.
+    fn hops_to(&self, destination: usize) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; self.routers.len()];
+        hops[destination] = 0;
+        let mut frontier = VecDeque::from([destination]);
+        while let Some(row) = frontier.pop_front() {
+            for neighbour in self.into[row].iter().map(|row| *row as usize) {
+                if hops[neighbour] == u32::MAX {
+                    hops[neighbour] = hops[row] + 1;
+                    frontier.push_back(neighbour);
                 }
             }
         }
@@ -184,6 +229,20 @@ mod tests {
         let mut broken = net.clone();
         broken[2].up = false;
         assert_eq!(path(&broken, 5, 0, 3), Some(vec![0, 6]));
+    }
+
+    #[test]
+    fn a_leaf_is_reached_over_the_link_that_it_answers_on() {
+        // 0 and 1 forward; 2 sends to 0 alone and hears both; 3 only hears 1.
+        let simplex = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (1, 3)];
+        let edge =
+            |(i, (a, b)): (u32, &(u32, u32))| Edge { link: LinkId(i), from: NodeId(*a), to: NodeId(*b), up: true };
+        let mut net: Vec<Edge> = (0..).zip(&simplex).map(edge).collect();
+        assert_eq!(path(&net, 4, 1, 2), Some(vec![1, 2]));
+        assert_eq!((path(&net, 4, 1, 3), path(&net, 4, 0, 3)), (Some(vec![5]), None));
+        // Without an answer, only neighbours reach it.
+        net[3].up = false;
+        assert_eq!((path(&net, 4, 1, 2), path(&net, 4, 0, 2)), (Some(vec![4]), Some(vec![2])));
     }
 
     #[test]

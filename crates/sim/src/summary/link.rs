@@ -187,6 +187,8 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
     let queue = link.queue_report(now);
     let effects = link.effects.as_ref();
     let metrics = &link.metrics;
+    // The packet that is under way at the end counts as a whole.
+    let offered_used = report.as_ref().and_then(|report| ratio(report.counts.used.as_f64(), report.offered));
     let busy = (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0);
     let name = |node: NodeId| world.graph.node[node.index()].name.clone();
     LinkSummary {
@@ -195,9 +197,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         to: link.to.map_or_else(|| "terminals".into(), name),
         rate_bps: link.rate.as_bps(),
         // A packet under way counts whole, and may be more than all that was offered.
-        utilisation: report
-            .and_then(|report| ratio(report.counts.used.as_f64(), report.offered))
-            .map_or(busy, |share| share.min(1.0)),
+        utilisation: offered_used.map_or(busy, |used| used.min(1.0)),
         sent_packets: metrics.transmitted,
         sent_bytes: metrics.transmitted_bytes.0,
         dropped_packets: metrics.dropped(),
