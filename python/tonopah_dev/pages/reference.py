@@ -51,22 +51,25 @@ def algorithms_page() -> str:
             parts.append(f"Asks of its connection: {asks}.\n")
         if entry["params"]:
             parts.append(markdown_table(["parameter", "default", "range", "unit", "meaning", "source"], parameter_rows(entry)))
-        for profile in entry["profiles"]:
-            changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
-            recovery = f"; brings the loss recovery `{profile['recovery']}`" if profile["recovery"] else ""
-            parts.append(f"Profile `{profile['name']}`: {changes or 'the defaults'}{recovery}.\n")
-        if entry["internals"]:
-            parts.append(markdown_table(["variable", "unit", "meaning"], internal_rows(entry)))
+        parts.append("\n".join(f"- {line}" for line in [*profile_lines(entry), *variable_lines(entry)]) + "\n")
     return "\n".join(parts)
 
 
-def internal_rows(entry: dict[str, Any]) -> list[list[str]]:
-    """Return a row for each variable that an algorithm shows (record.internals)."""
+def profile_lines(entry: dict[str, Any]) -> list[str]:
+    """Return what each profile of an algorithm sets."""
+    lines = []
+    for profile in entry["profiles"]:
+        changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
+        recovery = f"; brings the loss recovery `{profile['recovery']}`" if profile["recovery"] else ""
+        lines.append(f"Profile `{profile['name']}`: {changes or 'the defaults'}{recovery}.")
+    return lines
+
+
+def variable_lines(entry: dict[str, Any]) -> list[str]:
+    """Return the variables that an algorithm shows (record.internals), with the words of its state."""
     words = f": {', '.join(entry['states'])}" if entry["states"] else ""
-    return [
-        [f"`{shown['name']}`", shown["unit"], shown["doc"] + (words if shown["name"] == "state" else "")]
-        for shown in entry["internals"]
-    ]
+    shown = [f"`{one['name']}` ({one['doc']}{words if one['name'] == 'state' else ''})" for one in entry["internals"]]
+    return [f"Variables: {'; '.join(shown)}."] if shown else []
 
 
 def requirements_text(requirements: dict[str, Any]) -> str:
@@ -94,7 +97,7 @@ def scenario_page() -> str:
     parts = [NOTICE, "# The scenario file\n", f"{schema.get('description', '')}\n", properties_table(schema), KINDS]
     for name, definition in definitions:
         if has_keys(definition):
-            parts += [f"## {name}\n\n{definition.get('description', '')}\n", properties_table(definition)]
+            parts += [f"## {name}\n{definition.get('description', '')}\n", properties_table(definition)]
         if name == "TcpOptions":
             parts.append(profiles_text(schema))
     rows = [[f'<a id="{name.lower()}"></a>{name}', *value_cells(it)] for name, it in definitions if not has_keys(it)]
