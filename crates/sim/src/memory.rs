@@ -22,7 +22,7 @@ const LISTED_FLOW_BYTES: u64 = 2_200;
 /// A node with its place in the summary.
 const NODE_BYTES: u64 = 800;
 /// Both directions of a link, with their place in the summary.
-const LINK_BYTES: u64 = 2_500;
+const LINK_BYTES: u64 = 2_700;
 /// A station: its MAC and queue.
 const STATION_BYTES: u64 = 2_000;
 /// An entry of a routing table, of a router for each other or of a station for each other.
