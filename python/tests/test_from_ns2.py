@@ -54,5 +54,6 @@ def test_a_link_is_never_used_more_than_whole(tmp_path):
     (tmp_path / "mbps.csv").write_text("t_s,rate_bps\n0,10\n1,20\n2,5\n", encoding="utf-8")
     bottleneck = {"delay": "20ms", "queue": "100p", "service": {"kind": "rate_trace", "file": str(tmp_path / "mbps.csv")}}
     network = {"kind": "dumbbell", "access": {"rate": "10Gbps", "delay": "0s"}, "bottleneck": bottleneck}
-    found = tp.run({"duration": "20s", "network": network, "flow": [{"from": "left0", "to": "right0", "cc": "cubic"}]})
+    with pytest.warns(tp.ScenarioWarning, match="the mean rate is 11bps"):
+        found = tp.run({"duration": "20s", "network": network, "flow": [{"from": "left0", "to": "right0", "cc": "cubic"}]})
     assert max(link["utilisation"] for link in found.summary["links"]) == 1.0

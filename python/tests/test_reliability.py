@@ -155,7 +155,8 @@ CLOCKED = {
 }
 CLOCKS = re.compile(r"time\.(monotonic|time|perf_counter)\(|\btimeout=|call_later|asyncio\.timeout|busy_timeout")
 TELL_TIME = {
-    "cli/study_run.py", "execution/dask_cluster.py", "execution/progress.py", "execution/runner.py", "execution/worker.py",
+    "cli/study_run.py", "execution/dask_cluster.py", "execution/machine.py", "execution/progress.py", "execution/runner.py",
+    "execution/worker.py",
     "breaking/api.py", "breaking/search.py", "lab/moment.py", "lab/runs.py", "lab/session.py", "lab/studies.py",
     "store/database.py", "validate/trace/opening.py", "packetdrill/calls.py",
 }  # fmt: skip

@@ -165,7 +165,7 @@ def test_every_network_can_be_built_and_has_stored_numbers(one):
         ({"flows": 0}, "script.flows", "1 to 200"),
         ({"flows": "many"}, "script.flows", "1 to 200"),
         ({"header": 1}, "script.header", "true or false"),
-        ({"algorithm": "reno"}, "script.algorithm", "ewphcc"),
+        ({"algorithm": "no such one"}, "script.algorithm", "ewphcc"),
     ],
 )
 def test_wrong_parameters_are_refused(given, path, allowed):

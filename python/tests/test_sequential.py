@@ -78,11 +78,11 @@ def study(study_document, tmp_path):
 def test_a_study_stops_when_its_differences_are_narrow(study):
     study.run(quiet=True, until=Target(400.0, 12, ("goodput_bps",)))
     reached = study.reached[""]
-    assert (reached.look, reached.looks, reached.replicates, reached.narrow) == (3, 4, 8, True)
+    assert (reached.look, reached.looks, reached.replicates, reached.narrow) == (2, 4, 5, True)
     again = tp.Study.open(study.folder)
     assert again.spec.parts[0].confidence == pytest.approx(confidence(reached.looks))
     text = again.report().read_text()
-    assert "Jennison and Turnbull" in text and "8 replicates after look 3 of 4" in text
+    assert "Jennison and Turnbull" in text and "5 replicates after look 2 of 4" in text
     assert "--until 400% --at-most 12 --metric goodput_bps" in text
 
 

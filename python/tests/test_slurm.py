@@ -40,7 +40,7 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=sched_interval=1
 ReturnToService=2
 MpiDefault=none
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=4000 State=UNKNOWN
 PartitionName=normal Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -195,7 +195,8 @@ def test_the_cluster_of_the_page_is_the_study(slurm, study, tmp_path):
     )
     script = adapted(example("from dask_jobqueue"), ("asran", "small.toml"), *one_core)
     (tmp_path / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "script.py"], env=slurm, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, env=slurm, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=2 * LONGEST_S)
     assert done.returncode == 0, done.stderr
     assert tp.Study.open(tmp_path / "results" / "small").table().to_csv() == study.table().to_csv()
     assert (tmp_path / "results" / "small" / "report.html").is_file()

@@ -117,7 +117,11 @@ def test_a_renamed_metric_names_the_new_one(study_document, old, new):
         ("claim.0.not_testable", "because", "claim[0].not_testable: stands beside tests"),
         ("derived", [{"kind": "jain"}], "derived[0].name: is missing"),
         ("derived", [{"name": "m"}], "derived[0].kind: is missing (allowed: recovery, outage"),
-        ("derived", [{"name": "m", "kind": "mean", "series": "cwdn"}], "derived[0].series: 'cwdn' is unknown (allowed: cwnd, "),
+        (
+            "derived",
+            [{"name": "m", "kind": "mean", "series": "cwdn"}],
+            "derived[0].series: 'cwdn' is unknown (did you mean cwnd? one of cwnd, ",
+        ),
         ("derived", [{"name": "m", "kind": "jain", "series": "cwnd"}], "derived[0].series: unknown key (allowed: name, label"),
         ("derived", [{"name": "m", "kind": "jain"}] * 2, "derived: 'm' appears twice"),
         ("compare.variant", [{"label": "x", "set": {"a b": 1}}], "compare.variant[0].set.a b: is not a path (like network.flows"),

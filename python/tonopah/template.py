@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+SHARED = Path(__file__).parent / "report"
+"""Templates that those elsewhere include: the policy of pages."""
 RESULTS = "results.toml"
 """What a comparison leaves of itself: its numbers, the version of the engine and the command."""
 
@@ -14,8 +16,8 @@ def render(template: Path, /, **facts: Any) -> str:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
+        loader=jinja2.FileSystemLoader([template.parent, SHARED]), trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined, autoescape=False,
     )  # fmt: skip
     return environment.get_template(template.name).render(**facts)
 

@@ -79,9 +79,9 @@ impl Together<'_> {
             }
         }
         // Who has nobody to choose with takes the satellite at the highest elevation.
-        for terminal in 0..grounds.len() {
+        for (terminal, ground) in grounds.iter().enumerate() {
             if instant.chosen[terminal].is_empty() {
-                let near = |satellite: &usize| length(&grounds[terminal], &places[*satellite]);
+                let near = |satellite: &usize| length(ground, &places[*satellite]);
                 instant.chosen[terminal] =
                     instant.visible[terminal].iter().copied().min_by_key(near).into_iter().collect();
             }

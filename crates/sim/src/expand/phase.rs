@@ -59,7 +59,7 @@ fn warning(graph: &Scenario, paths: &Paths<'_>, period: u64, alike: &[(usize, &C
 /// The rate of a direction of a link with a drop-tail queue.
 fn tail_rate(graph: &Scenario, link: LinkId) -> Option<Rate> {
     let def = &graph.link[link.index() / 2];
-    let options = if link.index() % 2 == 0 { forward_options(def) } else { reverse_options(def) };
+    let options = if link.index().is_multiple_of(2) { forward_options(def) } else { reverse_options(def) };
     options.rate.filter(|_| matches!(options.queue, Some(Queue::DropTail(_))))
 }
 

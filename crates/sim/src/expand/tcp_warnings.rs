@@ -14,7 +14,9 @@ pub(super) fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWar
 
 fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<ScenarioWarning> {
     let mut found = Vec::new();
-    if let Some(recovery) = resolved.recovery.filter(|recovery| *recovery != RecoveryKind::Rack) {
+    // Where all is written, as in the graph of a scenario, nobody asked for it.
+    let all_written = given == resolved;
+    if let Some(recovery) = resolved.recovery.filter(|recovery| *recovery != RecoveryKind::Rack && !all_written) {
         for (key, value) in [("tlp", given.tlp), ("frto", given.frto), ("undo", given.undo)] {
             if value == Some(true) {
                 let message = format!("has no effect with recovery {}: it belongs to rack", word(&recovery));

@@ -39,6 +39,8 @@ impl Timing {
 
 /// Probability that a frame survives the interval between two instants, counted from its start, at an SINR.
 type Survival = dyn Fn(&AirFrame, u64, u64, f64) -> f64;
+/// SINR and power that a frame needs.
+pub(crate) type Needed = dyn Fn(&AirFrame) -> (f64, f64);
 
 /// Time, rank, transmitter of a signal, running number, and event.
 type Entry = (u64, u8, usize, u64, Event);
@@ -63,7 +65,7 @@ pub(crate) struct Setup {
     /// Airtime of a data frame by size, unicast or broadcast.
     pub(crate) length: Box<dyn Fn(u64, bool) -> u64>,
     /// SINR and power that a frame needs.
-    pub(crate) needed: Box<dyn Fn(&AirFrame) -> (f64, f64)>,
+    pub(crate) needed: Box<Needed>,
     /// Probability that a part of a frame survives at an SINR.
     pub(crate) survival: Box<Survival>,
     pub(crate) seed: u64,
