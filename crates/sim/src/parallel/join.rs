@@ -150,7 +150,8 @@ fn put_packets(world: &mut World, packets: Vec<MovedPacket>, numbers: &[Option<F
 
 /// Takes the state of the sink of a flow.
 fn take_sink(flow: &mut Flow, other: &mut Flow) {
-    (flow.read, flow.first_byte_at, flow.highest_answered) = (other.read, other.first_byte_at, other.highest_answered);
+    (flow.read, flow.first_byte_at, flow.highest_answered, flow.needless) =
+        (other.read, other.first_byte_at, other.highest_answered, other.needless);
     if let (Transport::Tcp(mine), Transport::Tcp(theirs)) = (&mut flow.transport, &mut other.transport) {
         // The sink of a connection knows when it has read all, the source of datagrams when it has sent the last.
         flow.ended_at = other.ended_at;
