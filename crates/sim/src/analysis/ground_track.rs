@@ -144,9 +144,8 @@ impl Observer<'_> {
 
     fn terminal(&self, terminal: &Terminal, def: &TerminalDef) -> TrackedTerminal {
         let TerminalDef::Place(place) = def else { unreachable!("cities are looked up when defaults are filled in") };
-        let handover = |h: &crate::constellation::terminal::Handover| {
-            (h.at.as_secs_f64(), h.satellites.first().map(|s| self.name(*s)))
-        };
+        let handover =
+            |h: &crate::constellation::Handover| (h.at.as_secs_f64(), h.satellites.first().map(|s| self.name(*s)));
         TrackedTerminal {
             name: terminal.name.clone(),
             lat_deg: place.lat_deg,

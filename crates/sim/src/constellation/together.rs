@@ -6,9 +6,9 @@
 
 use tcp::units::Time;
 
+use super::handover::Handover;
 use super::routes::{IslGraph, length};
 use super::shell::Shell;
-use super::terminal::Handover;
 use crate::orbit::{Body, Point};
 use crate::scenario::Constellation;
 

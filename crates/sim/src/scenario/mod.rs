@@ -103,6 +103,7 @@ pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use period::{ExponentialDef, PeriodDef};
+pub use points::RateOrZero;
 pub(crate) use profiles::Row;
 pub use quantity::{
     Consumption, Energy, EventRate, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
@@ -119,7 +120,7 @@ pub use routing::{
     RoutingDef, ShortestDef,
 };
 pub use service::{
-    AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
+    AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub(crate) use shaper::BoundClass;

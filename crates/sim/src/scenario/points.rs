@@ -9,7 +9,46 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::units::{Rate, Span};
 
-use super::service::RateOrZero;
+/// A rate that may be 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateOrZero(pub Option<Rate>);
+
+impl RateOrZero {
+    /// Bits per second.
+    pub fn as_bps(self) -> u64 {
+        self.0.map_or(0, Rate::as_bps)
+    }
+}
+
+impl Serialize for RateOrZero {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(rate) => rate.serialize(s),
+            None => s.serialize_str("0bps"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RateOrZero {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RateOrZero, D::Error> {
+        let value = serde_json::Value::deserialize(d)?;
+        let number = value.as_str().and_then(|text| text.trim().strip_suffix("bps")).map(str::trim);
+        if number.is_some_and(|number| number.trim_end_matches(['k', 'M', 'G']).trim().parse() == Ok(0.0)) {
+            return Ok(RateOrZero(None));
+        }
+        Rate::deserialize(value).map(|rate| RateOrZero(Some(rate))).map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for RateOrZero {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RateOrZero".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Rate::json_schema(generator)
+    }
+}
 
 /// Times, and the rates from then on.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use tcp::units::Time;
 
+use crate::constellation::Handover;
 use crate::constellation::Terminal;
-use crate::constellation::terminal::Handover;
 
 /// A constellation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
