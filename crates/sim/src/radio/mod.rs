@@ -8,6 +8,8 @@ pub(crate) mod dcf;
 pub(crate) mod energy;
 pub(crate) mod errors;
 pub(crate) mod frame;
+#[cfg(test)]
+mod frame_log;
 mod grid;
 mod legs;
 pub(crate) mod lrwpan;

@@ -4,8 +4,6 @@
 #[path = "../../tests/reference_dcf/mod.rs"]
 mod reference;
 
-use std::fmt::Write as _;
-
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -13,12 +11,13 @@ use self::reference::{AirFrame, Kind, Motion, ReceptionModel, ReferenceDcf, Requ
 use super::build;
 use super::build::dcf::DcfRadio;
 use super::frame::Content;
+use super::frame_log::FrameLog;
 use super::phy::Phy;
 use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Context;
 use crate::engine::event::Event;
-use crate::engine::trace::{Record, Sink};
+use crate::engine::trace::Sink;
 use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
@@ -26,22 +25,6 @@ use crate::radio::dcf::DcfMac;
 use crate::radio::service::{MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
-
-/// Frames in the format of the reference.
-#[derive(Debug, Default)]
-struct FrameLog(String);
-
-impl Sink for FrameLog {
-    fn record(&mut self, now: Time, record: &Record<'_>) {
-        let Record::Frame { frame, .. } = record else { return };
-        let (at, kind) = (now.as_nanos(), frame.kind.name());
-        let _ = writeln!(self.0, "{at} {} {kind} {:?} {}", frame.from, frame.to, frame.sequence);
-    }
-
-    fn finish(self: Box<Self>) -> String {
-        self.0
-    }
-}
 
 /// One comparison.
 struct Case {

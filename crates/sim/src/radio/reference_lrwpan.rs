@@ -3,8 +3,6 @@
 
 mod simulation;
 
-use std::fmt::Write as _;
-
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -12,32 +10,17 @@ use self::simulation::{Reference, Request};
 use super::build;
 use super::build::lrwpan::LrWpanRadio;
 use super::frame::Content;
+use super::frame_log::FrameLog;
 use super::lrwpan::LrWpanMac;
 use crate::engine::context::Context;
 use crate::engine::event::Event;
-use crate::engine::trace::{Record, Sink};
+use crate::engine::trace::Sink;
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
 use crate::radio::service::{MacRequest, TrafficClass};
 use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
-
-/// Frames in the format of the reference.
-#[derive(Debug, Default)]
-struct FrameLog(String);
-
-impl Sink for FrameLog {
-    fn record(&mut self, now: Time, record: &Record<'_>) {
-        let Record::Frame { frame, .. } = record else { return };
-        let (at, kind) = (now.as_nanos(), frame.kind.name());
-        let _ = writeln!(self.0, "{at} {} {kind} {:?} {}", frame.from, frame.to, frame.sequence);
-    }
-
-    fn finish(self: Box<Self>) -> String {
-        self.0
-    }
-}
 
 /// One comparison.
 struct Case {

@@ -9,4 +9,5 @@ mod simulation;
 mod station;
 
 pub(crate) use reception::ReceptionModel;
-pub(crate) use simulation::{AirFrame, Kind, Motion, ReferenceDcf, Request, Setup, Timing};
+pub(crate) use simulation::{AirFrame, Kind, ReferenceDcf, Request, Setup, Timing};
+pub(crate) use station::Motion;

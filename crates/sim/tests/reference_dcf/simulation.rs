@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use tcp::rng::Rng;
 
 use super::reception::{ReceptionModel, Signal, Started};
-use super::station::Station;
+use super::station::{Motion, Station};
 
 /// Nanoseconds from the start of a signal until the medium is busy.
 const GUARD: u64 = 5;
@@ -64,19 +64,11 @@ pub(crate) struct Setup {
     pub(crate) power: Box<dyn Fn(f64) -> f64>,
     /// Airtime of a data frame by size, unicast or broadcast.
     pub(crate) length: Box<dyn Fn(u64, bool) -> u64>,
-    /// SINR and power that a frame needs.
     pub(crate) needed: Box<Needed>,
     /// Probability that a part of a frame survives at an SINR.
     pub(crate) survival: Box<Survival>,
     pub(crate) seed: u64,
     pub(crate) end: u64,
-}
-
-/// Motion at constant velocity, in metres and seconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Motion {
-    pub(crate) from: [f64; 2],
-    pub(crate) velocity: [f64; 2],
 }
 
 /// A request to transmit.

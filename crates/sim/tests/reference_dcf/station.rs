@@ -1,4 +1,4 @@
-//! A station: its carrier sense, its backoff counter, and the frame it transmits.
+//! A station: its motion, its carrier sense, its backoff counter, and the frame it transmits.
 
 use std::collections::VecDeque;
 
@@ -6,6 +6,13 @@ use tcp::rng::Rng;
 
 use super::reception::Signals;
 use super::simulation::Request;
+
+/// Motion at constant velocity, in metres and seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    pub(crate) from: [f64; 2],
+    pub(crate) velocity: [f64; 2],
+}
 
 /// State of a station in a frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
