@@ -49,6 +49,19 @@ fn buffers_move_by_whole_packets() {
 }
 
 #[test]
+fn queues_of_classes_move_too() {
+    let queue = r#"{ "kind": "htb", "classes": [{ "name": "all", "rate": "9Mbps", "queue": "50p" }] }"#;
+    let text = WORLD.replace("VARY", r#"{ "buffers": 1 }"#).replace("CC", "cubic").replace(r#""50p""#, queue);
+    let limit = |seed: u64| {
+        let simulation = Simulation::new(&Scenario::from_json(&text).unwrap(), seed).unwrap();
+        let graph = serde_json::to_value(simulation.graph()).unwrap();
+        graph["link"][0]["queue"]["classes"][0]["queue"]["limit"].to_string()
+    };
+    let limits: std::collections::BTreeSet<String> = (1..=40).map(limit).collect();
+    assert_eq!(limits.into_iter().collect::<Vec<_>>(), [r#""49p""#, r#""50p""#, r#""51p""#]);
+}
+
+#[test]
 fn the_background_is_in_no_metric_of_flows_and_takes_its_share() {
     let (without, with) = (run("{}", 1), run(r#"{ "background": 0.05 }"#, 1));
     assert_eq!(with.flows.len(), 2);

@@ -8,7 +8,7 @@ use tcp::units::{Bytes, Span};
 
 use super::bounds::refuse;
 use super::graph::{reverse_options, within};
-use crate::scenario::{Amount, LinkDef, LinkOptions, PolicerDef, Queue, Scenario, ScenarioError, TbfDef, VaryDef};
+use crate::scenario::{Amount, LinkDef, LinkOptions, Queue, Scenario, ScenarioError, VaryDef};
 
 const MOST_DELAYS: f64 = 0.5;
 const MOST_BUFFERS: u64 = 1000;
@@ -88,9 +88,7 @@ fn move_limit(queue: &mut Queue, drawn: u64, most: u64) {
             Amount::Bytes(Bytes(size)) => *size = (*size + drawn * PACKET).saturating_sub(most * PACKET).max(PACKET),
             Amount::Bdp { .. } | Amount::Unlimited => {}
         },
-        Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => move_limit(queue, drawn, most),
-        Queue::Priority(def) => def.bands.iter_mut().for_each(|band| move_limit(band, drawn, most)),
-        _ => {}
+        _ => queue.inner_mut().into_iter().for_each(|inner| move_limit(inner, drawn, most)),
     }
 }
 
