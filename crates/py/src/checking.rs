@@ -19,7 +19,7 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
         let text = |world| serde_json::to_string(world).expect("a scenario is plain data");
         let random = serde_json::json!(built.random_parts());
         let (resolved, graph) = (text(built.resolved()), text(built.graph()));
-        let warnings = serde_json::json!(sim::warnings(&scenario, built.resolved()));
+        let warnings = serde_json::json!(sim::warnings(&scenario, built.resolved(), built.graph()));
         let radio = serde_json::json!(built.radio_reach());
         Ok(format!(
             r#"{{"resolved":{resolved},"graph":{graph},"random":{random},"warnings":{warnings},"radio":{radio}}}"#

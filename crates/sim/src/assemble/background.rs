@@ -10,7 +10,7 @@ use crate::expand;
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 use crate::scenario::{
-    AppDef, ExponentialDef, FlowDef, Full, LinkOptions, OnOffDef, PacketRate, PeriodDef, Queue, Scenario, TransportDef,
+    AppDef, ExponentialDef, FlowDef, Full, OnOffDef, PacketRate, PeriodDef, Queue, Scenario, TransportDef,
 };
 
 /// A tenth of the time at ten times the mean rate, in datagrams of 500 bytes.
@@ -83,9 +83,7 @@ fn path_of(network: &Network, ends: [NodeId; 2]) -> Option<Path> {
 
 /// The rate of a direction of a link, or of the shaper in its queue, in bit/s.
 fn rate_of(graph: &Scenario, link: usize) -> f64 {
-    let def = &graph.link[link / 2];
-    let options: LinkOptions =
-        if link.is_multiple_of(2) { expand::forward_options(def) } else { expand::reverse_options(def) };
+    let options = expand::direction_options(&graph.link, link);
     let shaped = options.queue.as_ref().and_then(shaper);
     let rates = options.rate.into_iter().chain(shaped);
     rates.map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)

@@ -99,9 +99,9 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         series,
         reachability,
         constellation: dynamics,
-        graph,
         listed: listed_flows,
-        warnings: expand::warnings(scenario, &resolved),
+        warnings: expand::warnings(scenario, &resolved, &graph),
+        graph,
         resolved,
         seed: given,
     })

@@ -154,6 +154,12 @@ pub(crate) fn reverse_options(def: &LinkDef) -> LinkOptions {
     }
 }
 
+/// Those of a direction of the network: 2 i is the forward one of link i, and 2 i + 1 the reverse one.
+pub(crate) fn direction_options(links: &[LinkDef], direction: usize) -> LinkOptions {
+    let def = &links[direction / 2];
+    if direction.is_multiple_of(2) { forward_options(def) } else { reverse_options(def) }
+}
+
 /// A link with these properties.
 pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
     LinkDef::new(from, to, options.clone())

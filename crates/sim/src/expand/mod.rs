@@ -45,7 +45,7 @@ use crate::scenario::{Scenario, ScenarioError, Traffic};
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
-pub(crate) use graph::{forward_options, reverse_options};
+pub(crate) use graph::{direction_options, forward_options, reverse_options};
 pub(crate) use limits::MAX_FLOWS;
 pub(crate) use vary::has_limit;
 pub use warnings::warnings;

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use tcp::units::{Rate, Span};
 
 use super::check::{interval_nanos, transport_of};
-use super::graph::{forward_options, reverse_options};
-use super::graph_of;
+use super::graph::direction_options;
 use super::paths::Paths;
 use crate::ids::LinkId;
 use crate::scenario::{AppDef, CbrDef, FlowDef, Queue, Scenario, ScenarioWarning, StartJitter, TransportDef};
@@ -16,7 +15,7 @@ use crate::scenario::{AppDef, CbrDef, FlowDef, Queue, Scenario, ScenarioWarning,
 type Alike<'a> = Vec<(usize, &'a CbrDef)>;
 
 /// One warning for each period that several sources share, if they fill a drop-tail queue that they meet at.
-pub(super) fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
+pub(super) fn warnings(resolved: &Scenario, graph: &Scenario) -> Vec<ScenarioWarning> {
     let mut periods: BTreeMap<u64, Alike<'_>> = BTreeMap::new();
     for (i, flow) in resolved.flow.iter().enumerate() {
         if let Some((period, cbr)) = source(flow) {
@@ -27,10 +26,8 @@ pub(super) fn warnings(resolved: &Scenario) -> Vec<ScenarioWarning> {
     if periods.is_empty() {
         return Vec::new();
     }
-    // Its errors are those of the run; of random networks one is looked at.
-    let Ok(expanded) = graph_of(resolved, 1) else { return Vec::new() };
-    let paths = Paths::of(&expanded.graph);
-    periods.iter().filter_map(|(period, alike)| warning(&expanded.graph, &paths, *period, alike)).collect()
+    let paths = Paths::of(graph);
+    periods.iter().filter_map(|(period, alike)| warning(graph, &paths, *period, alike)).collect()
 }
 
 /// The warning of sources of one period: it names the slowest link that they fill.
@@ -58,8 +55,7 @@ fn warning(graph: &Scenario, paths: &Paths<'_>, period: u64, alike: &[(usize, &C
 
 /// The rate of a direction of a link with a drop-tail queue.
 fn tail_rate(graph: &Scenario, link: LinkId) -> Option<Rate> {
-    let def = &graph.link[link.index() / 2];
-    let options = if link.index().is_multiple_of(2) { forward_options(def) } else { reverse_options(def) };
+    let options = direction_options(&graph.link, link.index());
     options.rate.filter(|_| matches!(options.queue, Some(Queue::DropTail(_))))
 }
 
@@ -73,15 +69,15 @@ fn source(flow: &FlowDef) -> Option<(u64, &CbrDef)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::expand::{resolve, warnings};
+    use crate::expand::resolve;
+    use crate::expand::warnings::said;
     use crate::scenario::Scenario;
 
     fn of(flows: &str, queue: &str) -> Vec<String> {
         let network =
             format!(r#"{{"kind": "dumbbell", "pairs": 2, "bottleneck": {{"rate": "30Mbps", "queue": {queue}}}}}"#);
         let text = format!(r#"{{"duration": "1s", "network": {network}, "flow": [{flows}]}}"#);
-        let given = Scenario::from_json(&text).unwrap();
-        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
+        said(&text)
     }
 
     fn cbr(pair: u64, rate: &str, more: &str) -> String {

@@ -46,8 +46,7 @@ fn word(value: &impl serde::Serialize) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::{resolve, warnings};
-    use crate::scenario::Scenario;
+    use super::super::warnings;
 
     fn said(tcp: &Value) -> Vec<String> {
         let text = json!({
@@ -56,8 +55,7 @@ mod tests {
             "tcp": tcp,
             "flow": [{"from": "left0", "to": "right0"}],
         });
-        let given = Scenario::from_json(&text.to_string()).unwrap();
-        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
+        warnings::said(&text.to_string())
     }
 
     #[test]

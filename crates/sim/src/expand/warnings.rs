@@ -12,8 +12,8 @@ use crate::scenario::{
 /// A datagram of full size.
 const FULL: Bytes = Bytes(1500);
 
-/// What is to be known of a scenario as it was written, `given`, and with nothing left to a default; each thing once.
-pub fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
+/// What is to be known of a scenario as it was written, `given`, with nothing left to a default, and as a `graph`; each thing once.
+pub fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<ScenarioWarning> {
     let (mut found, duration) = (Vec::new(), resolved.duration);
     for (path, options) in resolved.network.links() {
         of_link(&link("", "", options), &path, duration, &mut found);
@@ -21,7 +21,7 @@ pub fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
     for (i, def) in resolved.link.iter().enumerate() {
         of_link(def, &format!("link[{i}]"), duration, &mut found);
     }
-    found.extend(phase::warnings(resolved));
+    found.extend(phase::warnings(resolved, graph));
     found.extend(tcp_warnings::warnings(given, resolved));
     found
 }
@@ -176,15 +176,22 @@ fn highest_rate(options: &LinkOptions) -> Option<Rate> {
     }
 }
 
+/// The warnings of a scenario (JSON text), each with its path.
+#[cfg(test)]
+pub(super) fn said(text: &str) -> Vec<String> {
+    let given = Scenario::from_json(text).unwrap();
+    let resolved = super::resolve(&given).unwrap();
+    let graph = super::graph_of(&resolved, 1).unwrap().graph;
+    warnings(&given, &resolved, &graph).iter().map(ToString::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::expand::resolve;
+    use super::said;
 
     fn of(network: &str, rest: &str) -> Vec<String> {
         let text = format!(r#"{{"duration": "1s", "network": {network}{rest}}}"#);
-        let given = Scenario::from_json(&text).unwrap();
-        warnings(&given, &resolve(&given).unwrap()).iter().map(ToString::to_string).collect()
+        said(&text)
     }
 
     fn of_bottleneck(options: &str) -> Vec<String> {
