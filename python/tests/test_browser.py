@@ -89,6 +89,16 @@ def test_every_figure_is_drawn_and_the_first_screen_answers(page):
     assert "More sources offer more." in page.js("document.querySelector('.claim').innerText")
 
 
+def test_a_point_without_an_interval_breaks_the_band(page):
+    one, values = f"FIGURES[{json.dumps(LINE)}].series[1]", "[...{}].map((path) => path.getAttribute('d').split('M').length - 1)"
+    pieces = values.format(f"{panel(LINE)}.querySelectorAll('.plot svg g[aria-label=area] path')")
+    whole, kept = page.js(pieces), page.js(f"({{ low: {one}.low, high: {one}.high }})")
+    page.js(f"{one}.low = {one}.low.map((value, i) => (i === 1 ? null : value)); draw({panel(LINE)})")
+    assert page.js(pieces)[1] == whole[1] + 1
+    page.js(f"{one}.low = {json.dumps(kept['low'])}; draw({panel(LINE)})")
+    assert page.js(pieces) == whole
+
+
 def test_hovering_shows_value_interval_and_replicates(page):
     page.hover(*page.centre(marker(LINE, 1, 2)))
     tip = f"[...{panel(LINE)}.querySelectorAll('.plot svg g[aria-label=tip]')].map((one) => one.textContent).join('')"

@@ -106,10 +106,12 @@ function lineMarks(figure, shown, rows, options) {
   const marks = [];
   for (const one of shown) {
     const mine = rows.filter((row) => row.label === one.label && known(row.y));
-    const banded = mine.filter((row) => known(row.low) && known(row.high));
-    if (options.bands && banded.length) {
-      marks.push(Plot.areaY(banded, { x: "x", y1: "low", y2: "high", fill: colour(one.style), fillOpacity: 0.16 }));
-      if (banded.length === 1) marks.push(Plot.ruleX(banded, { x: "x", y1: "low", y2: "high", stroke: colour(one.style) }));
+    const has = (row) => row !== undefined && known(row.low) && known(row.high);
+    if (options.bands && mine.some(has)) {
+      // A point without an interval breaks the band; one alone between two of these has a line.
+      marks.push(Plot.areaY(mine, { x: "x", y1: (row) => (has(row) ? row.low : NaN), y2: (row) => (has(row) ? row.high : NaN), fill: colour(one.style), fillOpacity: 0.16 }));
+      const alone = mine.filter((row, i) => has(row) && !has(mine[i - 1]) && !has(mine[i + 1]));
+      if (alone.length) marks.push(Plot.ruleX(alone, { x: "x", y1: "low", y2: "high", stroke: colour(one.style) }));
     }
     if (one.points) marks.push(singlePoints(one));
     marks.push(Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: lineWidth(one.style), strokeDasharray: dash(one.style) }));
