@@ -54,11 +54,6 @@ def compiled(cls: Class) -> Class:
     return cls
 
 
-def is_compiled(cls: type) -> bool:
-    """Tell whether a class is marked."""
-    return hasattr(cls, "native_entry")
-
-
 @dataclass(frozen=True)
 class CompiledCode:
     """A C function: its address, the events that it handles as bits, and what keeps it in memory."""

@@ -12,6 +12,7 @@ from tonopah.errors import InputError
 from tonopah.importing.samples import KINDS, Samples, leocc_delays
 from tonopah.scenario.files import read_file
 from tonopah.scenario.link_files import decompressed, read_text, read_trace
+from tonopah.scenario.rate_files import steps
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 MAX_CHANGES = 100_000
@@ -83,11 +84,8 @@ def delays_of(samples: Samples, source: str) -> dict[str, Any]:
     """Return the keys of a link for delays: the first, and changes."""
     if not samples.delays:
         return {"delay": "20ms"}
-    changes, last = [], -1.0
-    for at, delay in zip(samples.delay_times, samples.delays, strict=True):
-        if delay != last:
-            changes.append({"at": f"{round(at * 1e6)}us", "delay": f"{round(delay * 1e6)}us"})
-        last = delay
+    changed = steps(samples.delay_times, samples.delays)
+    changes = [{"at": f"{round(at * 1e6)}us", "delay": f"{round(delay * 1e6)}us"} for at, delay in changed]
     if len(changes) > MAX_CHANGES:
         raise InputError("", f"has {len(changes):,} changes of delay", f"at most {MAX_CHANGES:,}: take a part of it", source)
     return {"delay": changes[0]["delay"], "changes": changes[1:]}

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from tonopah.analysis.sequential import confidence
 from tonopah.judge.metrics import label
 from tonopah.stats import Estimate, Exact, Mean, confidence_of_each, difference_of, holm, mean_of, ratio_of
@@ -22,14 +20,12 @@ EQUIVALENCE = 0.90
 LOG_MARGIN = math.log(1.25)
 MARGINS = {"utilisation": 0.05, "jain": 0.05, "mos": 0.2, "voice_mos": 0.2, "x_share": 0.10}
 """Differences that count, by metric; of the logarithm of a ratio, `LOG_MARGIN`."""
-EXCESS = 0.10
-"""Excess harm that counts."""
 
 LEAST = {"loss": 0.005, "link_loss": 0.005, "y_loss": 0.005, "x_loss": 0.005, "voice_loss": 0.005, "video_loss": 0.005}
 """Differences that have to be exceeded beside the ratio, by metric: half a percentage point of loss. Ours."""
 
 Better = Literal["more", "less", "equal"]
-EffectKind = Literal["difference", "log", "harm", "percent"]
+EffectKind = Literal["difference", "log", "percent"]
 Verdict = Literal["supported", "contradicted", "no effect", "undecided"]
 ByReplicate = Mapping[int, float]
 
@@ -37,23 +33,6 @@ ByReplicate = Mapping[int, float]
 def margin_of(metric: str, kind: str) -> float:
     """Return the effect that counts."""
     return LOG_MARGIN if kind == "log" else MARGINS.get(metric, 0.05)
-
-
-def smallest(metric: str) -> float:
-    """Return what is added to both sides of a ratio, so that a value of 0 has a logarithm."""
-    if metric.endswith(("loss", "retx")):
-        return 1e-4
-    if metric.endswith("_s"):
-        return 1e-3
-    return 0.0 if "slowdown" in metric or metric.endswith("ratio") else 1e-9 if "j_per" in metric else 1.0
-
-
-def compared(kind: str, metric: str, mine: float, theirs: float) -> float:
-    """Return how much one value is above another: the difference, or the logarithm of the ratio."""
-    if kind == "difference":
-        return mine - theirs
-    least = smallest(metric)
-    return math.log((mine + least) / (theirs + least))
 
 
 @dataclass(frozen=True)
@@ -72,21 +51,16 @@ class Effect:
     p_holm: float = math.nan
     metric: str = ""
     kind: EffectKind = "difference"
-    """Of differences, of logarithms of ratios ("log"), of harm, or of percent."""
+    """Of differences, of logarithms of ratios ("log"), or of percent."""
     experiment: str = ""
     point: str = ""
     of: str = ""
     """Who is harmed, or the criterion that reads the experiment."""
     subject: float = math.nan
     baseline: float = math.nan
-    second: float = math.nan
     """Means of the metric in the arms of these."""
-    metrics: int = 1
-    """Metrics whose effects are averaged; the means are those of the first."""
     identical: bool = False
     """Whether both have the same value in every replicate."""
-    starved: bool = False
-    """Whether the subject starves whom it is about, and the baseline does not."""
     least: float = 0.0
     """The difference of the means that has to be exceeded too."""
     broken: bool = False
@@ -208,12 +182,6 @@ def adjusted(effects: Sequence[Effect]) -> list[Effect]:
     """Return a family of effects with their p values adjusted by Holm; what is identical needs no test."""
     family = holm([math.nan if one.identical else one.p for one in effects])
     return [replace(one, p_holm=p) for one, p in zip(effects, family, strict=True)]
-
-
-def mean_of_terms(effects: Sequence[ByReplicate]) -> tuple[float, ...]:
-    """Return, for each replicate that all terms have, their mean."""
-    common = set.intersection(*(set(one) for one in effects)) if effects else set()
-    return tuple(float(np.mean([one[k] for one in effects])) for k in sorted(common))
 
 
 def average(values: Sequence[float]) -> float:

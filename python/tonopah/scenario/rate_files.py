@@ -5,7 +5,7 @@ import io
 import itertools
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tonopah.errors import InputError, near_names
@@ -56,8 +56,16 @@ def points_of(rates: Rates, source: str) -> list[list[str]] | str:
 
 def changes_of(rates: Rates, source: str) -> list[dict[str, str]]:
     """Return the delays as changes of a link: those rows that differ from the one before."""
-    rows = zip(rates.times, rates.delays, [-1.0, *rates.delays], strict=False)
-    return [{"at": instant(at, "", source), "delay": f"{round(delay * 1e9)}ns"} for at, delay, last in rows if delay != last]
+    return [{"at": instant(at, "", source), "delay": f"{round(delay * 1e9)}ns"} for at, delay in steps(rates.times, rates.delays)]
+
+
+def steps(times: Iterable[float], values: Iterable[float]) -> Iterator[tuple[float, float]]:
+    """Yield the values that differ from the one before, each with its time."""
+    last = None
+    for at, value in zip(times, values, strict=True):
+        if value != last:
+            yield at, value
+        last = value
 
 
 def read_table(data: bytes, columns: Mapping[str, str], source: str) -> Rates:

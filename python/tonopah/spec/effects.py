@@ -35,12 +35,12 @@ def without_draws(resolved: str) -> str:
 
 def refuse_flat_axes(vary: Mapping[str, list[Any]], points: Iterable[Placed]) -> None:
     """Raise InputError for an axis of a sweep whose values all give one scenario, whatever else varies."""
-    points = list(points)
+    bare = [(point, without_draws(point.resolved)) for point in points]
     for axis, values in vary.items():
         made: dict[str, set[str]] = {}
-        for point in points:
+        for point, scenario in bare:
             beside = {name: value for name, value in point.values.items() if name != axis}
-            made.setdefault(f"{point.label} {json.dumps(beside, default=str)}", set()).add(without_draws(point.resolved))
+            made.setdefault(f"{point.label} {json.dumps(beside, default=str)}", set()).add(scenario)
         if len(values) > 1 and all(len(scenarios) == 1 for scenarios in made.values()):
             message = f"has no effect: its {len(values)} values give the same scenario with all that are compared"
             raise InputError(f"scenario.{axis}", message, "a key that the flows or links do not state for themselves")
