@@ -176,10 +176,15 @@ fn highest_rate(options: &LinkOptions) -> Option<Rate> {
     }
 }
 
-/// The warnings of a scenario (JSON text), each with its path.
+/// The warnings of a scenario (JSON text), each with its path; one without flows gets one from its first node to its last.
 #[cfg(test)]
 pub(super) fn said(text: &str) -> Vec<String> {
-    let given = Scenario::from_json(text).unwrap();
+    let mut given = Scenario::from_json(text).unwrap();
+    if given.flow.is_empty() {
+        let nodes = super::dispatch::topology(&super::resolve(&given).unwrap(), 1).unwrap().nodes;
+        let ends = serde_json::json!([{"from": nodes[0].name, "to": nodes[nodes.len() - 1].name}]);
+        given.flow = serde_json::from_value(ends).unwrap();
+    }
     let resolved = super::resolve(&given).unwrap();
     let graph = super::graph_of(&resolved, 1).unwrap().graph;
     warnings(&given, &resolved, &graph).iter().map(ToString::to_string).collect()
