@@ -21,7 +21,7 @@ use crate::scenario::{
 use crate::wireless::arp::ArpTable;
 use crate::wireless::arp_cache::ArpCache;
 use crate::wireless::ndp::NeighborDiscovery;
-use crate::wireless::{AccessPoints, AddressResolution, Gateways, Routing, WirelessSubnet, neighbours, shortest};
+use crate::wireless::{AccessPoints, AddressResolution, Gateways, Routing, ShortestPaths, WirelessSubnet, neighbours};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -72,7 +72,7 @@ fn channel(
         mac.dcf().share_airtime(&points, rng);
     }
     let routing = match &def.routing {
-        RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut mac, Time::ZERO))),
+        RoutingDef::Shortest(_) => Routing::Shortest(ShortestPaths::new(neighbours(&mut mac, Time::ZERO))),
         RoutingDef::AccessPoints(points) => access_points(def, points, path, &mut mac)?,
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => protocol(def, path, &mut mac, mtu, seed)?,
     };

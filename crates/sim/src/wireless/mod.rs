@@ -1,6 +1,7 @@
 //! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
 //!
 //! - here: a packet goes to the next station; events of the channel
+//! - `shortest.rs`: next hops of shortest paths
 //! - `resolution.rs`: the link-layer address of the next station
 //! - `protocol.rs`: agents of routing protocols and their buffers
 //! - `source_routing.rs`: packets that carry their path
@@ -15,12 +16,11 @@ mod gateways;
 pub(crate) mod ndp;
 mod protocol;
 mod resolution;
+mod shortest;
 mod source_routing;
 #[cfg(test)]
 mod tests;
 mod timer;
-
-use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -37,13 +37,14 @@ use crate::routing::{NextHop, Outgoing};
 pub(crate) use access_points::AccessPoints;
 pub(crate) use gateways::Gateways;
 pub(crate) use resolution::AddressResolution;
+pub(crate) use shortest::ShortestPaths;
 use timer::PendingTimer;
 
 /// How stations find the next hop.
 #[derive(Clone, Debug)]
 pub(crate) enum Routing {
-    /// Shortest paths: the next hop by station and destination.
-    Shortest(Vec<Vec<Option<StationId>>>),
+    /// Shortest paths.
+    Shortest(ShortestPaths),
     /// All packets go through access points.
     AccessPoints(Box<AccessPoints>),
     /// A routing protocol.
@@ -104,7 +105,7 @@ impl WirelessSubnet {
         } else {
             let neighbours = neighbours(&mut self.mac, ctx.now);
             self.gateways.find_nearest(&neighbours);
-            self.routing = Routing::Shortest(shortest(&neighbours));
+            self.routing = Routing::Shortest(ShortestPaths::new(neighbours));
         }
         self.plan_refresh(ctx);
     }
@@ -171,7 +172,7 @@ impl WirelessSubnet {
     /// The next hop of a packet at `at` for `to`.
     pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
         match &self.routing {
-            Routing::Shortest(tables) => tables[at.index()][to.index()],
+            Routing::Shortest(paths) => paths.next(at, to),
             Routing::AccessPoints(access_points) if access_points.is_access_point(at) => {
                 Some(to).filter(|to| !access_points.scans(*to, now))
             }
@@ -282,31 +283,6 @@ fn drop_content(ctx: &mut Context, content: Content, reason: DropReason) {
     if let Content::Packet(id) = content {
         ctx.drop(id, reason, None);
     }
-}
-
-/// Next hops of shortest paths between stations in range of each other, ties to the lowest neighbour.
-pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationId>>> {
-    let stations = neighbours.len();
-    let mut tables = vec![vec![None; stations]; stations];
-    for destination in 0..stations {
-        let mut hops: Vec<Option<u32>> = vec![None; stations];
-        hops[destination] = Some(0);
-        let mut frontier = VecDeque::from([destination]);
-        while let Some(here) = frontier.pop_front() {
-            for neighbour in &neighbours[here] {
-                if hops[neighbour.index()].is_none() {
-                    hops[neighbour.index()] = hops[here].map(|hops| hops + 1);
-                    frontier.push_back(neighbour.index());
-                }
-            }
-        }
-        for station in (0..stations).filter(|station| *station != destination) {
-            let Some(far) = hops[station] else { continue };
-            let closer = |next: &&StationId| hops[next.index()].is_some_and(|near| near < far);
-            tables[station][destination] = neighbours[station].iter().find(closer).copied();
-        }
-    }
-    tables
 }
 
 /// Neighbours of each station at `now`.
