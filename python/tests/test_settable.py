@@ -59,16 +59,11 @@ def stated_by_every_flow(scenario, path):
     return table == "tcp" and bool(flows) and all(key in flow.get("tcp", {}) for flow in flows)
 
 
-BESIDE_SPEED = ("network.mobility.speed_min", "network.mobility.speed_max")
-"""Which the engine replaces by `speed` without a word, where that is given too."""
-
-
 @pytest.mark.parametrize("part", SHIPPED, ids=lambda part: part.id)
 def test_every_path_of_a_shipped_scenario_has_an_effect(part):
     changes = part.variants[0].changes
     scenario = sourced(part.scenario, changes).run_of() if "source" in part.scenario else prepare(part.scenario, changes)[0]
-    found = [path for path in ignored(scenario) if path not in BESIDE_SPEED]
-    assert [path for path in found if not stated_by_every_flow(scenario, path)] == []
+    assert [path for path in ignored(scenario) if not stated_by_every_flow(scenario, path)] == []
 
 
 def alternatives(parameter):

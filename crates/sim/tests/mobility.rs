@@ -187,6 +187,11 @@ fn what_is_wrong_is_refused() {
             "above speed_max (2m/s)",
         ),
         (rwp(json!({"speed_max": "20000m/s"})), "network.mobility.speed_max: ", "up to 10000m/s"),
+        (
+            rwp(json!({"speed": "2m/s", "speed_max": "3m/s"})),
+            "network.mobility.speed_max: ",
+            "no effect beside `speed`",
+        ),
         (rwp(json!({"pace": "2m/s"})), "network.mobility.pace: ", "`speed_min`"),
         (rwp(json!({"field": {"x": "0m"}})), "network.mobility.field.x: ", "0.001m"),
         (

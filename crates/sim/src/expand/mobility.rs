@@ -51,24 +51,31 @@ fn random_waypoint(
     area: Option<&Area>,
     path: &str,
 ) -> Result<RandomWaypointDef, ScenarioError> {
+    let field = field(def.field, area, path)?;
     if let Some(speed) = def.speed {
         check_speed(speed, path, "speed")?;
         if speed.0 < 1e-6 {
             let error = ScenarioError::new(join(path, "speed"), format!("{speed} is not a speed above 0m/s"));
             return Err(error.with_hint("stations that stay: mobility.kind = \"fixed\""));
         }
-        let field = field(def.field, area, path)?;
-        return Ok(RandomWaypointDef { speed_min: speed, speed_max: speed, field, ..*def });
+        for (name, bound) in [("speed_min", def.speed_min), ("speed_max", def.speed_max)] {
+            if bound.is_some_and(|bound| bound != speed) {
+                return fail(path, name, "has no effect beside `speed`, which is the speed of every leg".to_owned());
+            }
+        }
+        return Ok(RandomWaypointDef { speed_min: Some(speed), speed_max: Some(speed), field, ..*def });
     }
-    check_speed(def.speed_max, path, "speed_max")?;
-    if def.speed_min.0 < 1e-6 {
-        let error = ScenarioError::new(join(path, "speed_min"), format!("{} is not a speed above 0m/s", def.speed_min));
+    let slowest = def.speed_min.unwrap_or(Speed(0.3));
+    let fastest = def.speed_max.unwrap_or(Speed(0.7));
+    check_speed(fastest, path, "speed_max")?;
+    if slowest.0 < 1e-6 {
+        let error = ScenarioError::new(join(path, "speed_min"), format!("{slowest} is not a speed above 0m/s"));
         return Err(error.with_hint("with 0 the mean speed sinks for as long as the run lasts; such as \"1m/s\""));
     }
-    if def.speed_min > def.speed_max {
-        return fail(path, "speed_min", format!("{} is above speed_max ({})", def.speed_min, def.speed_max));
+    if slowest > fastest {
+        return fail(path, "speed_min", format!("{slowest} is above speed_max ({fastest})"));
     }
-    Ok(RandomWaypointDef { field: field(def.field, area, path)?, ..*def })
+    Ok(RandomWaypointDef { speed_min: Some(slowest), speed_max: Some(fastest), field, ..*def })
 }
 
 fn gauss_markov(def: &GaussMarkovDef, area: Option<&Area>, path: &str) -> Result<GaussMarkovDef, ScenarioError> {

@@ -10,7 +10,7 @@ mod tests;
 use tcp::rng::Rng;
 use tcp::units::Time;
 
-use crate::scenario::{MobilityDef, NodeDef, Speed};
+use crate::scenario::{MobilityDef, NodeDef};
 use gauss_markov::GaussMarkov;
 use leg::NEVER;
 pub(crate) use leg::{Field, Leg, Point, seconds};
@@ -50,7 +50,7 @@ impl Track {
             MobilityDef::Waypoints(displacement) => given::waypoints(&displacement.points, position),
             MobilityDef::Setdest(setdest) => given::orders(&setdest.orders, position),
             MobilityDef::RandomWaypoint(def) => {
-                let [min, max] = [def.speed_min, def.speed_max].map(|Speed(speed)| speed);
+                let [min, max] = [def.speed_min, def.speed_max].map(|speed| speed.expect("resolved").0);
                 let (leg, model) = RandomWaypoint::new([min, max], def.pause, field, rng).first(position, def.steady);
                 (leg, Model::RandomWaypoint(model))
             }

@@ -43,10 +43,12 @@ pub struct RandomWaypointDef {
     /// Speed of every leg, instead of a range from `speed_min` to `speed_max`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
-    /// Minimum speed; above 0 m/s, or the mean speed would decay throughout the run.
-    pub speed_min: Speed,
-    /// Maximum speed; the speed of each leg is uniform in between.
-    pub speed_max: Speed,
+    /// Minimum speed; above 0 m/s, or the mean speed would decay throughout the run. Default: 0.3m/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_min: Option<Speed>,
+    /// Maximum speed; the speed of each leg is uniform in between. Default: 0.7m/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_max: Option<Speed>,
     /// Pause at each point, including the first.
     pub pause: Span,
     /// Start in steady state instead of at the placement: with the stationary distribution of positions, speeds and pauses.
@@ -60,8 +62,8 @@ impl Default for RandomWaypointDef {
     fn default() -> RandomWaypointDef {
         RandomWaypointDef {
             speed: None,
-            speed_min: Speed(0.3),
-            speed_max: Speed(0.7),
+            speed_min: None,
+            speed_max: None,
             pause: Span::from_millis(2000),
             steady: false,
             field: None,
