@@ -6,7 +6,7 @@ import pytest
 
 import tonopah as tp
 from tonopah.scenario.paths import put
-from tonopah.spec.plan import make_plan
+from tonopah.spec.plan import count_points, make_plan
 from tonopah.spec.reader import parse_spec
 
 
@@ -125,3 +125,9 @@ def test_the_engines_refusal_names_the_variant_with_one_with(study_document, lab
     with pytest.raises(tp.InputError, match=r"\[with SACK\]") as refused:
         plan_of(study_document)
     assert "with with" not in str(refused.value)
+
+
+def test_the_points_of_sweeps_are_counted_as_they_are_checked(study_document):
+    spec, counted = parse_spec(study_document), []
+    make_plan(spec, on_point=lambda: counted.append(1))
+    assert len(counted) == count_points(spec) == 2 * (3 + 2 + 4)

@@ -8,7 +8,7 @@ from typing import Any
 from tonopah.analysis.sensitivity import AlteredWorld, Place, changed_part
 from tonopah.errors import InputError
 from tonopah.spec.model import Part, StudySpec
-from tonopah.spec.plan import check_point
+from tonopah.spec.point import check_point
 from tonopah.spec.schema import Alternative, Assumption
 from tonopah.units import split
 

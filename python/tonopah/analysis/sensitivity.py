@@ -19,7 +19,8 @@ from tonopah.spec.claim import Bound, Claim, NotTestable, Order, Trend
 from tonopah.spec.criteria import parts_read
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge
-from tonopah.spec.plan import PartPlan, Plan, check_point, plan_part
+from tonopah.spec.plan import PartPlan, Plan, plan_part
+from tonopah.spec.point import check_point
 from tonopah.spec.schema import Alternative, Assumption
 from tonopah.spec.validation import list_allowed, shorten
 

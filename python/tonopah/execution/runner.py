@@ -17,7 +17,8 @@ from tonopah.execution.options import NO_LIMITS, ExecutionOptions, Limits, Shard
 from tonopah.execution.progress import show_progress
 from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
-from tonopah.spec.plan import Plan, Run, labelled
+from tonopah.spec.plan import Plan, Run
+from tonopah.spec.point import labelled
 from tonopah.store.commits import Commits
 from tonopah.store.store import Store
 from tonopah.writing import replace_file

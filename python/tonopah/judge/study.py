@@ -29,7 +29,7 @@ from tonopah.judge.worlds import build, seconds
 from tonopah.scenario.document import to_toml
 from tonopah.spec.claim import Claim
 from tonopah.spec.model import Drawn, Part, StudySpec
-from tonopah.spec.plan import Plan, make_plan
+from tonopah.spec.plan import LARGE_PLAN, Plan, count_points, make_plan
 from tonopah.spec.schema import Sweep, Variant
 from tonopah.store.store import Store
 from tonopah.study import sources_of_runs
@@ -221,9 +221,9 @@ class JudgedStudy(Study):
     def plan(self) -> Plan:
         """All runs, checked by the engine. Raises InputError."""
         if self._plan is None:
-            count = len(self.spec.parts)
-            with show_progress(count, 0, self.quiet or count < 2, "experiments to plan") as on_part:
-                self._plan = make_plan(self.spec, self.home, on_part)
+            count = count_points(self.spec)
+            with show_progress(count, 0, self.quiet or count < LARGE_PLAN, "worlds to check") as on_point:
+                self._plan = make_plan(self.spec, self.home, on_point)
         return self._plan
 
     def draw_from(self, first: int) -> None:

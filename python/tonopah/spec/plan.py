@@ -7,7 +7,6 @@ Replicates have to differ (vary.py); a part in which the engine finds nothing ra
 would give the same bits.
 """
 
-import copy
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -15,29 +14,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import check, engine_version, parse_quantity
-from tonopah.cc.binding import BoundScenario, bind
+from tonopah._core import check, engine_version
 from tonopah.cc.description import Provenance
 from tonopah.cc.permission import StoredAlgorithm
 from tonopah.digest import digest
-from tonopah.errors import InputError, ScenarioError, relay, warning_texts
+from tonopah.errors import InputError, relay
 from tonopah.metrics import count_text
-from tonopah.runs.simulation import INTERNAL, OWNERS
+from tonopah.runs.simulation import OWNERS
 from tonopah.scenario import paths
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.effects import refuse_flat_axes
 from tonopah.spec.model import Part, StudySpec, Worlds
-from tonopah.spec.schema import Variant
-from tonopah.spec.series import recording
-from tonopah.spec.source import Sourced, is_sourced, make, refuse_idle
-from tonopah.spec.vary import FIXED, Vary
+from tonopah.spec.point import Point, check_point, record_derived, record_representative
+from tonopah.spec.source import refuse_idle
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
 
-REPRESENTATIVE_SAMPLES = 1000
-"""Samples of a series over a representative run, where the study does not say how often."""
+LARGE_PLAN = 2_000
+"""Points whose check takes seconds, so that progress is shown."""
 
 
 @dataclass(frozen=True)
@@ -135,23 +131,16 @@ class Plan:
         return [f"nothing {where} is random: {once}"] if fixed else []
 
 
-@dataclass(frozen=True)
-class Point:
-    """A scenario for one variant at one place of the axes, checked by the engine."""
-
-    label: str
-    values: dict[str, Any]
-    bound: BoundScenario
-    resolved: str
-    derived: tuple[Derived, ...] = ()
-    random: tuple[str, ...] = ()
-    owners: Mapping[str, int] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    sourced: Sourced | None = None
+def count_points(spec: StudySpec) -> int:
+    """Return how often `make_plan` calls `on_point`: for each point of a sweep and variant, for each world of a replicate."""
+    return sum(
+        len(part.variants) * (part.replicates if part.worlds else 1) * sum(product_size(sweep.vary) for sweep in part.sweeps)
+        for part in spec.parts
+    )
 
 
-def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], None] = lambda: None) -> Plan:
-    """Return the runs of a study; paths in it start at `folder`. `on_part` is called after each part.
+def make_plan(spec: StudySpec, folder: str | Path = ".", on_point: Callable[[], None] = lambda: None) -> Plan:
+    """Return the runs of a study; paths in it start at `folder`. `on_point` is called after each point of a sweep.
 
     Raises InputError, with path, when the engine refuses one of its scenarios.
     """
@@ -161,14 +150,13 @@ def make_plan(spec: StudySpec, folder: str | Path = ".", on_part: Callable[[], N
     plan = Plan()
     for part in spec.parts:
         try:
-            mine = plan_part(part, folder, needs_nominal_point(part, spec))
+            mine = plan_part(part, folder, needs_nominal_point(part, spec), on_point)
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         check_shown_flows(part, mine)
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
             plan.runs[run.id] = joined(plan.runs[run.id], run) if run.id in plan.runs else run
-        on_part()
     if any(part.worlds for part in spec.parts):
         # Stopped, such a study is a whole one with fewer replicates.
         plan.runs = dict(sorted(plan.runs.items(), key=lambda item: item[1].seed))
@@ -211,10 +199,10 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     return any(part.id in named and not test.over and not test.at for test, named in parts)
 
 
-def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> PartPlan:
+def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_point: Callable[[], None] = lambda: None) -> PartPlan:
     """Return the runs of one part; `with_nominal` asks for the nominal point even where no sweep passes it."""
     if part.worlds:
-        return plan_worlds(part, part.worlds, folder)
+        return plan_worlds(part, part.worlds, folder, on_point)
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part.scenario, derived)
@@ -230,11 +218,13 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     base = [check_point(scenario, variant, {}, folder, derived, part.vary) for variant in part.variants]
     plan.nominal = {point.label: point.resolved for point in base}
     plan.owners = {what: max(point.owners[what] for point in base) for what in ("flow", "node")}
-    sweeps = []
+    sweeps: list[list[Point]] = []
     for sweep in part.sweeps:
         named = [(values, draws_at(part, scenario, values, checked, folder)) for values in cross(sweep.vary)]
-        whole = itertools.product(part.variants, named)
-        sweeps.append([check_point(scenario, one, values, folder, derived, part.vary, draws) for one, (values, draws) in whole])
+        sweeps.append([])
+        for one, (values, draws) in itertools.product(part.variants, named):
+            sweeps[-1].append(check_point(scenario, one, values, folder, derived, part.vary, draws))
+            on_point()
     swept = [point for points in sweeps for point in points]
     for sweep, points in zip(part.sweeps, sweeps, strict=True):
         refuse_flat_axes(sweep.vary, points)
@@ -257,13 +247,14 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     return plan
 
 
-def plan_worlds(part: Part, worlds: Worlds, folder: str | Path) -> PartPlan:
+def plan_worlds(part: Part, worlds: Worlds, folder: str | Path, on_point: Callable[[], None]) -> PartPlan:
     """Return the runs of a part whose replicates are worlds of their own."""
     plan = PartPlan(random=("the world of a replicate",), replicates=part.replicates)
     for number, sweep in enumerate(part.sweeps):
         plan.sweeps.append(set())
         replicates = range(1, part.replicates + 1)
         for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, replicates):
+            on_point()
             if (drawn := worlds(variant.label, values, replicate)) is None:
                 continue
             try:
@@ -307,83 +298,9 @@ def draws_at(part: Part, scenario: dict[str, Any], values: dict[str, Any], nomin
     return json.dumps(own, sort_keys=True, separators=(",", ":")) if own else ""
 
 
-def check_point(
-    scenario: dict[str, Any],
-    variant: Variant,
-    values: dict[str, Any],
-    folder: str | Path,
-    derived: tuple[Derived, ...] = (),
-    vary: Vary = FIXED,
-    draws: str = "",
-) -> Point:
-    """Return the scenario with the variant and the values of the axes in it, after the engine has accepted it.
-
-    What identifies its runs holds digests of the sources of its algorithms in Python, and the metrics derived from its series:
-    an edited one is run anew.
-    """
-    changed = copy.deepcopy(scenario)
-    try:
-        for path, value in (variant.changes | values).items():
-            paths.put_all(changed, path, value)
-        sourced = make(changed, "") if is_sourced(changed) else None
-        if sourced:
-            sourced.refuse_idle(variant.changes)
-            changed = copy.deepcopy(dict(sourced.scenario))
-        vary.given_to(changed, draws)
-        bound = bind(changed, folder)
-        checked = json.loads(check(bound.text, 1, bound.algorithms))
-        resolved = checked["resolved"]
-    except ScenarioError as error:
-        where = "".join(f", {axis} = {value}" for axis, value in values.items())
-        what = f"with tcp.cc = {variant.label}" if set(variant.changes) == {"tcp.cc"} else labelled(variant.label)
-        raise relay(error, prefix="scenario", suffix=f" [{what}{where}]") from None
-    if bound.origins:
-        resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
-    if derived:
-        resolved["derived"] = [metric.identity() for metric in derived]
-    if sourced:
-        resolved["source"] = dict(sourced.identity)
-    canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
-    told = [f"scenario.{text}" for text in sourced.warnings] if sourced else []
-    warnings = (*told, *warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, sourced)
-
-
-def labelled(label: str) -> str:
-    """Return which variant an error is about; a label such as "with SACK" needs no second "with"."""
-    return label if label.startswith("with ") else f"with {label}"
-
-
 def run_id(resolved: str, seed: int) -> str:
     """Return the id of a run: a hash of its resolved scenario, seed and engine version."""
     return digest(resolved, str(seed), engine_version())
-
-
-def record_derived(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:
-    """Return the scenario with only the series that derived metrics need: a study keeps series of representative runs only."""
-    rest = {key: value for key, value in scenario.items() if key != "record"}
-    needed = sorted({name for metric in derived for name in metric.needs})
-    if not needed:
-        return rest
-    given = scenario.get("record") or {}
-    times = {key: given[key] for key in ("every", "bin") if key in given}
-    if times.get("every") == "change":
-        # Averages over time need samples at equal distances.
-        times["every"] = given.get("bin", "100ms")
-    return {**rest, "record": {**recording(needed), **times}}
-
-
-def record_representative(part: Part, duration: str) -> dict[str, Any]:
-    """Return the scenario of representative runs: with its own series, and those that its figures and derived metrics need."""
-    record = part.scenario.get("record") or {}
-    wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
-    wanted += [name for metric in part.derived for name in metric.needs]
-    wanted += [f"{INTERNAL}*"] if record.get("internals") else []
-    series = recording([*record.get("series", []), *wanted])
-    seconds = parse_quantity(duration, "duration")
-    every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / REPRESENTATIVE_SAMPLES))}ms"}
-    return {**part.scenario, "record": {**record, **every, **series}}
 
 
 def cross(vary: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -12,12 +12,13 @@ from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions, Shard
+from tonopah.execution.progress import show_progress
 from tonopah.spec import building
 from tonopah.spec.building import ScenarioSource
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import StudySpec
-from tonopah.spec.plan import Plan, make_plan
+from tonopah.spec.plan import LARGE_PLAN, Plan, count_points, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.spec.source import is_sourced, keeping
 from tonopah.store.store import Store
@@ -205,7 +206,9 @@ class Study(StudyResults):
                 with permitting(self.code), keeping() as made:
                     if any(is_sourced(part.scenario) for part in self.spec.parts):
                         self.ask_sources()
-                    self._plan = make_plan(self.spec, self.home)
+                    points = count_points(self.spec)
+                    with show_progress(points, 0, points < LARGE_PLAN, "points to check") as on_point:
+                        self._plan = make_plan(self.spec, self.home, on_point)
                     self._plan.sources = {**self.code.sources, **made}
             except InputError as error:
                 raise relay(error, self.source) from None
