@@ -222,7 +222,7 @@ class JudgedStudy(Study):
         """All runs, checked by the engine. Raises InputError."""
         if self._plan is None:
             count = count_points(self.spec)
-            with show_progress(count, 0, self.quiet or count < LARGE_PLAN, "worlds to check") as on_point:
+            with show_progress(count, 0, self.quiet or count < LARGE_PLAN, "worlds") as on_point:
                 self._plan = make_plan(self.spec, self.home, on_point)
         return self._plan
 

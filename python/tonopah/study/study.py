@@ -207,7 +207,7 @@ class Study(StudyResults):
                     if any(is_sourced(part.scenario) for part in self.spec.parts):
                         self.ask_sources()
                     points = count_points(self.spec)
-                    with show_progress(points, 0, points < LARGE_PLAN, "points to check") as on_point:
+                    with show_progress(points, 0, points < LARGE_PLAN, "points") as on_point:
                         self._plan = make_plan(self.spec, self.home, on_point)
                     self._plan.sources = {**self.code.sources, **made}
             except InputError as error:
