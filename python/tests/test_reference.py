@@ -1,12 +1,14 @@
 """The generated pages of the manual."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tonopah import Endpoint, _core
 from tonopah_dev.pages import reference, studies
+from tonopah_dev.pages.markdown import grouped_rows
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -44,3 +46,33 @@ def test_the_profiles_of_tcp_are_shown_as_the_engine_resolves_them():
 def test_a_setting_is_shown_as_it_is_written():
     values = ["1460B", True, 3, {"name": "cubic", "profile": "linux", "beta": 0.7}]
     assert [reference.setting(value) for value in values] == ["1460B", "true", "3", "cubic (linux)"]
+
+
+def test_the_page_of_the_scenario_has_every_table_once_and_an_anchor_for_every_link():
+    schema, page = json.loads(_core.schema()), reference.scenario_page()
+    assert set(reference.ROOT_ORDER) == set(schema["properties"])
+    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == [*reference.CHAPTERS, "Values"]
+    shown = re.findall(r"^### (\w+)$|^\| <a id=\"[a-z0-9]+\"></a>\**(\w+)", page, re.MULTILINE)
+    assert sorted(first or second for first, second in shown) == sorted(schema["$defs"])
+    anchors = [
+        *re.findall(r'<a id="([^"]+)"', page),
+        *(heading.lower() for heading in re.findall(r"^### (\w+)$", page, re.MULTILINE)),
+    ]
+    assert len(anchors) == len(set(anchors))
+    documents = [page, *(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))]
+    links = set(re.findall(r"\]\((?:(?:generated/)?scenario\.md)?#([a-z0-9_-]+)\)", page)) | {
+        link for text in documents for link in re.findall(r"scenario\.md#([a-z0-9_-]+)", text)
+    }
+    assert links - set(anchors) == set()
+
+
+def test_a_key_that_means_the_same_in_an_earlier_table_is_only_named():
+    rate, size = ["`rate`", "text", "required", "Rate."], ["`size`", "text", "", "Size."]
+    other = ["`size`", "text", "", "Another size."]
+    rows = grouped_rows(
+        [("`a`", "The first.", [rate, size]), ("`b`", "", [rate, size]), ("`c`", "The third.", [rate, other])], "app"
+    )
+    assert [row[0] for row in rows] == [
+        *('<a id="app-a"></a>**`a`**', "`rate`", "`size`", '<a id="app-b"></a>**`b`**', '<a id="app-c"></a>**`c`**', "`size`"),
+    ]
+    assert [rows[3][3], rows[4][3]] == ["Also `rate`, `size` of `a`.", "The third. Also `rate` of `a`."]

@@ -1,16 +1,20 @@
-"""The answer of a study in two sentences with numbers, made from its results alone.
+"""The answer of a study in a sentence or a few with numbers, made from its results alone.
 
 With claims: the headline claim with its verdict, effect, interval and number of replicates; then how many claims have which
-verdict. Without: which of the compared has the most and the least of the headline metric; then the difference of these two.
+verdict. Without, or where a figure is the headline: who has most of its metric, and at which points each of the compared is higher
+or lower than the baseline, by how much where it is most, and where the runs do not tell them apart.
 """
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis.evidence import VERDICTS
-from tonopah.analysis.tables import difference, estimate
+from tonopah.analysis.paired import Family, Row, families, family
+from tonopah.analysis.tables import estimate
+from tonopah.analysis.telling import Found, join, tell
 from tonopah.analysis.verdicts import Verdict
 from tonopah.metrics import Metric, count_text, lower, show
 from tonopah.spec.claim import FigureName
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 
     from tonopah.spec.plan import Plan
 
+MOST_METRICS, MOST_PARTS, MOST_LABELS = 3, 4, 4
+"""So many sentences, and so many of the compared in one."""
+ORDER = ("higher", "lower", "the same", "not told apart")
 MEANING = {
     "supported": "The runs support it",
     "contradicted": "The runs contradict it",
@@ -46,7 +53,9 @@ class Answer:
         return " ".join(self.sentences)
 
 
-def answer(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", verdicts: list[Verdict]) -> Answer:
+def answer(
+    spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", verdicts: list[Verdict], quick: bool = False
+) -> Answer:
     """Return the answer of a study from its verdicts and the tables of runs of its parts."""
     found = Counter(verdict.verdict for verdict in verdicts)
     counts = {word: found[word] for word in reversed(VERDICTS) if found[word]}
@@ -55,11 +64,31 @@ def answer(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", ver
         first = next((verdict for verdict in verdicts if verdict.claim.id == headline), verdicts[0])
         # A figure of another metric beside a claim says nothing of it: better none.
         return Answer([claim_sentence(first), counts_sentence(counts)], counts, first.figure)
-    figure = headline if isinstance(headline, FigureName) else first_figure(spec)
-    sentences = figure_sentences(spec, plan, tables, figure) if figure else []
+    asked = asked_families(spec, headline) if isinstance(headline, FigureName) else first_families(spec)
+    sentences = [family_sentence(family(spec, plan, tables, *one, quick), spec, plan, tables) for one in asked]
+    figure = headline if isinstance(headline, FigureName) else None
+    if asked and figure is None:
+        part, name, axes = asked[0]
+        figure = FigureName(metric=name, over=axes[0] if axes else "", part=part.id)
     if verdicts:
-        sentences = [*sentences[:1], counts_sentence(counts)]
+        sentences.append(counts_sentence(counts))
     return Answer(sentences or ["This study has neither a claim nor a figure that would answer its question."], counts, figure)
+
+
+def asked_families(spec: StudySpec, asked: FigureName) -> list[tuple[Part, str, tuple[str, ...]]]:
+    """Return what a figure shows; over the first sweep of its part where it names no axis and draws over one."""
+    mine = [(part, y, axes) for part, y, axes in families(spec) if (part.id, y) == (asked.part, asked.metric)]
+    found = [one for one in mine if (one[2][:1] == (asked.over,) if asked.over else not one[2])]
+    return (found or mine)[:1] or [(spec.part(asked.part), asked.metric, (asked.over,) if asked.over else ())]
+
+
+def first_families(spec: StudySpec) -> list[tuple[Part, str, tuple[str, ...]]]:
+    """Return what is told of a study that names nothing: the first metric of each part, or the first few of a single one."""
+    known = families(spec)
+    if len(spec.parts) == 1:
+        axes = known[0][2] if known else ()
+        return [one for one in known if one[2] == axes][:MOST_METRICS]
+    return list({part.id: (part, y, axes) for part, y, axes in reversed(known)}.values())[::-1][:MOST_PARTS]
 
 
 def claim_sentence(verdict: Verdict) -> str:
@@ -95,51 +124,67 @@ def phrase(verdict: str) -> str:
     return "without an effect of the claimed size" if verdict == "no effect" else verdict
 
 
-def join(texts: list[str]) -> str:
-    """Return parts of an enumeration as text."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def first_figure(spec: StudySpec) -> FigureName | None:
-    """Return the first figure of the study that shows a metric."""
-    figures = ((part, figure) for part in spec.parts for figure in part.figures if figure.kind != "series")
-    return next((FigureName(metric=f.y[0], over=f.x or "", part=part.id) for part, f in figures), None)
-
-
-def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", figure: FigureName) -> list[str]:
-    """Return who has the most and the least of a metric, and by how much they differ."""
-    part = spec.part(figure.part)
-    table, shown = tables[part.id], part.metric(figure.metric)
-    base = table[table["run"].isin(plan.parts[part.id].base)]
-    runs, where = base, "at the nominal point"
-    if base.empty and figure.metric in table.columns:
-        # Points are no replicates: each replicate counts once, with its mean over the points.
-        runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-        shown = replace(shown, kind="share")
-    found = {label: estimate(runs, shown, label, {}, part.method) for label in part.labels}
-    values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
+def family_sentence(found: Family, spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]") -> str:
+    """Return who has most of a metric, and where each of the compared is higher or lower than the baseline, by how much."""
+    part, shown = found.part, found.metric
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
-    if not values:
-        return [f"{shown.label}{title} was not measured."]
-    ranked = sorted(values, key=lambda label: values[label].value)
+    where = f" over {' and '.join(lower(part.axis_label(axis)) for axis in found.axes)}" if found.axes else ""
+    lead = lead_text(found, plan, tables)
+    if not lead:
+        return f"{shown.label}{title} was not measured."
+    if not found.rows:
+        return f"{shown.label}{title}{where} is {lead}."
+    told = [f"{label} is {tell(places(rows), ORDER)}" for label, rows in by_label(found.rows)]
+    more = f"; {len(told) - MOST_LABELS} more in the table" if len(told) > MOST_LABELS else ""
+    against = f"against {part.baseline}, {'; '.join(told[:MOST_LABELS])}{more}"
+    # Of two over an axis it is said already who has more.
+    first = ":" if found.axes and len(part.labels) == 2 else f" is {lead};"
+    return f"{shown.label}{title}{where}{first} {against}; {sure_text(found.rows)}."
+
+
+def lead_text(found: Family, plan: "Plan", tables: "dict[str, pd.DataFrame]") -> str:
+    """Return who has most of a metric and who least: at the one point with values, else at which points."""
+    part, shown = found.part, found.metric
+    table = tables[part.id]
+    points: list[dict[str, Any]] = list({row.place: dict(row.where) for row in found.rows}.values()) or [{}]
+    at = part.sweep_over(set(found.axes)) if found.axes else None
+    chosen = table[table["run"].isin(plan.parts[part.id].sweeps[at] if at is not None else plan.parts[part.id].base)]
+    best = []
+    for where in points:
+        values = {label: estimate(chosen, shown, label, where, part.method).scaled(shown.factor) for label in part.labels}
+        ranked = sorted((label for label in values if not math.isnan(values[label].value)), key=lambda one: values[one].value)
+        if ranked:
+            best.append(Found(f"with {ranked[-1]}", ", ".join(map(str, where.values()))))
+    if not best:
+        return ""
+    if len(points) > 1:
+        return f"highest {tell(best)}"
     least, most = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return [f"{shown.label}{title} of {most} is {value_text(values[most], shown)} {where}."]
+        return f"{value_text(values[most], shown)} with {most}"
     if values[least].value == values[most].value:
-        return [f"{shown.label}{title} is the same for all {len(ranked)}, {value_text(values[most], shown)}, {where}."]
-    first = f"{shown.label}{title} is highest with {most}, {value_text(values[most], shown)}, and lowest with {least}, "
-    return [f"{first}{value_text(values[least], shown)}, {where}.", second_sentence(part, runs, shown, most, least)]
+        return f"the same for all {len(ranked)}, {value_text(values[most], shown)}"
+    return f"highest with {most}, {value_text(values[most], shown)}, and lowest with {least}, {value_text(values[least], shown)}"
 
 
-def second_sentence(part: Part, runs: "pd.DataFrame", shown: Metric, most: str, least: str) -> str:
-    """Return the difference of the highest and the lowest."""
-    change = difference(runs, shown.column, most, least, {}, part.method)
-    if math.isnan(change.value):
-        return f"The difference in percent has no meaning, since {lower(shown.label)} of {least} is zero."
-    unclear = ""
-    if not math.isnan(change.low) and change.low <= 0 <= change.high:
-        unclear = "; the interval contains zero, so that the runs do not tell them apart"
-    return f"The difference is {effect_text(change, '%')}, {replicates_text(change.n)}{unclear}."
+def by_label(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Return the differences of each label, those that are largest first."""
+    groups = {label: [row for row in rows if row.label == label] for label in dict.fromkeys(row.label for row in rows)}
+    return sorted(groups.items(), key=lambda group: -max(abs(row.effect.value) for row in group[1]))
+
+
+def places(rows: Sequence[Row]) -> list[Found]:
+    """Return the differences of a label as they are told."""
+    return [Found(row.word, row.place, row.said, abs(row.effect.value)) for row in rows]
+
+
+def sure_text(rows: Sequence[Row]) -> str:
+    """Return how many replicates there were, and why nothing was judged."""
+    counts = sorted({row.effect.n for row in rows})
+    text = replicates_text(counts[-1]) if len(counts) == 1 else f"{counts[0]} to {replicates_text(counts[-1])}"
+    if any(row.judged for row in rows):
+        return text
+    return f"{text}, not judged" + (" with --quick" if rows[0].verdict.verdict == "not judged" else ": too few")
 
 
 def value_text(found: Estimate, shown: Metric) -> str:

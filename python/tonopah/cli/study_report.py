@@ -10,9 +10,11 @@ from tonopah.cli.arguments import add_common
 from tonopah.cli.results import results_folder
 from tonopah.cli.study_index import index_around
 from tonopah.errors import InputError
+from tonopah.report import verdicts
 from tonopah.spec.reader import is_edited
 from tonopah.store.pack import SUFFIX, unpacked
 from tonopah.study.study import Study
+from tonopah.terminal.grid import print_answer
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -58,6 +60,8 @@ def print_report(study: Study, done: int, as_json: bool, out: Path | None = None
         "warnings": study.plan.warnings,
     }
     index = index_around(path.parent)
+    found = verdicts.read(path.parent)
+    facts["answer"] = found["answer"] if found else []
     if as_json:
         print(json.dumps(facts | {"index": index and str(index)}))
     else:
@@ -66,4 +70,5 @@ def print_report(study: Study, done: int, as_json: bool, out: Path | None = None
             f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}"
             + (f"\nindex: {index}" if index else "")
         )
+        print_answer(facts["answer"])
     return 0

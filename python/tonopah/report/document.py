@@ -16,6 +16,7 @@ from tonopah.analysis import claims, consistency, reproduction, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.figure_model import FigureData
+from tonopah.analysis.paired import paired_differences
 from tonopah.analysis.tables import PartTables
 from tonopah.errors import RunFailedError
 from tonopah.execution.progress import show_progress
@@ -70,7 +71,8 @@ def write_files(
     write_figures((figure for part in parts for figure in part.figures), out / "figures")
     runs = {source.part.id: source.runs for source in sources}
     found = claims.judge(spec, plan, runs, manifest.quick)
-    answered = answer(spec, plan, runs, found)
+    answered = answer(spec, plan, runs, found, manifest.quick)
+    differences = [] if found else list(paired_differences(spec, plan, runs, manifest.quick))
     facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, manifest)}
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     held: Held = {}
@@ -78,9 +80,17 @@ def write_files(
         for entry in reproduction.reproduced(source.part, source.plan, source.runs):
             held.setdefault(entry.printed.table, []).append(entry)
     about = study_facts(manifest, spec, facts, store) | against_original(held)
-    replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
-    replace_file(out / "report.html", render(spec, found, answered, parts, held, facts))
+    replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found, differences))
+    replace_file(out / "report.html", render(spec, found, answered, parts, held, facts | {"differences": differences}))
     return out / "report.html"
+
+
+def answer_of(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store) -> Answer:
+    """Return what the report of a study says first, without writing it."""
+    sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
+    tables.require_runs(sources, store)
+    runs = {source.part.id: source.runs for source in sources}
+    return answer(spec, plan, runs, claims.judge(spec, plan, runs, manifest.quick), manifest.quick)
 
 
 def read_part(spec: StudySpec, plan: Plan, part_id: str, store: Store) -> PartTables:

@@ -1,12 +1,14 @@
 """Answer and verdicts as JSON beside the report (verdicts.json), for programs and for the index of a folder."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tonopah.analysis.answer import Answer
 from tonopah.analysis.claims import Verdict
 from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.paired import Family, Row
 from tonopah.analysis.testing import POWER
 from tonopah.stats import Estimate, or_none
 from tonopah.store.pack import VERDICTS
@@ -20,16 +22,33 @@ READ = {"study": str, "title": str, "question": str, "answer": list, "counts": d
 """What is read of it; a file without is of another tool, or was cut."""
 
 
-def verdicts_json(facts: dict[str, Any], answer: Answer, verdicts: list[Verdict]) -> str:
-    """Return answer and verdicts as JSON; `facts` say of which study."""
+def verdicts_json(facts: dict[str, Any], answer: Answer, verdicts: list[Verdict], differences: Sequence[Family] = ()) -> str:
+    """Return answer and verdicts as JSON; `facts` say of which study, `differences` those of a study without claims."""
     content = {
         "format": FORMAT,
         **facts,
         "answer": list(answer.sentences),
         "counts": dict(answer.counts),
         "claims": [claim_entry(verdict) for verdict in verdicts],
+        "differences": [difference_entry(family, row) for family in differences for row in family.rows],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def difference_entry(family: Family, row: Row) -> dict[str, Any]:
+    """Return a paired difference to the baseline at one point, with its word."""
+    return {
+        "part": family.part.id or None,
+        "metric": family.metric.column,
+        "of": row.label,
+        "to": family.part.baseline,
+        "at": dict(row.where),
+        "word": row.word,
+        "judged": row.judged,
+        "effect": estimate_entry(row.outcome.effect, row.outcome.unit),
+        "adjusted": estimate_entry(row.effect, row.outcome.unit),
+        "p": or_none(row.p),
+    }
 
 
 def claim_entry(verdict: Verdict) -> dict[str, Any]:

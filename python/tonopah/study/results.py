@@ -113,6 +113,12 @@ class StudyResults:
         folder = Path(out) if out is not None else self.folder / "figures"
         return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
 
+    @property
+    def answer(self) -> str:
+        """What the report says first: the answer to the question, in a few sentences with numbers. Raises InputError."""
+        with Store(self.folder, create=False) as store:
+            return document.answer_of(self.manifest, self.spec, self.plan, store).text
+
     def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
         """Write report, verdicts, tables and the data of the figures.
 

@@ -92,6 +92,13 @@ def print_grids(*grids: Grid) -> None:
             shown.print(table)
 
 
+def print_answer(sentences: Sequence[str]) -> None:
+    """Print the answer of a report, each sentence on lines of its own, folded between words."""
+    shown = console()
+    for sentence in sentences:
+        shown.print(sentence, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
+
+
 Columns = Sequence[tuple[str, str, float, str]]
 """Columns of numbers: heading, key in the summary, factor and unit."""
 

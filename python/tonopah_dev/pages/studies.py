@@ -1,7 +1,8 @@
 """The reference tables of docs/studies.md, from the schema of the study file; prose and examples between them stay as they are.
 
-A table stands between `<!-- keys: CLASS -->` (the keys of one table of the file), `<!-- kinds: UNION -->` (the alternatives of a
-union) or `<!-- words: KEY -->` (the values of a key that are too many for a table) and `<!-- end -->`.
+A table stands between `<!-- keys: CLASS -->` (the keys of one table of the file, or of several, each below its name),
+`<!-- kinds: UNION -->` (the alternatives of a union) or `<!-- words: KEY -->` (the values of a key that are too many for a table)
+and `<!-- end -->`.
 """
 
 import json
@@ -14,14 +15,20 @@ from tonopah.spec.claim import CONDITIONS, CRITERIA, Measured
 from tonopah.spec.derived import KINDS, Derived
 from tonopah.spec.published import QUANTITIES, UNITS
 from tonopah.spec.schema import PartHead, PartKeys, json_schema
-from tonopah_dev.pages.markdown import markdown_table
+from tonopah_dev.pages.markdown import KEYS, grouped_rows, markdown_table
 
 WORDS = {
     "string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "object": "table",
 }  # fmt: skip
 MAX_WORDS = 8
 """A key of more values has them in a list of its own."""
-BLOCK = re.compile(r"(<!-- (keys|kinds|words): (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLES = {
+    "Sweep": "`[[sweep]]`", "Quick": "`[quick]`", "Assumption": "`[[assumed]]`", "Alternative": "an entry of `alternatives`",
+    "Missing": "`[[missing]]`", "HistoryEntry": "`[[history]]`", "Compare": "`[compare]`", "Variant": "`[[compare.variant]]`",
+    "Column": "an entry of `columns`", "Given": "`given`", "Best": "an entry of `claims`", "Change": "an entry of `differences`",
+}  # fmt: skip
+"""How the file names the tables that share one with others here."""
+BLOCK = re.compile(r"(<!-- (keys|kinds|words): (\w+(?: \w+)*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def studies_page(page: str) -> str:
@@ -36,6 +43,9 @@ def block(what: str, name: str, schema: dict[str, Any]) -> str:
         return {"derived": derived_text, "criteria": criteria_text}[name](schema)
     if what == "words":
         return f"{join_words({'series': SERIES, 'is': QUANTITIES, 'unit': UNITS}[name])}.\n"
+    if len(names := name.split()) > 1:
+        groups = [(TABLES[each], "", key_rows(schema["$defs"][each])) for each in names]
+        return markdown_table(KEYS, grouped_rows(groups))
     definition = schema if name == "StudyFile" else schema["$defs"].get(name, {})
     match name:
         case "StudyFile":
@@ -54,39 +64,44 @@ def block(what: str, name: str, schema: dict[str, Any]) -> str:
 
 
 def derived_text(schema: dict[str, Any]) -> str:
-    """Return a section for each kind of derived metric."""
-    return "\n".join(
-        section(f'`kind = "{name}"`', schema["$defs"][kind.__name__], {"kind", *Derived.known_keys()})
-        for name, kind in KINDS.items()
-    )
+    """Return the keys of each kind of derived metric."""
+    kinds = [(f"`{name}`", schema["$defs"][kind.__name__], {"kind", *Derived.known_keys()}) for name, kind in KINDS.items()]
+    return alternatives_table(kinds)
 
 
 def criteria_text(schema: dict[str, Any]) -> str:
-    """Return a section for each kind of criterion, headed by the keys that make it one."""
-    texts = []
+    """Return the keys of each kind of criterion, headed by those that make it one."""
+    kinds = []
     for kind in CRITERIA:
         keys = " or ".join(f"`{key}`" for key, of in CONDITIONS.items() if of is kind)
-        definition = schema["$defs"][kind.__name__]
-        texts.append(section(keys, definition, set(Measured.known_keys()) if issubclass(kind, Measured) else set()))
-    return "\n".join(texts)
+        common = set(Measured.known_keys()) if issubclass(kind, Measured) else set()
+        kinds.append((keys, schema["$defs"][kind.__name__], common))
+    return alternatives_table(kinds)
 
 
-def section(title: str, definition: Mapping[str, Any], common: set[str]) -> str:
-    """Return what one alternative is, and the keys that it does not share with the others."""
-    about = " ".join(definition["description"].split())
-    own = [key for key in definition["properties"] if key not in common]
-    return f"### {title}\n\n{about}\n" + (f"\n{keys_table(definition, own)}" if own else "")
+def alternatives_table(kinds: list[tuple[str, Mapping[str, Any], set[str]]]) -> str:
+    """Return what each alternative is, and the keys that it does not share with all others."""
+    groups = []
+    for title, definition, common in kinds:
+        own = [key for key in definition["properties"] if key not in common]
+        groups.append((title, " ".join(definition["description"].split()), key_rows(definition, own)))
+    return markdown_table(KEYS, grouped_rows(groups))
 
 
 def keys_table(definition: Mapping[str, Any], keys: list[str] | None = None) -> str:
     """Return the keys of a table with type, default and meaning."""
+    return markdown_table(KEYS, key_rows(definition, keys))
+
+
+def key_rows(definition: Mapping[str, Any], keys: list[str] | None = None) -> list[list[str]]:
+    """Return a row for each key of a table."""
     required = set(definition.get("required", []))
     rows = []
-    for key in keys or definition["properties"]:
+    for key in definition["properties"] if keys is None else keys:
         entry = definition["properties"][key]
         default = "required" if key in required else default_text(entry.get("default"))
         rows.append([f"`{key}`", type_text(entry), default, " ".join(entry.get("description", "").split())])
-    return markdown_table(["key", "type", "default", "meaning"], rows)
+    return rows
 
 
 def join_words(words: Iterable[str]) -> str:
