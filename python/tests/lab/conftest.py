@@ -14,7 +14,7 @@ pytest.importorskip("websockets", reason="the extra `lab` is not installed")
 
 from tonopah.lab.app import make_app
 from tonopah.lab.context import Lab
-from tonopah.lab.security import COOKIE, hosts_of, make_token
+from tonopah.lab.security import SUBPROTOCOL, hosts_of, make_token
 from tonopah.lab.serve import listen, make_server
 from tonopah.lab.session import SessionLimits
 from tonopah_dev.browser.measure import SHOWN
@@ -34,12 +34,12 @@ class Served:
 
     @property
     def address(self) -> str:
-        return f"http://{self.host}/?token={self.token}"
+        return f"http://{self.host}/#token={self.token}"
 
     @property
     def headers(self) -> dict[str, str]:
         """What a browser with the page sends."""
-        return {"Cookie": f"{COOKIE}={self.token}", "Origin": f"http://{self.host}"}
+        return {"Authorization": f"Bearer {self.token}", "Origin": f"http://{self.host}"}
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None):
         """Return status, headers and body of an answer."""
@@ -59,9 +59,9 @@ class Served:
         """Return a connection to the socket of a run."""
         from websockets.sync.client import connect
 
-        headers = {**self.headers, **changes}
-        origin = headers.pop("Origin", None)
-        return connect(f"ws://{self.host}/api/run", origin=origin, additional_headers=headers, proxy=None, max_size=None)
+        given = {"Origin": f"http://{self.host}", "token": self.token, **changes}
+        protocols = [SUBPROTOCOL, *([given["token"]] if given["token"] else [])]
+        return connect(f"ws://{self.host}/api/run", origin=given["Origin"], subprotocols=protocols, proxy=None, max_size=None)
 
 
 @pytest.fixture(scope="package")
@@ -73,7 +73,7 @@ def serve(tmp_path_factory):
         listener = listen("127.0.0.1", 0)
         port, token = listener.getsockname()[1], make_token()
         lab = Lab(folder or tmp_path_factory.mktemp("lab"), **settings)
-        server = make_server(make_app(lab, token, hosts_of("127.0.0.1", port)))
+        server = make_server(make_app(lab, token, hosts_of("127.0.0.1", port)), lab)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         running.append((server, thread))

@@ -1,13 +1,25 @@
 """Who may ask the lab, and for what (docs/lab.md, Security)."""
 
+import http.client
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from tonopah.errors import InputError
 from tonopah.examples import reno
+from tonopah.lab.handlers import HANDLERS
 from tonopah.lab.messages import MOST_BYTES
+from tonopah.lab.security import RequestGuard, hosts_of
+from tonopah.lab.serve import MOST_CONNECTIONS, listen, open_page
 from tonopah.lab.session import SessionLimits
 
 TOML = """duration = "2s"
@@ -21,45 +33,149 @@ def run_message(**changes) -> str:
     return json.dumps({"kind": "run", "version": 1, "toml": TOML} | changes)
 
 
-def test_the_printed_address_gives_a_cookie_that_scripts_and_other_sites_cannot_use(lab):
-    status, headers, _ = lab.request("GET", f"/?token={lab.token}", headers={})
-    assert (status, headers["location"]) == (303, "/")
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(headers["set-cookie"].split("; "))
-    assert lab.request("GET", "/", headers={"Cookie": headers["set-cookie"].split(";")[0]})[0] == 200
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/page/report.css", "/vendor/uPlot.min.css"])
+def test_the_page_is_answered_without_the_token_and_sets_no_cookie(lab, path):
+    status, headers, body = lab.request("GET", path, headers={})
+    assert status == 200 and "set-cookie" not in headers and lab.token.encode() not in body
 
 
-@pytest.mark.parametrize("path", ["/", "/static/app.js", "/page/report.css", "/vendor/uPlot.min.css", "/api/start"])
-@pytest.mark.parametrize("cookie", [{}, {"Cookie": "tonopah-lab=wrong"}, {"Cookie": 'tonopah-lab="'}])
-def test_without_the_token_nothing_is_answered(lab, path, cookie):
-    assert lab.request("GET", path, headers=cookie)[0] == 403
+@pytest.mark.parametrize(
+    "given", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "{token}"}, {"Cookie": "tonopah-lab={token}"}]
+)
+def test_without_the_token_nothing_is_told(lab, given):
+    headers = {name: value.format(token=lab.token) for name, value in given.items()} | {"Origin": lab.headers["Origin"]}
+    for route in HANDLERS:
+        assert lab.request("POST", f"/api/{route}", b"{}", headers)[0] == 403
+    assert lab.request("POST", f"/api/start?token={lab.token}", b"{}", headers)[0] == 403
 
 
-def test_a_wrong_token_in_the_address_is_refused(lab):
-    assert lab.request("GET", "/?token=wrong", headers={})[0] == 403
-    assert lab.request("GET", f"/static/app.js?token={lab.token}", headers={})[0] == 403
-
-
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1"])
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "10.0.0.1:{port}"])
 def test_another_host_is_refused_even_with_the_token(lab, host):
     # DNS rebinding: a name of someone else that points here.
     host = host.format(port=lab.port)
     assert lab.request("GET", "/", headers={**lab.headers, "Host": host})[0] == 403
-    assert lab.request("GET", f"/?token={lab.token}", headers={"Host": host})[0] == 403
+    headers = {**lab.headers, "Host": host, "Origin": f"http://{host}"}
+    assert lab.request("POST", "/api/start", b"{}", headers)[0] == 403
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", None])
 def test_a_request_of_another_site_is_refused(lab, origin):
-    headers = {"Cookie": lab.headers["Cookie"]} | ({"Origin": origin.format(port=lab.port)} if origin else {})
+    known = {"Authorization": lab.headers["Authorization"]}
+    headers = known | ({"Origin": origin.format(port=lab.port)} if origin else {})
     assert lab.request("POST", "/api/start", b"{}", headers)[0] == 403
 
 
-@pytest.mark.parametrize(
-    "changes", [{"Cookie": ""}, {"Cookie": "tonopah-lab=wrong"}, {"Origin": "http://evil.example"}, {"Origin": None}]
-)
+@pytest.mark.parametrize("changes", [{"token": ""}, {"token": "wrong"}, {"Origin": "http://evil.example"}, {"Origin": None}])
 def test_a_socket_of_another_site_is_refused(lab, changes):
     with pytest.raises(InvalidStatus) as refused, lab.socket(**changes):
         pass
     assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [("192.0.2.7:8600", True), ("[2001:db8::7]:8600", True), ("192.0.2.7", True), ("evil.example:8600", False), ("", False),
+     ("1.2.3.4.evil.example", False)],
+)  # fmt: skip
+def test_a_server_at_every_address_knows_addresses_in_numbers_but_no_other_names(host, served):
+    guard = RequestGuard(None, "token", hosts_of("here", 8600), everywhere=True)
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", host.encode())]}
+    assert (guard.refusal(scope) is None) == served
+    assert guard.refusal({**scope, "headers": [(b"host", b"here:8600")]}) is None
+
+
+def test_the_port_that_browsers_leave_out_may_be_missing():
+    assert {"127.0.0.1", "localhost:80"} <= set(hosts_of("127.0.0.1", 80)) and "127.0.0.1" not in hosts_of("127.0.0.1", 8600)
+
+
+def test_the_browser_is_opened_by_a_file_that_only_its_owner_reads(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    open_page("http://127.0.0.1:8600/#token=secret", tmp_path / "open.html")
+    assert opened == [(tmp_path / "open.html").as_uri()] and "secret" in (tmp_path / "open.html").read_text()
+    assert (tmp_path / "open.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_that_is_not_known_is_a_matter_of_the_host():
+    with pytest.raises(InputError, match=r"^--host: no.such.name.invalid is no name"):
+        listen("no.such.name.invalid", 0)
+
+
+def test_who_says_nothing_is_not_waited_for(serve, monkeypatch):
+    monkeypatch.setattr("tonopah.lab.serve.HEAD_S", 0.2)
+    lab = serve()
+    silent = [socket.create_connection(("127.0.0.1", lab.port), 300) for _ in range(MOST_CONNECTIONS + 20)]
+    for one in silent:
+        one.settimeout(300)
+        with suppress(ConnectionResetError):
+            assert one.recv(1) == b""
+        one.close()
+    assert lab.ask("start")[0] == 200
+
+
+LONG = {"duration": "1000000s", "network": {"kind": "dumbbell", "flows": 4, "bottleneck": {"rate": "1Gbps", "delay": "1ms"}}}
+
+
+def until(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen in five minutes")
+
+
+@pytest.mark.parametrize(
+    ("route", "asked"),
+    [
+        ("export", {"document": LONG, "form": "csv"}),
+        ("compare", {"document": LONG, "other": LONG, "replicates": 20}),
+        ("packets", {"document": LONG, "from_s": 900_000.0, "until_s": 900_001.0}),
+    ],
+)
+def test_what_a_closed_page_asked_for_ends(serve, route, asked):
+    lab = serve()
+    connection = http.client.HTTPConnection("127.0.0.1", lab.port, timeout=300)
+    connection.request("POST", f"/api/{route}", json.dumps(asked), lab.headers)
+    until(lambda: lab.lab.askings)
+    (asking,) = lab.lab.askings
+    until(lambda: asking.sessions)
+    connection.close()
+    until(lambda: asking.gone.is_set() and not lab.lab.askings and not asking.sessions[0].thread.is_alive())
+    assert lab.lab.runs.slots.free._value == 2
+
+
+def test_many_long_requests_leave_room_for_short_ones_and_end_with_the_server(serve):
+    lab = serve(limits=SessionLimits(waiting=4))
+    connections = [http.client.HTTPConnection("127.0.0.1", lab.port, timeout=300) for _ in range(4)]
+    for connection in connections:
+        connection.request("POST", "/api/export", json.dumps({"document": LONG, "form": "csv"}), lab.headers)
+    until(lambda: len(lab.lab.askings) == 4)
+    assert lab.ask("start")[0] == 200
+    status, answer = lab.ask("check", document=LONG)
+    assert status == 422 and "4 requests" in answer["error"]["message"]
+    lab.lab.stop_all()
+    for connection in connections:
+        assert connection.getresponse().status == 422
+        connection.close()
+
+
+def test_what_cannot_be_a_file_or_a_document_is_a_sentence(serve, tmp_path):
+    (tmp_path / "x.toml").symlink_to("x.toml")
+    (tmp_path / "good.toml").write_text("question = 'q'\n[scenario]\nduration = '1s'\n")
+    lab = serve(tmp_path)
+    assert lab.request("GET", f"/static/{'a' * 5000}")[0] == 404
+    status, answer = lab.ask("studies")
+    assert status == 200 and "good.toml" in [one["name"] for one in answer["studies"]]
+    for route, asked in (
+        ("toml", {"document": {"a": [None]}}),
+        ("toml", {"document": {"a": "\ud800"}}),
+        ("check", {"document": json.loads('{"a":' * 900 + "1" + "}" * 900)}),
+        ("study", {"name": "a" * 300}),
+        ("study", {"name": "x.toml"}),
+        ("check", {"document": scenario_with("x.toml")}),
+    ):
+        status, answer = lab.ask(route, **asked)
+        assert status == 422 and answer["error"]["message"], (route, answer)
 
 
 def test_every_answer_has_the_policy(lab):
@@ -249,3 +365,17 @@ def test_a_wrong_scenario_is_refused_with_its_place(lab):
         # The socket lives on: the user mends it.
         socket.send(run_message())
         assert json.loads(socket.recv(300))["kind"] == "started"
+
+
+def test_ctrl_c_ends_the_server_and_what_it_computes(tmp_path):
+    command = [sys.executable, "-m", "tonopah", "serve", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        host, token = re.search(r"http://(\S+)/#token=(\S+)", process.stdout.readline()).groups()
+        connection = http.client.HTTPConnection(host, timeout=300)
+        headers = {"Authorization": f"Bearer {token}", "Origin": f"http://{host}"}
+        connection.request("POST", "/api/export", json.dumps({"document": LONG, "form": "csv"}), headers)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=300)
+        assert (process.returncode, said) == (0, "")
+        connection.close()

@@ -166,11 +166,15 @@ def test_a_crossed_sweep_is_shown_as_facets_with_one_scale(study_page):
 
 def test_a_report_has_an_origin_of_its_own(study_page):
     page = study_page
-    status, headers, body = page.served.request("GET", "/report/results/delay/report.html")
+    report = page.served.ask("study", name="delay.toml")[1]["report"]
+    status, headers, body = page.served.request("GET", report, headers={})
     assert status == 200 and b"<html" in body.lower()
     assert "sandbox" in headers["content-security-policy"] and "connect-src" not in headers["content-security-policy"]
-    assert page.served.request("GET", "/report/results/../delay.toml")[0] == 404
-    page.browser.open(f"http://{page.served.host}/report/results/delay/report.html")
+    opened = report.removesuffix("report.html")
+    assert page.served.request("GET", f"{opened}%2e%2e/%2e%2e/delay.toml")[0] == 404
+    assert page.served.request("GET", f"/report/{'0' * 32}/results/delay/report.html")[0] == 403
+    assert page.served.request("GET", report.replace("/delay/", "/other/"))[0] == 403
+    page.browser.open(f"http://{page.served.host}{report}")
     page.until("document.querySelector('.plot svg')")
     assert page.js("self.origin") == "null"
 

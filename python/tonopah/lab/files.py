@@ -2,7 +2,6 @@
 
 import io
 import tempfile
-import threading
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,7 +71,7 @@ def capture(session: Session, folder: Path, allow_python: bool, out: Path) -> No
     packets = session.summary["conservation"]["sent"]  # pyright: ignore[reportOptionalSubscript]
     if packets > MOST_CAPTURED:
         raise LimitError(f"the run has {packets:,} packets; captures are made of at most {MOST_CAPTURED:,}: make it shorter")
-    session.slots.take(threading.Event())
+    session.slots.take(session.cancelled)
     try:
         scenario = checked_document(session.document, folder)
         with permitting(code_of(folder, allow_python)):

@@ -13,7 +13,7 @@ from tonopah._core import engine_version, schema
 from tonopah.errors import InputError, LimitError, ScenarioError
 from tonopah.lab import algorithms as lab_algorithms
 from tonopah.lab import compare, files, lessons, linux_cases, moment, presets
-from tonopah.lab.context import Lab
+from tonopah.lab.context import Asking
 from tonopah.lab.messages import MOST_SECONDS, Show
 from tonopah.lab.session import OVER, Session
 from tonopah.lab.tracks import difference
@@ -25,7 +25,7 @@ from tonopah.scenario.paths import put
 MOST_REPLICATES = 30
 NO_RATE = "1bps"
 """Of no standard."""
-Handler = Callable[[Lab, dict[str, Any]], Any]
+Handler = Callable[[Asking, dict[str, Any]], Any]
 
 
 def wanted(asked: dict[str, Any], key: str, kind: type, default: Any = None) -> Any:
@@ -37,7 +37,7 @@ def wanted(asked: dict[str, Any], key: str, kind: type, default: Any = None) -> 
     return value
 
 
-def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+def start(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
     """Return what the page needs to know once."""
     series = {
         name: {
@@ -57,17 +57,17 @@ def start(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def read_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def read_toml(_: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return TOML as a document."""
     return {"document": parse(wanted(asked, "toml", str), "the scenario")}
 
 
-def write_toml(_: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def write_toml(_: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a document as TOML."""
     return {"toml": to_toml(wanted(asked, "document", dict))}
 
 
-def list_rates(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def list_rates(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the rates that a radio of a scenario may have at a path: those that the engine names when it refuses another."""
     document, path = wanted(asked, "document", dict), wanted(asked, "path", str)
     scenario = copy.deepcopy(document)
@@ -80,24 +80,24 @@ def list_rates(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return {"rates": []}
 
 
-def check(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def check(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Check a scenario without running it."""
     return session_of(lab, asked).started()
 
 
-def export_run(lab: Lab, asked: dict[str, Any]) -> Response:
+def export_run(lab: Asking, asked: dict[str, Any]) -> Response:
     """Return a file of a run."""
     content, kind = files.export(session_of(lab, asked), wanted(asked, "form", str), lab.folder, lab.allow_python)
     return Response(content, media_type=kind)
 
 
-def session_of(lab: Lab, asked: dict[str, Any]) -> Session:
+def session_of(lab: Asking, asked: dict[str, Any]) -> Session:
     """Return a run that has not begun, outside the sockets."""
     document, seed = wanted(asked, "document", dict), wanted(asked, "seed", int, 1)
-    return Session(document, seed, lab.folder, lab.allow_python, lab.runs.slots, lab.limits)
+    return lab.session(document, seed)
 
 
-def compare_two(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def compare_two(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return what differs between two scenarios."""
     replicates = wanted(asked, "replicates", int, 1)
     if not 1 <= replicates <= MOST_REPLICATES:
@@ -112,7 +112,7 @@ def compare_two(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def run_of(lab: Lab, asked: dict[str, Any], key: str) -> Session:
+def run_of(lab: Asking, asked: dict[str, Any], key: str) -> Session:
     """Return a run that a page watches. Raises InputError."""
     session = lab.runs.sessions.get(wanted(asked, key, str))
     if session is None:
@@ -120,7 +120,7 @@ def run_of(lab: Lab, asked: dict[str, Any], key: str) -> Session:
     return session
 
 
-def subtract(lab: Lab, asked: dict[str, Any]) -> Response:
+def subtract(lab: Asking, asked: dict[str, Any]) -> Response:
     """Return the series of one run less those of another, as over the socket of a run."""
     before, after = run_of(lab, asked, "before"), run_of(lab, asked, "after")
     for key, run in (("before", before), ("after", after)):
@@ -133,23 +133,23 @@ def subtract(lab: Lab, asked: dict[str, Any]) -> Response:
     return Response(difference(before.tracks, after.tracks, shown), media_type="application/octet-stream")
 
 
-def list_packets(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def list_packets(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the packet events of a moment of a run."""
     return moment.excerpt(session_of(lab, asked), wanted(asked, "from_s", float), wanted(asked, "until_s", float))
 
 
-def list_algorithms(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+def list_algorithms(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
     """Return the registry, and the classes in Python files of the folder if they may be executed."""
     return {"algorithms": algorithms(), "own": lab_algorithms.classes(lab.folder) if lab.allow_python else []}
 
 
-def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def response(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return one point of a response function."""
     loss = wanted(asked, "loss", float)
     if loss not in lab_algorithms.LOSSES:
         raise InputError("loss", f"{loss:g} is not measured", ", ".join(f"{one:g}" for one in lab_algorithms.LOSSES))
     world = lab_algorithms.response_world(asked.get("cc"), loss)
-    session = Session(world, 1, lab.folder, lab.allow_python, lab.runs.slots, lab.limits)
+    session = lab.session(world, 1)
     session.start()
     session.thread.join()
     if session.summary is None:
@@ -157,7 +157,7 @@ def response(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return lab_algorithms.response_point(session.summary, loss)
 
 
-def sky(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def sky(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return where the satellites of a run are at a time."""
     session = run_of(lab, asked, "run")
     at_s = wanted(asked, "at_s", float)
@@ -166,25 +166,25 @@ def sky(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return moment.sky(session, at_s)
 
 
-def coast(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
+def coast(_: Asking, __: dict[str, Any]) -> dict[str, Any]:
     """Return the coastlines of the map of satellites."""
     return {"lines": moment.coast()}
 
 
-def linux(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def linux(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the cases of Linux recorded with an algorithm, or the measures of one of them."""
     cc = wanted(asked, "cc", str)
     if asked.get("case") is None:
         return {"cases": list(linux_cases.cases_of(cc)), "columns": linux_cases.COLUMNS}
-    return linux_cases.compared(cc, wanted(asked, "case", str), lab.runs.slots)
+    return linux_cases.compared(cc, wanted(asked, "case", str), lab.runs.slots, lab.gone)
 
 
-def list_studies(lab: Lab, _: dict[str, Any]) -> dict[str, Any]:
+def list_studies(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
     """Return all studies."""
     return {"studies": lab.studies.listed()}
 
 
-def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def study(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Do something with a study, and return how far it is."""
     name, action = wanted(asked, "name", str), wanted(asked, "do", str, "look")
     # A first look takes the size of which there is something to see.
@@ -196,7 +196,7 @@ def study(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return lab.studies.status(name, quick)
 
 
-def explore(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def explore(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a metric of a study over an axis."""
     x, facet = (wanted(asked, key, str) if asked.get(key) is not None else None for key in ("x", "facet"))
     if facet is not None and x is None:
@@ -205,18 +205,18 @@ def explore(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     return lab.studies.explore(name, quick, wanted(asked, "metric", str), x, facet)
 
 
-def point(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def point(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the runs of a point of a study."""
     name, quick, where = wanted(asked, "name", str), wanted(asked, "quick", bool, default=False), wanted(asked, "where", dict, {})
     return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), where)
 
 
-def list_lessons(_: Lab, __: dict[str, Any]) -> dict[str, Any]:
+def list_lessons(_: Asking, __: dict[str, Any]) -> dict[str, Any]:
     """Return all lessons."""
     return {"lessons": lessons.listed()}
 
 
-def check_lesson(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
+def check_lesson(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return whether an answer is right; without a task it is the guess."""
     lesson = lessons.lesson_of(wanted(asked, "lesson", str))
     session = lab.runs.sessions.get(wanted(asked, "run", str, ""))

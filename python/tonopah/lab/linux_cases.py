@@ -27,12 +27,12 @@ def cases_of(cc: str) -> dict[str, LinuxCase]:
     return {case.id: case for case in found}
 
 
-def compared(cc: str, name: str, slots: Slots) -> dict[str, Any]:
-    """Return the measures of a case as the page of the validation has them. Raises InputError."""
+def compared(cc: str, name: str, slots: Slots, gone: threading.Event) -> dict[str, Any]:
+    """Return the measures of a case as the page of the validation has them, unless `gone` is set first. Raises InputError."""
     case = cases_of(cc).get(name)
     if case is None:
         raise InputError("case", f"{name!r} is no recording of {cc}", ", ".join(cases_of(cc)) or "there is none")
-    slots.take(threading.Event())
+    slots.take(gone)
     try:
         (result,) = compare(AgainstLinux(shipped()), [case], threads=1)
     finally:

@@ -4,7 +4,6 @@ Satellites, terminals and the paths of flows are lines on a map, longitude and l
 """
 
 import json
-import threading
 import time
 from functools import cache
 from typing import Any
@@ -25,8 +24,7 @@ def excerpt(session: Session, from_s: float, until_s: float) -> dict[str, Any]:
     """Return the packet events of a run that has not begun, from one second to another. Raises InputError and LimitError."""
     if not 0 <= from_s < until_s or until_s - from_s > MOST_SECONDS:
         raise InputError("until_s", f"{from_s:g} s to {until_s:g} s cannot be shown", f"at most {MOST_SECONDS:g} s, from 0 s on")
-    cancelled = threading.Event()
-    session.slots.take(cancelled)
+    session.slots.take(session.cancelled)
     try:
         with session.bound.for_a_run() as algorithms:
             memory, wanted = session.limits.memory_bytes, (from_s, until_s, MOST_EVENTS)
@@ -35,6 +33,8 @@ def excerpt(session: Session, from_s: float, until_s: float) -> dict[str, Any]:
             while not over and (run.now_s or 0.0) < until_s:
                 over = run.advance(until_s, STEP_EVENTS)
                 run.series()
+                if session.cancelled.is_set():
+                    raise LimitError("the run was stopped")
                 if time.monotonic() - began > session.limits.seconds:
                     raise LimitError(f"the run was stopped: {session.limits.seconds:g} s of computing are its limit")
             ended = run.finish()

@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from tonopah.errors import LimitError, ScenarioError
 from tonopah.lab.messages import MOST_BYTES, Attach, Message, MessageError, Pace, Show, Start, parse
 from tonopah.lab.runs import Runs
+from tonopah.lab.security import SUBPROTOCOL
 from tonopah.lab.session import OVER, Session, error_facts, read_document
 
 BAD_MESSAGE = 1008
@@ -30,7 +31,7 @@ class RunSocket:
 
     async def serve(self) -> None:
         """Answer until the page goes or says something wrong."""
-        await self.socket.accept()
+        await self.socket.accept(SUBPROTOCOL)
         try:
             # What cannot be sent any more ends it, before anything else is received.
             while self.socket.application_state is WebSocketState.CONNECTED:
@@ -90,6 +91,9 @@ class RunSocket:
 
     async def attach(self, message: Attach) -> None:
         """Take up a run again."""
+        if self.session:
+            self.runs.leave(self.session)
+            self.session = None
         session = self.runs.attach(message.run)
         if session is None:
             await self.say("gone")

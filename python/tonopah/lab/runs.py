@@ -21,12 +21,17 @@ class Runs:
         self.slots = Slots(limits.at_once)
         self.sessions: dict[str, Session] = {}
         self.viewers: dict[str, int] = {}
+        self.beginning = 0
 
     async def start(self, document: Mapping[str, Any], seed: int, pace: float | None) -> Session:
         """Return a new run, with one viewer. Raises ScenarioError and LimitError."""
-        if len(self.sessions) >= self.limits.waiting:
-            raise LimitError(f"{len(self.sessions)} runs are open or waiting: close another tab first")
-        session = await asyncio.to_thread(Session, document, seed, self.folder, self.allow_python, self.slots, self.limits)
+        if len(self.sessions) + self.beginning >= self.limits.waiting:
+            raise LimitError(f"{self.limits.waiting} runs are open or waiting: close another tab first")
+        self.beginning += 1
+        try:
+            session = await asyncio.to_thread(Session, document, seed, self.folder, self.allow_python, self.slots, self.limits)
+        finally:
+            self.beginning -= 1
         session.pace = pace
         self.sessions[session.id], self.viewers[session.id] = session, 1
         return session

@@ -1,23 +1,29 @@
 """Who may ask: requests with the token, of this host, from this page. And which files: those below the folder.
 
 A page of another site can make a browser send requests to this one, and a name that it owns can point here (DNS rebinding): so
-a cookie alone is not enough, `Host` and `Origin` are held against the address that was served.
+`Host` and `Origin` are held against the address that was served. The token is no cookie, which a browser would send to every port
+of this machine (RFC 6265 section 8.5): the page keeps it for its tab and sends it with each request.
 """
 
+import hashlib
 import hmac
+import ipaddress
 import secrets
 from collections.abc import Iterable, Iterator
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tonopah.cc.permission import Permission
 from tonopah.errors import InputError
 
-COOKIE = "tonopah-lab"
+BEARER = "Bearer "
+"""Before the token of a request (RFC 6750 section 2.1)."""
+SUBPROTOCOL = "tonopah-lab"
+"""Of the socket of a run. A page offers a second one, which is the token: a browser lets it send no header of its own."""
+HTTP_PORT = 80
+"""Which browsers leave out of `Host`."""
 PLOT_STYLE = "sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww="
 """The style element that Observable Plot (report/vendor.py) puts into each of its figures."""
 PAGE_POLICY = (
@@ -31,11 +37,15 @@ REPORT_POLICY = (
 )
 """A report carries its scripts in itself: it gets an origin of its own, without cookie, connection or access to the lab. Its
 tables can be saved as CSV."""
+LONGEST_NAME = 255
+"""Bytes of a name in a folder (NAME_MAX)."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class RequestGuard:
     """The outermost layer of the application: refuses what is not from this page, and adds the policy to what is answered.
+
+    The page itself, which anybody can install, is answered without the token; what the lab knows and does is not.
 
     Parameters
     ----------
@@ -44,11 +54,13 @@ class RequestGuard:
     token : str
         Whoever knows it may use the lab.
     hosts : iterable of str
-        Values of `Host` that are this server, with the port.
+        Values of `Host` that are this server, with the port unless it is 80.
+    everywhere : bool
+        It listens at every address: any address in numbers is this server, too. Names of others can point here, numbers cannot.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str]):
-        self.app, self.token, self.hosts = app, token, frozenset(hosts)
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], everywhere: bool = False):
+        self.app, self.token, self.hosts, self.everywhere = app, token, frozenset(hosts), everywhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a connection."""
@@ -61,40 +73,48 @@ class RequestGuard:
         elif scope["type"] == "websocket":
             # Before it is accepted: the browser sees a failed handshake (403).
             await send({"type": "websocket.close", "code": 1008, "reason": refused})
-        elif self.is_entry(scope):
-            await self.enter(send)
         else:
             await answer(send, 403, [(b"content-type", b"text/plain; charset=utf-8")], f"{refused}\n".encode())
 
     def refusal(self, scope: Scope) -> str | None:
         """Return why a request is refused; None if it is not."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if headers.get("host") not in self.hosts:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if host not in self.hosts and not (self.everywhere and in_numbers(host)):
             return "this host is not served here"
-        origin = headers.get("origin")
-        if origin is None and (scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD")):
+        socket = scope["type"] == "websocket"
+        if origin is None and (socket or scope.get("method") not in ("GET", "HEAD")):
             return "a request without an origin"
-        if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
+        if origin is not None and origin != f"http://{host}":
             return "a request from another site"
-        if not self.known(cookie_of(headers)):
+        given = headers.get("sec-websocket-protocol", "").split(", ")[-1] if socket else bearer(headers.get("authorization", ""))
+        if scope["path"].startswith("/api/") and not self.known(given):
             return "open the address that `tonopah serve` printed: it carries the token"
         return None
 
-    def known(self, token: str | None) -> bool:
+    def known(self, token: str) -> bool:
         """Tell whether a token is the right one, in a time that does not depend on how much of it is."""
-        return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
+        return hmac.compare_digest(token.encode(), self.token.encode())
 
-    def is_entry(self, scope: Scope) -> bool:
-        """Tell whether this is the address that was printed: the start page with the token, at this host."""
-        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        asked = parse_qs(scope["query_string"].decode("latin-1"))
-        ours = len(hosts) == 1 and hosts[0] in self.hosts
-        return ours and scope["method"] == "GET" and scope["path"] == "/" and self.known(asked.get("token", [None])[0])
 
-    async def enter(self, send: Send) -> None:
-        """Give the token as a cookie, and the address without it."""
-        cookie = f"{COOKIE}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-        await answer(send, 303, [(b"location", b"/"), (b"set-cookie", cookie.encode())], b"")
+def bearer(header: str) -> str:
+    """Return the token of a header, if it has one."""
+    return header.removeprefix(BEARER) if header.startswith(BEARER) else ""
+
+
+def in_numbers(host: str) -> bool:
+    """Tell whether a value of `Host` is an IP address, with or without a port."""
+    name = host.rpartition(":")[0] if ":" in host.rpartition("]")[2] else host
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def report_key(token: str, folder: str) -> str:
+    """Return what opens the reports of a folder and nothing else: a report that is opened in a tab cannot send the token."""
+    return hmac.new(token.encode(), folder.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def make_token() -> str:
@@ -105,21 +125,13 @@ def make_token() -> str:
 def hosts_of(host: str, port: int) -> list[str]:
     """Return the values of `Host` of a server at an address: all names of the loopback are one."""
     name = f"[{host}]" if ":" in host else host
-    return [f"{one}:{port}" for one in (LOOPBACK if name in LOOPBACK else (name,))]
+    names = LOOPBACK if name in LOOPBACK else (name,)
+    return [*(f"{one}:{port}" for one in names), *(names if port == HTTP_PORT else ())]
 
 
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine can reach an address."""
     return host in ("127.0.0.1", "localhost", "::1")
-
-
-def cookie_of(headers: dict[str, str]) -> str | None:
-    """Return the token of a request, if it has one."""
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return None
-    return found.value if found else None
 
 
 def with_policy(send: Send) -> Send:
@@ -147,9 +159,13 @@ async def answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], bo
 
 def below(folder: Path, name: str) -> Path:
     """Return the file `name` below a folder; links are resolved first. Raises InputError."""
-    if "\0" in name:
-        raise InputError("", "is not the name of a file: it holds a null byte")
-    root, found = folder.resolve(), (folder / name).resolve()
+    try:
+        if "\0" in name or any(len(part.encode()) > LONGEST_NAME for part in Path(name).parts):
+            raise ValueError(name)
+        root, found = folder.resolve(), (folder / name).resolve()
+    except (ValueError, OSError, RuntimeError):
+        # A null byte, half a surrogate pair, a link to itself.
+        raise InputError("", "is not the name of a file that can be opened", None, name[:LONGEST_NAME]) from None
     if not found.is_relative_to(root):
         raise InputError("", "is not below the folder that is served", "a name relative to it", name)
     return found

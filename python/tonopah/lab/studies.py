@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tonopah.spec.library import shipped
 from tonopah.store.store import Store
 from tonopah.study.study import Study
 
+Stamp = tuple[int, ...]
 RESULTS = "results"
 MOST_FILES = 500
 """TOML files of the folder that are looked at."""
@@ -54,7 +56,9 @@ class Studies:
     def __init__(self, folder: Path, allow_python: bool):
         self.folder, self.allow_python = folder, allow_python
         self.jobs: dict[tuple[str, bool], StudyJob] = {}
-        self.read: dict[tuple[str, bool], tuple[float, Study]] = {}
+        self.read: dict[tuple[str, bool], tuple[Stamp, Study]] = {}
+        self.key_of: Callable[[str], str] = lambda folder: folder
+        """What is in the address of a report besides its folder."""
 
     def listed(self) -> list[dict[str, Any]]:
         """Return name, title and question of every study, the shipped ones last."""
@@ -100,7 +104,7 @@ class Studies:
     def study(self, name: str, quick: bool) -> Study:
         """Return a study that may be run here, with the folder of its results. Raises InputError."""
         path = shipped().get(name) or below(self.folder, name)
-        changed = path.stat().st_mtime if path.is_file() else 0.0
+        changed = stamp(path)
         known = self.read.get((name, quick))
         if known and known[0] == changed:
             return known[1]
@@ -112,7 +116,10 @@ class Studies:
         if quick:
             study.resize(quick=True)
         study.folder = self.results(study.name, quick)
-        below(self.folder, str(study.folder))
+        try:
+            below(self.folder, str(study.folder))
+        except InputError as error:
+            raise InputError(RESULTS, f"leads out of the folder that is served: {error.message}") from None
         # Planning checks every run: not again at each look, unless the file has changed.
         self.read[name, quick] = changed, study
         return study
@@ -137,7 +144,7 @@ class Studies:
             "name": name, "quick": quick, "title": study.spec.title or study.name, "question": study.spec.question,
             "total": total, "stored": stored, "running": running, "left_s": left_s(job, stored) if running and job else None,
             "error": None if job is None or running or job.process.returncode in (0, -signal.SIGINT) else last_error(job.log),
-            "report": f"/report/{report.relative_to(self.folder)}" if report.is_file() else None,
+            "report": f"/report/{self.key_of(study.folder.name)}/{report.relative_to(self.folder)}" if report.is_file() else None,
             "claims": found["claims"] if found else [], "answer": found["answer"] if found else [],
             **(choices(study) if stored else {"parts": []}),
         }  # fmt: skip
@@ -202,6 +209,23 @@ class Studies:
             and all(str(run.values.get(axis)) == str(value) for axis, value in where.items())
         ]
         return {"runs": sorted(found, key=lambda run: run["seed"])[:MOST_RUNS]}
+
+
+def stamp(path: Path) -> Stamp:
+    """Return what changes when a study does: the times of its file and of the scenarios that it names."""
+    document = load(path)
+    tables = [table for table in (document, *document.get("part", [])) if isinstance(table, dict)]
+    scenarios = [table["scenario"] for table in tables if isinstance(table.get("scenario"), dict)]
+    names = [scenario["file"] for scenario in scenarios if isinstance(scenario.get("file"), str)]
+    return tuple(changed_at(file) for file in (path, *(path.parent / name for name in names)))
+
+
+def changed_at(file: Path) -> int:
+    """Return when a file was changed, in nanoseconds; 0 if there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return 0
 
 
 def choices(study: Study) -> dict[str, Any]:

@@ -193,8 +193,11 @@ def to_json(scenario: Mapping[str, Any]) -> str:
 
 
 def to_toml(scenario: Mapping[str, Any]) -> str:
-    """Return a scenario as TOML; keys whose value is None are omitted."""
-    return tomli_w.dumps(omit_none(scenario))
+    """Return a scenario as TOML; keys whose value is None are omitted. Raises InputError for what TOML has not."""
+    try:
+        return tomli_w.dumps(omit_none(scenario))
+    except TypeError as error:
+        raise InputError("", f"cannot be written as TOML: {error}", "text, numbers, booleans, arrays and tables") from None
 
 
 def omit_none(value: Any) -> Any:

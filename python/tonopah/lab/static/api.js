@@ -15,8 +15,32 @@ const UNREACHED = { path: "", message: "the lab does not answer", hint: "is `ton
 export const reached = (loading) => loading.catch((failed) => { throw failed instanceof TypeError ? new Refused(UNREACHED) : failed; });
 export const textOf = ({ path, message, hint }) => `${path ? `${path}: ` : ""}${message}${hint ? ` (${hint})` : ""}`;
 
+// The address that `tonopah serve` prints has the token behind its #, which is sent nowhere. A tab keeps it for itself, unlike a
+// cookie, which goes to every port of the machine; a new tab asks those that are open.
+const TABS = new BroadcastChannel("tonopah-lab");
+const OTHERS_MS = 300;
+
+async function findToken() {
+  const given = /^#token=([\w-]+)/.exec(location.hash);
+  if (given) {
+    sessionStorage.setItem("token", given[1]);
+    history.replaceState(null, "", location.pathname);
+  }
+  const known = sessionStorage.getItem("token") ?? await new Promise((found) => {
+    TABS.onmessage = ({ data }) => data.token && found(data.token);
+    TABS.postMessage({ wanted: true });
+    setTimeout(() => found(""), OTHERS_MS);
+  });
+  if (known) sessionStorage.setItem("token", known);
+  TABS.onmessage = ({ data }) => data.wanted && known && TABS.postMessage({ token: known });
+  return known;
+}
+
+const token = await findToken();
+
 export async function ask(name, body = {}) {
-  const answer = await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).catch(() => {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const answer = await fetch(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => {
     throw new Refused(UNREACHED);
   });
   const type = answer.headers.get("content-type") ?? "";
@@ -60,7 +84,7 @@ export class Run {
   }
 
   open() {
-    const socket = new WebSocket(`ws://${location.host}/api/run`);
+    const socket = new WebSocket(`ws://${location.host}/api/run`, ["tonopah-lab", token]);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {

@@ -10,9 +10,18 @@ const VIEWS = {
   lessons: { title: "Lessons", load: () => import("./lessons.js") },
 };
 
+// A lone % is no escape: the name as it stands.
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 const place = () => {
   const [view, ...rest] = location.hash.replace(/^#/, "").split("/");
-  return { view: VIEWS[view] ? view : "bench", rest: rest.map(decodeURIComponent) };
+  return { view: VIEWS[view] ? view : "bench", rest: rest.map(decoded) };
 };
 
 function Lab({ facts }) {

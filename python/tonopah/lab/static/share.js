@@ -20,8 +20,16 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 export async function readAddress(text) {
   const read = async () => {
-    const unpacked = await through(new DecompressionStream("deflate-raw"), bytesOfLetters(text));
-    return unpacked.length > MOST_BYTES ? { size: unpacked.length } : JSON.parse(new TextDecoder().decode(unpacked));
+    const reader = new Blob([bytesOfLetters(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+    const decoder = new TextDecoder();
+    let [unpacked, size] = ["", 0];
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      // A megabyte may unpack to a thousand: no more is read.
+      if (size > MOST_BYTES) return { size };
+      unpacked += decoder.decode(part.value, { stream: true });
+    }
+    return JSON.parse(unpacked + decoder.decode());
   };
   // What a browser says of broken letters or a broken stream says nothing of the address.
   const { document, seed, size } = await read().catch(() => ({}));
