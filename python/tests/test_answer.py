@@ -92,7 +92,9 @@ def test_the_table_of_differences_has_the_words_of_claims():
     }  # fmt: skip
     spec = parse_spec(document)
     (family,) = paired_differences(spec, plan, tables, False)
-    assert [(row.label, row.place, row.word) for row in family.rows] == [("cubic", str(n), "higher") for n in (10, 20, 30, 40, 50)]
+    assert [(row.label, row.place, row.word) for row in family.rows] == [
+        ("cubic", str(n), "higher") for n in (10, 20, 30, 40, 50)
+    ]
     claim = {"metric": "goodput_bps", "difference": {"of": "cubic"}, "above_percent": 0, "at": {"network.flows": 30}}
     (verdict,) = claims.judge(parse_spec({**document, "claim": [{"id": "C", "text": "C.", "test": claim}]}), plan, tables)
     alone = verdict.tests[0].readings[0].effect
@@ -104,7 +106,8 @@ def test_what_is_found_at_many_places_is_counted_and_named_where_it_is_most():
     assert tell(found, ("higher", "lower")) == "higher at b and c (most at c: 5 %), lower at a (-1 %)"
     assert tell(found[:1]) == "lower (-1 %)"
     many = [Found("worse", str(n), f"{n} ×", n) for n in range(9)]
-    assert tell([*many, Found("like", "x")], many="of 10 criteria") == "worse at 9 of 10 criteria (most at 8: 8 ×), like at 1 of 10 criteria"
+    assert tell([*many, Found("like", "x")]) == "worse at 9 of 10 points (most at 8: 8 ×), like at x"
+    assert tell([*many, Found("like", "x")], ("like",), counted=True) == "1 like, 9 worse (most at 8: 8 ×)"
 
 
 def test_a_study_without_anything_says_so():

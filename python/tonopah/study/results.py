@@ -115,9 +115,9 @@ class StudyResults:
 
     @property
     def answer(self) -> str:
-        """What the report says first: the answer to the question, in a few sentences with numbers. Raises InputError."""
+        """What the report says first: the answer to the question, a sentence with numbers on each line. Raises InputError."""
         with Store(self.folder, create=False) as store:
-            return document.answer_of(self.manifest, self.spec, self.plan, store).text
+            return "\n".join(document.answer_of(self.manifest, self.spec, self.plan, store).sentences)
 
     def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
         """Write report, verdicts, tables and the data of the figures.
