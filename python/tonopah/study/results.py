@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis import figure_data, tables
 from tonopah.errors import InputError
 from tonopah.report import document
+from tonopah.report.paper_tables import paper_tables
+from tonopah.report.tables import ReportTable
 from tonopah.scenario.document import to_toml
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import Part, StudySpec
@@ -112,6 +114,28 @@ class StudyResults:
             raise InputError("name", f"there is no figure {name!r}", figure_data.near_figures(name, found))
         folder = Path(out) if out is not None else self.folder / "figures"
         return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
+
+    def tables(self, *metrics: str) -> list[ReportTable]:
+        """Return what `tonopah study table` shows: for each axis, and the nominal point, a table of means with their intervals.
+
+        Parameters
+        ----------
+        *metrics
+            Columns of `table()`; those of the figures if absent.
+
+        Returns
+        -------
+        list of ReportTable
+            Each with `caption`, `head` and `rows`; `tonopah.report.paper_tables.latex` gives one as LaTeX.
+
+        Raises
+        ------
+        InputError
+            If the folder contains no results.
+
+        """
+        with Store(self.folder, create=False) as store:
+            return paper_tables([document.read_part(self.spec, self.plan, part.id, store) for part in self.spec.parts], metrics)
 
     @property
     def answer(self) -> str:
