@@ -106,10 +106,8 @@ def test_what_is_found_at_many_places_is_counted_and_named_where_it_is_most():
     assert tell(found, ("higher", "lower")) == "higher at b and c (most at c: 5 %), lower at a (-1 %)"
     assert tell(found[:1]) == "lower (-1 %)"
     many = [Found("worse", str(n), f"{n} ×", n) for n in range(9)]
-    assert (
-        tell([*many, Found("like", "x")], many="of 10 criteria")
-        == "worse at 9 of 10 criteria (most at 8: 8 ×), like at 1 of 10 criteria"
-    )
+    assert tell([*many, Found("like", "x")]) == "worse at 9 of 10 points (most at 8: 8 ×), like at x"
+    assert tell([*many, Found("like", "x")], ("like",), counted=True) == "1 like, 9 worse (most at 8: 8 ×)"
 
 
 def test_a_study_without_anything_says_so():

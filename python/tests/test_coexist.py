@@ -40,6 +40,9 @@ def test_shares_of_a_pair_add_up_and_vegas_yields(folder):
 
 def test_the_page_shows_every_cell(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
+    found = json.loads((folder / "coexist.json").read_text(encoding="utf-8"))["answer"]
+    assert found[0].startswith("On average CUBIC (linux) takes most, ") and ", and vegas (linux) least, " in found[0]
+    assert all(sentence in page for sentence in found) and len(found) == 2
     data = json.loads(re.search(r'id="figures-data">(.*?)</script>', page, re.DOTALL)[1])
     heat, scatter = data.values()
     assert (heat["kind"], scatter["kind"]) == ("heatmap", "scatter")

@@ -1,6 +1,7 @@
 """`tonopah compare`: what counts as a regression, and how it is told."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -59,6 +60,11 @@ def test_a_tenth_less_goodput_at_high_rtt_is_one(comparison):
     assert len(bad) == 2
     text = comparison.markdown(rows)
     assert text.splitlines()[0].startswith("Congestion control: 2 regressions, 0 improvements, ")
+    assert text.splitlines()[2] == comparison.answer(rows)
+    assert re.match(
+        r"Reno \(linux\) against CUBIC \(linux\): of \d+ rows 2 regressed \(most at Goodput, E6, .*: -9\.\d % \[",
+        text.splitlines()[2],
+    )
     assert len(text.splitlines()) <= 60
     told = comparison.facts(rows)
     assert (told["status"], told["summary"]["regressed"]) == ("regression", 2)
@@ -111,7 +117,8 @@ def test_a_regression_that_is_not_excluded_makes_the_status_unclear():
     assert (outcome(noisy), may_regress(noisy)) == ("unclear", True)
     assert (outcome(better), may_regress(better)) == ("unclear", False), "a regression of 5 % is excluded"
     assert not may_regress(same)
-    assert "[" in change_text(noisy) and threshold_text(noisy) == "-5 %"
+    assert change_text(noisy) == "-1.5 %", "of four there is no interval"
+    assert threshold_text(noisy) == "-5 %"
     less = Effect(mean_of([9.0, -6.0, 8.0, -5.0]), 5.0, better="less", p_holm=0.6, **about)
     assert may_regress(less) and threshold_text(less) == "+5 %"
     assert STATUS == {"regression": 1, "unclear": 3, "ok": 0}

@@ -76,6 +76,10 @@ def test_harm_is_what_exceeds_the_worst_of_the_standards(harm):
     assert row_of(harm, taken).word == "no worse", "no more than Reno takes"
     row = row_of(harm, more)
     assert (row.word, row.decides.of, row.decides.metric) == ("harmful to others", "CUBIC", "left")
+    first, *_ = sentences.summary([row], harm.cast)
+    assert first.startswith(
+        "BBRv1 (linux) against CUBIC (linux) and Reno (linux): of one criterion 1 harmful to others (C6: goodput left"
+    )
     said = sentences.red_sentence(row)
     assert "goodput left to CUBIC is 6." in said
     assert "more place" in said

@@ -10,7 +10,9 @@ import pytest
 
 import tonopah as tp
 from tonopah import metrics, units
+from tonopah.cli.main import main
 from tonopah.plot.network import abbreviate, describe, draw
+from tonopah.report.paper_tables import latex
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -154,3 +156,17 @@ def test_axis_values_become_numbers_in_one_unit():
     assert units.numbers([1, 2.5]) == ([1.0, 2.5], "")
     assert units.numbers(["a", "b"]) is None
     assert units.positions(["a", "b"]) == ([0.0, 1.0], "")
+
+
+def test_tables_of_a_study_are_latex_with_an_interval_and_a_difference_below_it(finished, capsys):
+    study, page = finished
+    for table in study.tables("goodput_bps", "delay_s"):
+        lines = latex(table).splitlines()
+        widths = {line.count("&") for line in lines if "&" in line}
+        assert widths == {len(table.head) - 1} and len(lines[1].split("{")[2].rstrip("}")) == len(table.head)
+        assert not [line for line in lines if re.search(r"(?<!\\\\)%(?! )", line) or "±" in line]
+    assert {table.head[-2] for table in study.tables("goodput_bps", "delay_s")} == {"Delay (ms)"}
+    assert main(["study", "table", str(page.parent), "--metric", "goodput_bps", "--latex"]) == 0
+    assert capsys.readouterr().out.startswith("% ")
+    assert main(["study", "table", str(page.parent), "--metric", "goodput"]) == 2
+    assert "did you mean goodput_bps" in capsys.readouterr().err

@@ -36,9 +36,10 @@ def test_verdicts_are_there_for_programs(results):
     found = json.loads((results / "verdicts.json").read_text())
     assert set(found) == {
         "format", "study", "title", "question", "quick", "runs", "replicates", "command", "finished", "tonopah", "answer",
-        "counts", "claims", "criteria", "published",
+        "counts", "claims", "criteria", "published", "differences",
     }  # fmt: skip
     assert (found["format"], found["study"], found["replicates"]) == (verdicts.FORMAT, "two", {"a b": 6, "a-b": 6})
+    assert found["differences"] == [], "they are of studies without claims"
     assert len(found["answer"]) >= 1 and sum(found["counts"].values()) == 2
     claim, untested = found["claims"]
     assert (claim["id"], claim["verdict"]) == ("C1", "supported") and untested["verdict"] == "not testable"

@@ -1,6 +1,8 @@
 """Run, stop, resume, look."""
 
 import fnmatch
+import json
+import re
 import sqlite3
 import tomllib
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 import tonopah as tp
 from tonopah import _core
+from tonopah.cli.main import main
 from tonopah.spec.library import shipped
 from tonopah.store.store import Store
 
@@ -82,6 +85,22 @@ def test_tables_are_tidy(study):
     assert runs["run"].is_unique
     assert not flows.duplicated(["run", "flow"]).any()
     assert flows.groupby("run").size().to_dict() == runs.set_index("run")["flows"].to_dict()
+
+
+def test_a_study_without_claims_answers_on_the_page_in_python_and_as_the_last_lines_of_the_terminal(tmp_path, capsys):
+    from conftest import STUDY, toml
+
+    asked = {key: value for key, value in STUDY.items() if key != "claim"}
+    (tmp_path / "asked.toml").write_text(toml(asked))
+    assert main(["study", "run", str(tmp_path / "asked.toml"), "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    answer = tp.Study.open(tmp_path / "out").answer.splitlines()
+    assert " ".join(" ".join(printed).split()).endswith(" ".join(answer)) and re.search("[:;] against ", answer[0])
+    found = json.loads((tmp_path / "out" / "verdicts.json").read_text())
+    assert found["answer"] == answer and {row["word"] for row in found["differences"]} <= {"higher", "lower", "not told apart"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    section = page[page.index('<section id="differences">') :].partition("</section>")[0]
+    assert section.count("<tr>") == len(found["differences"]) + 1
 
 
 def test_a_report_on_an_unfinished_study_says_so(study):

@@ -1,8 +1,8 @@
 """The answer of a study in a sentence or a few with numbers, made from its results alone.
 
 With claims: the headline claim with its verdict, effect, interval and number of replicates; then how many claims have which
-verdict. Without, or where a figure is the headline: who has most of its metric, and at which points each of the compared is higher
-or lower than the baseline, by how much where it is most, and where the runs do not tell them apart.
+verdict. Without, or where a figure is the headline: who has most of its metric, and at which points each of the compared is
+higher or lower than the baseline, by how much where it is most, and where the runs do not tell them apart.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The paired differences of a study: every metric of its figures, of each label against the baseline, at each point.
 
-Each is judged as a claim that says "higher": the words of a study without claims are those of one with them. The differences of one
-metric over one axis are one family, whose p values are adjusted together.
+Each is judged as a claim that says "higher": the words of a study without claims are those of one with them. The differences
+of one metric over one axis are one family, whose p values are adjusted together.
 """
 
 import itertools

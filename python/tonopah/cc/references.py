@@ -3,11 +3,29 @@
 The engine has the same rule in `crates/sim/src/scenario/cc_choice.rs`.
 """
 
+import inspect
+import os
 from collections.abc import Mapping
 from typing import Any
 
 SUFFIX = ".so"
 """Of a shared library."""
+
+
+def reference_of(cls: type) -> str:
+    """Return what names a class so that any process finds it: its module or file; empty for one of the program or a function.
+
+    To load the file of a program would run the program again.
+    """
+    if cls.__module__ == "__main__" or "." in cls.__qualname__:
+        return ""
+    if cls.__module__.startswith("tonopah."):
+        return f"{cls.__module__}:{cls.__name__}"
+    try:
+        file = inspect.getsourcefile(cls)
+    except TypeError:
+        file = None
+    return f"{os.path.realpath(file)}:{cls.__name__}" if file and os.path.isfile(file) else ""
 
 
 def name_in(cc: Any) -> tuple[str, Any]:

@@ -10,8 +10,8 @@ from tonopah._core import parse_quantity
 from tonopah.cli.arguments import add_common
 from tonopah.cli.execution import add_execution, carry_out, size_of
 from tonopah.errors import InputError
-from tonopah.judge.coexist import begin, standings
-from tonopah.terminal.grid import Grid, print_grids
+from tonopah.judge.coexist import answer, begin, standings
+from tonopah.terminal.grid import Grid, print_answer, print_grids
 
 SIZES = {"quick": "20 Mb/s and 4 replicates", "full": "50 Mb/s and 5 replicates"}
 MOST_PRINTED = 40
@@ -75,6 +75,7 @@ def coexist(arguments: argparse.Namespace) -> int:
     ]
     print_grids(Grid("Beside one another", ("", "mean share", "excess harm done", "suffered", "worst neighbour"), rows, 1))
     print(f"report: {report.resolve()}")
+    print_answer(answer(cells))
     return 0
 
 

@@ -9,6 +9,7 @@ from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
 from tonopah.errors import RunFailedError
 from tonopah.judge.comparison import SECTIONS, SHOWN, Status, begin, change_text, may_regress, size, threshold_text
 from tonopah.judge.effects import Effect
+from tonopah.terminal.grid import print_answer
 from tonopah.writing import replace_file
 
 SIZES = {
@@ -73,6 +74,7 @@ def compare(arguments: argparse.Namespace) -> int:
     print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
     if not arguments.json:
         show_rows(rows)
+        print_answer([made.answer(rows)])
     status = made.status(rows)
     return STATUS["ok" if arguments.allow_unclear and status == "unclear" else status]
 

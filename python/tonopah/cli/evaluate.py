@@ -11,7 +11,7 @@ from tonopah.judge.evaluation import SCALES, Evaluation, begin
 from tonopah.judge.scoreboard import Row
 from tonopah.judge.statement import read_statement
 from tonopah.judge.study import Results
-from tonopah.terminal.grid import Grid, print_grids
+from tonopah.terminal.grid import Grid, print_answer, print_grids
 
 SIZES = {"quick": "5 replicates and a second set that confirms", "full": "10 replicates of more points"}
 EXAMPLES = (
@@ -81,6 +81,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         return 0
     show_rows(evaluation, measured, rows)
     print(f"report: {report.resolve()}")
+    print_answer(sentences.summary(rows, evaluation.cast))
     return 0
 
 
@@ -102,5 +103,3 @@ def show_rows(evaluation: Evaluation, measured: Results, rows: list[Row]) -> Non
         names = ("criterion", *(f"{scale:g} x the margins" for scale in SCALES))
         words = [[name, *(by_scale[scale] for scale in SCALES)] for name, by_scale in evaluation.by_margin(measured).items()]
         print_grids(Grid("Words that change with the margins", names, words, 1))
-    for sentence in sentences.summary(rows):
-        print(sentence)

@@ -10,6 +10,7 @@ COMMANDS = {
     "report": "write the report again from stored results",
     "pack": "pack a finished study into one file",
     "figure": "draw figures of a study for a paper, each with its numbers as CSV",
+    "table": "print means with intervals and differences to the baseline, for papers too (LaTeX)",
     "index": "write a page over all studies of a folder: question, answer, verdicts",
     "sensitivity": "judge the claims of a study again where something else is assumed",
     "criteria": "print the hash of the criteria of a study, and their history",

@@ -17,6 +17,7 @@ import numpy as np
 
 from tonopah._core import engine_build, engine_version
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
+from tonopah.analysis.telling import Found, tell
 from tonopah.errors import InputError, RunFailedError
 from tonopah.judge.definitions import Experiment, Point, World
 from tonopah.judge.effects import mostly
@@ -217,6 +218,7 @@ class Coexistence(JudgedStudy):
             "command": self.command,
             "cells": [plain(cell.flat) for cell in cells],
             "algorithms": [plain(asdict(one)) for one in standings(cells)],
+            "answer": answer(cells),
         }
 
     def write(self, cells: Sequence[Cell], order: str) -> Path:
@@ -230,7 +232,7 @@ class Coexistence(JudgedStudy):
         *maps, scatter = make_panels(figures)
         text = render_page(
             "coexist.html.j2", figures, "tonopah.judge", {"show": show}, matrix=self, maps=maps, scatter=scatter,
-            standing=standing, names=names, replicates=sorted({cell.n for cell in cells}),
+            standing=standing, names=names, answer=answer(cells), replicates=sorted({cell.n for cell in cells}),
             listed=[cell for cell in cells if cell.row != cell.column] if len(cells) <= MOST_LISTED else [],
         )  # fmt: skip
         try:
@@ -242,6 +244,47 @@ class Coexistence(JudgedStudy):
         except OSError as error:
             raise RunFailedError(f"{self.out}: the report cannot be written: {error}") from error
         return self.out / "report.html"
+
+
+HALVES = ("more than half", "less than half", "not told from half", "unknown")
+"""What a share is, by its interval."""
+
+
+def answer(cells: Sequence[Cell]) -> list[str]:
+    """Return who takes most and least of the link beside the others, and whom somebody starves.
+
+    Of a few algorithms then a sentence for each pair: in which places who takes more than half, and how much where it is most.
+    """
+    standing = [one for one in standings(cells) if not math.isnan(one.share)]
+    if len(standing) < 2:
+        return []
+    first, last = ((one.name, f"{show(100 * one.share, 3)} %") for one in (standing[0], standing[-1]))
+    starved = sorted({f"{cell.row} beside {cell.column}" for cell in cells if cell.starved})
+    more = f" and {len(starved) - MOST_TOLD} more" if len(starved) > MOST_TOLD else ""
+    hungry = f"{', '.join(starved[:MOST_TOLD])}{more} starve" if starved else "nobody starves"
+    whole = f"On average {first[0]} takes most, {first[1]} of what the pair gets, and {last[0]} least, {last[1]}; {hungry}."
+    pairs = list(itertools.combinations([one.name for one in standing], 2))
+    return [whole, *([pair_text(one, other, cells) for one, other in pairs] if len(pairs) <= MOST_TOLD else [])]
+
+
+MOST_TOLD = 3
+"""So many pairs have a sentence each, and so many starved ones are named."""
+
+
+def pair_text(one: str, other: str, cells: Sequence[Cell]) -> str:
+    """Return where one takes more than half beside another."""
+    mine = [cell for cell in cells if (cell.row, cell.column) == (one, other)]
+    found = [
+        Found(half(cell.share), f"{cell.buffer:g} BDP, {cell.rtt}", cell.share_text, abs(cell.share.value - 0.5)) for cell in mine
+    ]
+    return f"Beside {other}, {one} gets {tell(found, HALVES)}; {max(cell.n for cell in mine)} replicates."
+
+
+def half(share: Estimate) -> str:
+    """Return what a share is beside one half, by its interval."""
+    if math.isnan(share.value) or math.isnan(share.low):
+        return HALVES[3]
+    return HALVES[0] if share.low > 0.5 else HALVES[1] if share.high < 0.5 else HALVES[2]
 
 
 def plain(facts: Mapping[str, Any]) -> dict[str, Any]:

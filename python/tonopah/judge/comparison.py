@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tonopah._core import engine_version
+from tonopah.analysis.telling import Found, tell
 from tonopah.errors import InputError
 from tonopah.judge import bounds
 from tonopah.judge.definitions import Experiment, definitions, points, read
@@ -99,6 +100,7 @@ class Comparison(JudgedStudy):
             "command": self.command,
             "rows": [row_facts(row) for row in rows],
             "summary": summary(rows),
+            "answer": [self.answer(rows)],
         }
 
     def headline(self, rows: Sequence[Effect]) -> str:
@@ -113,9 +115,21 @@ class Comparison(JudgedStudy):
         ]
         return f"Congestion control: {', '.join(found)} ({self.cast.baseline.label} → {self.cast.subject.label})"
 
+    def answer(self, rows: Sequence[Effect]) -> str:
+        """Return what was found in a sentence: each outcome with the row where it is most."""
+        found = [
+            Found(
+                "the same" if said(row) == "" else outcome(row), f"{label(row.metric).label}, {row.place}", said(row), size(row)
+            )
+            for row in rows
+        ]
+        told = tell(found, ("regressed", "improved", "the same", "unclear"), counted=True)
+        against = f"{self.cast.subject.label} against {self.cast.baseline.label}"
+        return f"{against}: of {count_text(len(rows), 'row')} {told}; {count_text(self.replicates, 'replicate')}."
+
     def markdown(self, rows: Sequence[Effect]) -> str:
         """Return a comment for a pull request: at most about sixty lines."""
-        lines = [self.headline(rows), ""]
+        lines = [self.headline(rows), "", self.answer(rows), ""]
         # Broken bounds first.
         ranked = sorted(rows, key=lambda row: (not row.broken, -size(row)))
         for title, wanted in SECTIONS.items():
@@ -243,7 +257,15 @@ def change_text(row: Effect) -> str:
     """Return a difference with its interval."""
     found, percent = row.estimate, row.kind == "percent"
     value, low, high = (f"{end:+.1f}" if percent else f"{end:+.3f}" for end in (found.value, found.low, found.high))
-    return f"{value} % [{low}, {high}]" if percent else f"{value} [{low}, {high}]"
+    ends = "" if math.isnan(found.low) else f" [{low}, {high}]"
+    return (f"{value} %" if percent else value) + ends
+
+
+def said(row: Effect) -> str:
+    """Return the number of a row that changed, or may have."""
+    if row.broken:
+        return f"{show(row.baseline)} became {show(row.subject)}, allowed {show(row.margin)}"
+    return "" if outcome(row) in ("same", "identical") else change_text(row)
 
 
 def threshold_text(row: Effect) -> str:

@@ -115,7 +115,8 @@ class Evaluation(JudgedStudy):
 
     def scoreboard(self, rows: Sequence[Row]) -> dict[str, Any]:
         """Return the scoreboard for programs."""
-        return {"format": FORMAT, **self.facts, "criteria": [row_facts(row) for row in rows], **self.tables_of(rows)}
+        answer = {"answer": sentences.summary(rows, self.cast)}
+        return {"format": FORMAT, **self.facts, **answer, "criteria": [row_facts(row) for row in rows], **self.tables_of(rows)}
 
     def tables_of(self, rows: Sequence[Row]) -> dict[str, Any]:
         """Return what stands behind the words, for programs."""
@@ -130,7 +131,7 @@ class Evaluation(JudgedStudy):
             f"Against {cast.baseline.label} and {cast.second.label}; Tonopah {engine_version()}, {self.mode}, "
             f"{sentences.replicates_text(self.facts)}.",
             "",
-            *[f"{text}\n" for text in sentences.summary(rows)],
+            *[f"{text}\n" for text in sentences.summary(rows, cast)],
             f"| criterion | {self.suite.document} | verdict | seen | subject / reference, or difference [interval] | n |",
             "| --- | --- | --- | --- | --- | --- |",
         ]

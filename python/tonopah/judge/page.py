@@ -157,7 +157,7 @@ def render(
         confidence=sentences.level_text(evaluation.looks),
         replicates=sentences.replicates_text(evaluation.facts),
         sections=[section(evaluation, row, figures[row.criterion.id]) for row in rows],
-        summary=sentences.summary(rows),
+        summary=sentences.summary(rows, evaluation.cast),
         foot=sentences.foot(cast),
         statement=[] if evaluation.mode == "tcpeval" else statement_rows(statement, rows),
         date=datetime.date.today().isoformat(),

@@ -1,11 +1,11 @@
 """What reports say in words: every sentence follows from numbers by a rule."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tonopah.analysis.sequential import confidence
+from tonopah.analysis.telling import Found, tell
 from tonopah.analysis.testing import smallest_effect
 from tonopah.judge.effects import Effect
 from tonopah.judge.findings import Finding
@@ -27,13 +27,27 @@ def foot(cast: Cast) -> str:
     return f"Evidence from simulation, against {against}. {asked}."
 
 
-def summary(rows: Sequence[Row]) -> list[str]:
-    """Return the sentences above the scoreboard: counts of words, and the red rows with their points."""
-    counts = Counter(row.word for row in rows)
-    words = sorted(counts, key=lambda word: (ORDER.index(colour(word)), word))
-    first = f"Of {count_text(len(rows), 'criterion').replace('criterions', 'criteria')}: "
-    counted = first + ", ".join(f"{counts[word]} {word}" for word in words) + "."
-    return [counted, *[red_sentence(row) for row in rows if row.colour == "red" and row.criterion.rule != "roll_up"]]
+def summary(rows: Sequence[Row], cast: Cast) -> list[str]:
+    """Return the sentences above the scoreboard: the answer, and the red rows with their points.
+
+    The answer says of how many criteria each word is, and of a word that judges the place where it is most.
+    """
+    found = [Found(row.word, row.criterion.id, row_text(row), row_size(row)) for row in rows]
+    words = sorted({row.word for row in rows}, key=lambda word: (ORDER.index(colour(word)), word))
+    many = "one criterion" if len(rows) == 1 else f"{len(rows)} criteria"
+    against = f"{cast.subject.label} against {cast.baseline.label} and {cast.second.label}"
+    first = f"{against}: of {many} {tell(found, words, counted=True)}."
+    return [first, *[red_sentence(row) for row in rows if row.colour == "red" and row.criterion.rule != "roll_up"]]
+
+
+def row_text(row: Row) -> str:
+    """Return what is seen where a row is worse or better; nothing of the others, and of bounds, which have a sentence."""
+    return finding_text(row.decides) if row.decides and row.colour in ("red", "orange", "green") else ""
+
+
+def row_size(row: Row) -> float:
+    """Return how many times its margin the effect of a row is."""
+    return abs(row.primary.estimate.value) / row.primary.margin if row.primary and row.primary.margin else 0.0
 
 
 def red_sentence(row: Row) -> str:

@@ -129,7 +129,7 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
         pass  # an algorithm in Python
     elif not isinstance(value, str | int | float | bool | None):
         # The class itself fits where runs are of this process; a study names it, so that any process finds it.
-        named = f'write its file and name: "FILE.py:{value.__name__}"' if isinstance(value, type) else None
+        named = f'write it into a file and import it, or name it: "FILE.py:{value.__name__}"' if isinstance(value, type) else None
         hint = (named or "give the class, not an object of it") if hasattr(value, "on_ack") else None
         raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tonopah.cc.references import reference_of
 from tonopah.errors import InputError
 from tonopah.spec.reader import inline_scenarios
 
 ScenarioSource: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: its file, or a dictionary of the same structure."""
+Compared: TypeAlias = Sequence[str | type | Mapping[str, Any]] | str | type | Mapping[str, Any]
+"""What is compared: algorithms by name, as tables or as classes that were imported; or the table `compare` itself."""
 MAX_NAME = 40
 """Letters of a name that is made from a question."""
 
@@ -19,7 +22,7 @@ MAX_NAME = 40
 def build(
     question: str,
     scenario: ScenarioSource,
-    compare: Sequence[str | Mapping[str, Any]] | str | Mapping[str, Any],
+    compare: Compared,
     sweep: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None,
     replicates: int | None,
     keys: Mapping[str, Any],
@@ -29,7 +32,7 @@ def build(
         raise InputError("scenario", f"{scenario!r} is no scenario", "a file, or a dictionary of its structure")
     document: dict[str, Any] = {"question": question}
     document["scenario"] = dict(scenario) if isinstance(scenario, Mapping) else {"file": os.fspath(scenario)}
-    algorithms = [compare] if isinstance(compare, str) else compare
+    algorithms = [compare] if isinstance(compare, str | type) else compare
     document["compare"] = dict(algorithms) if isinstance(algorithms, Mapping) else {"cc": list(algorithms)}
     if sweep:
         document["sweep"] = [{"vary": dict(sweep)}] if isinstance(sweep, Mapping) else list(sweep)
@@ -46,7 +49,9 @@ def complete(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with dictionaries and lists, as TOML would give them, in place of their likes."""
+    """Return a value with dictionaries and lists, as TOML would give them, in place of their likes; a class by its name."""
+    if isinstance(value, type):
+        return reference_of(value) or value
     if isinstance(value, Mapping):
         return {key: plain(below) for key, below in value.items()}
     return [plain(below) for below in value] if isinstance(value, list | tuple | range) else value

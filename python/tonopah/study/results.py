@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis import figure_data, tables
 from tonopah.errors import InputError
 from tonopah.report import document
+from tonopah.report.paper_tables import paper_tables
+from tonopah.report.tables import ReportTable
 from tonopah.scenario.document import to_toml
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import Part, StudySpec
@@ -113,11 +115,33 @@ class StudyResults:
         folder = Path(out) if out is not None else self.folder / "figures"
         return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
 
+    def tables(self, *metrics: str) -> list[ReportTable]:
+        """Return what `tonopah study table` shows: for each axis, and the nominal point, a table of means with their intervals.
+
+        Parameters
+        ----------
+        *metrics
+            Columns of `table()`; those of the figures if absent.
+
+        Returns
+        -------
+        list of ReportTable
+            Each with `caption`, `head` and `rows`; `tonopah.report.paper_tables.latex` gives one as LaTeX.
+
+        Raises
+        ------
+        InputError
+            If the folder contains no results.
+
+        """
+        with Store(self.folder, create=False) as store:
+            return paper_tables([document.read_part(self.spec, self.plan, part.id, store) for part in self.spec.parts], metrics)
+
     @property
     def answer(self) -> str:
-        """What the report says first: the answer to the question, in a few sentences with numbers. Raises InputError."""
+        """What the report says first: the answer to the question, a sentence with numbers on each line. Raises InputError."""
         with Store(self.folder, create=False) as store:
-            return document.answer_of(self.manifest, self.spec, self.plan, store).text
+            return "\n".join(document.answer_of(self.manifest, self.spec, self.plan, store).sentences)
 
     def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
         """Write report, verdicts, tables and the data of the figures.

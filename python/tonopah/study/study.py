@@ -14,7 +14,7 @@ from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.execution.progress import show_progress
 from tonopah.spec import building
-from tonopah.spec.building import ScenarioSource
+from tonopah.spec.building import Compared, ScenarioSource
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import StudySpec
@@ -39,7 +39,7 @@ class Study(StudyResults):
     scenario : str, path or mapping
         A scenario file, or a dictionary of its structure (docs/generated/scenario.md).
     compare : sequence
-        Algorithms, by name or as `{"name": …, "profile": …}`.
+        Algorithms: by name, as `{"name": …, "profile": …}`, or classes that were imported from a file.
     sweep : mapping, optional
         Values by path, such as `{"network.bottleneck.delay": ["5ms", "20ms"]}`, crossed if there are several; or a list of
         tables as in a study file.
@@ -71,7 +71,7 @@ class Study(StudyResults):
         self,
         question: str,
         scenario: ScenarioSource,
-        compare: Sequence[str | Mapping[str, Any]] | str | Mapping[str, Any],
+        compare: Compared,
         sweep: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None,
         replicates: int | None = None,
         *,

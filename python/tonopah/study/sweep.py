@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis.tables import estimate
 from tonopah.errors import InputError, near_names
-from tonopah.spec.building import ScenarioSource
+from tonopah.spec.building import Compared, ScenarioSource
 from tonopah.stats import Estimate
 from tonopah.study.study import Study
 
@@ -20,7 +20,7 @@ METRICS = ("goodput_bps", "delay_s", "loss_ratio")
 def sweep(
     scenario: ScenarioSource,
     vary: Mapping[str, Sequence[Any]],
-    compare: Sequence[str | Mapping[str, Any]] | str,
+    compare: Compared,
     replicates: int = 10,
     metrics: Sequence[str] = METRICS,
     jobs: int | None = None,
@@ -36,7 +36,7 @@ def sweep(
     vary : mapping
         Values by path, such as `{"network.bottleneck.delay": ["5ms", "20ms"]}`; several axes are crossed.
     compare : sequence
-        Algorithms, by name or as `{"name": …, "profile": …}`.
+        Algorithms: by name, as `{"name": …, "profile": …}`, or classes that were imported from a file.
     replicates : int
         Runs of each algorithm at each point, with seeds common to all; below 4 there are no intervals.
     metrics : sequence of str
