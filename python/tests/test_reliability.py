@@ -14,7 +14,7 @@ from tonopah.cli import doctor, main, study_run
 from tonopah.execution import dask_cluster, options, runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard
 from tonopah.lab.runs import FORGOTTEN_AFTER_S
-from tonopah.lab.serve import ENDS_AFTER_S
+from tonopah.lab.serve import ENDS_AFTER_S, HEAD_S
 from tonopah.lab.session import SessionLimits
 from tonopah.store import database
 
@@ -152,12 +152,13 @@ CLOCKED = {
     "lab: a run without a tab": FORGOTTEN_AFTER_S,
     "lab: computing of a run": SessionLimits().seconds,
     "lab: requests under way": ENDS_AFTER_S,
+    "lab: a connection that says nothing": HEAD_S,
 }
 CLOCKS = re.compile(r"time\.(monotonic|time|perf_counter)\(|\btimeout=|call_later|asyncio\.timeout|busy_timeout")
 TELL_TIME = {
     "cli/study_run.py", "execution/dask_cluster.py", "execution/machine.py", "execution/progress.py", "execution/runner.py",
     "execution/worker.py",
-    "breaking/api.py", "breaking/search.py", "lab/moment.py", "lab/runs.py", "lab/session.py", "lab/studies.py",
+    "breaking/api.py", "breaking/search.py", "lab/moment.py", "lab/runs.py", "lab/serve.py", "lab/session.py", "lab/studies.py",
     "store/database.py", "validate/trace/opening.py", "packetdrill/calls.py",
 }  # fmt: skip
 """What looks at a clock: for a limit of the table, `--max-hours`, progress, how long a run took, or a simulated one."""
