@@ -1,5 +1,6 @@
 """Commands and programs in README and docs: every one is understood, those of the pages below are carried out in order."""
 
+import argparse
 import os
 import re
 import shlex
@@ -98,3 +99,31 @@ def test_a_page_does_what_it_says(name, tmp_path_factory, monkeypatch, capsys):
     for block in PROGRAM.findall(text):
         exec(compile(block, str(page), "exec"), names)
     assert len(os.listdir(folder)) >= len(files) > 0
+
+
+def examples_of(parser):
+    """Yield the examples in the help of all commands, as lists of words, without remarks and what they are piped into."""
+    parser.load()
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for inner in {id(inner): inner for group in groups for inner in group.choices.values()}.values():
+        yield from examples_of(inner)
+    for line in (parser.epilog or "").removeprefix("example: ").splitlines():
+        if "COMMAND" not in line and (found := re.match(r" *(?:examples?: +)?tonopah (\S.*?)(?:   .*| [|>#] .*)?$", line)):
+            yield shlex.split(found[1], comments=True)
+
+
+def test_every_example_in_the_help_is_understood_and_the_quick_ones_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (dumbbell,) = (
+        text for name, text in FILE.findall((ROOT / "README.md").read_text(encoding="utf-8")) if name == "dumbbell.toml"
+    )
+    (tmp_path / "dumbbell.toml").write_text(dumbbell, encoding="utf-8")
+    found, carried_out = list(examples_of(main.build_parser())), 0
+    for words in found:
+        assert main.build_parser().parse_args(words).action, words
+        needs = [word for word in words if word.endswith((".toml", ".pcapng", ".tr")) or word.startswith("reports:")]
+        quick = words[0] in ("run", "check", "metrics", "algorithms") or words[:2] in (["study", "list"], ["study", "criteria"])
+        if quick and set(needs) <= {"dumbbell.toml"}:
+            carried_out += 1
+            assert main.main(words) == 0, (words, capsys.readouterr().err)
+    assert len(found) > 50 and carried_out > 6

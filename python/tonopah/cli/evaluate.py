@@ -17,7 +17,7 @@ SIZES = {"quick": "5 replicates and a second set that confirms", "full": "10 rep
 EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
-    'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --full --jobs 2',
+    'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --size full --jobs 2',
     "tonopah evaluate bbr3 --tcpeval --criteria T3,T5",
 )
 
