@@ -3,6 +3,7 @@
 import json
 import lzma
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 
 import tonopah as tp
 from tonopah.cli import main
+from tonopah.identification import check
 from tonopah.identification.api import LITTLE, NONE, identify_sending
-from tonopah.identification.features import GROUPS, WEIGHTS, episodes, features
+from tonopah.identification.features import BANDS, GROUPS, QUANTILES, WEIGHTS, episodes, features
 from tonopah.identification.judging import logistic, probability
 from tonopah.identification.link import UNKNOWN_QUEUE, PathOf, capacity_bps, estimate
-from tonopah.identification.sending import Acks, Sending, curve, read
+from tonopah.identification.sending import Acking, Acks, Sending, acking_of, curve, read
+from tonopah.identification.simulations import drawn, receiver
 from tonopah.scenario.document import to_toml
 from tonopah.validate.trace.capture import ACK, CapturedPacket
 
@@ -37,18 +40,18 @@ def sent(outstanding, retransmissions=(), seconds=60.0):
 @pytest.fixture(scope="module")
 def answers():
     """Judgements of the captures, with fewer candidates so that a test takes seconds."""
-    few = ["reno", "cubic", "bbr", "vegas", "htcp", "bic", "scalable", "veno"]
-    return {name: tp.identify(DATA / f"{name}.pcapng.xz", candidates=few) for name in ("v1", "v2", "v3", "v4", "v6")}
+    few = ["reno", "cubic", "bbr", "vegas", "htcp", "bic", "scalable", "veno", "compound"]
+    return {name: tp.identify(DATA / f"{name}.pcapng.xz", candidates=few) for name in ("v1", "v2", "v3", "v4", "v5", "v6")}
 
 
-@pytest.mark.parametrize("name", ["v1", "v2", "v3", "v4"])
+@pytest.mark.parametrize("name", ["v1", "v2", "v3", "v4", "v5"])
 def test_a_capture_is_named(answers, name):
     found = answers[name]
     assert found.answer == ANSWERS[name]["algorithm"] and found.captured_at == ANSWERS[name]["captured_at"]
     assert found.link["rate_bps"] == pytest.approx(1e6 * ANSWERS[name]["rate_mbps"], rel=0.02)
     assert found.link["delay_s"] == pytest.approx(ANSWERS[name]["rtt_ms"] / 2e3, rel=0.02)
     assert found.link["queue_packets"] == pytest.approx(ANSWERS[name]["queue_packets"], abs=1)
-    assert found.confidence > 0.9 and found.ranking[0].distance <= found.ranking[1].distance
+    assert found.confidence > 0.6 and found.ranking[0].distance <= found.ranking[1].distance
 
 
 def test_a_sender_that_is_no_candidate_is_none_of_ours(answers):
@@ -57,7 +60,7 @@ def test_a_sender_that_is_no_candidate_is_none_of_ours(answers):
 
 
 def test_the_same_file_gives_the_same_answer(answers):
-    few = ["reno", "cubic", "bbr", "vegas", "htcp", "bic", "scalable", "veno"]
+    few = ["reno", "cubic", "bbr", "vegas", "htcp", "bic", "scalable", "veno", "compound"]
     assert tp.identify(DATA / "v1.pcapng.xz", candidates=few).json == answers["v1"].json
     assert set(answers["v1"].json) == {
         "file", "connection", "connections", "captured_at", "seconds", "link", "beside", "answer", "also", "confidence",
@@ -109,6 +112,79 @@ def test_what_a_receiver_had_acknowledged_by_timestamp():
     assert acks.before(101) == (2000, 5, True) and acks.before(102) == (2000, 5, False) and acks.before(104) == (3000, 9, True)
 
 
+def test_where_a_receiver_begins_to_delay_its_acks():
+    """The captures are of receivers whose window opens by two segments for each that arrives, up to 8 MiB."""
+    for name in ("v1", "v2"):
+        acking = read(DATA / f"{name}.pcapng.xz", 0, 300.0).sending.acking
+        assert acking.every == 2 and acking.singly_bytes == pytest.approx(2**23 / 2, rel=0.01)
+    steps = np.r_[np.ones(300), np.full(200, 3)]
+    acked = curve(0.01 * np.arange(500), MSS * np.cumsum(steps))
+    assert acking_of(acked, sent([0, 1])) == Acking(300 * MSS, 3)
+    assert acking_of(acked[:300], sent([0, 1])) == Acking()
+    # What follows a retransmission says nothing: a receiver acknowledges what arrives out of order at once.
+    lost = replace(sent([0, 1], [3.5]), rtt=curve([0.0], [0.5]))
+    steps = np.r_[np.ones(300), np.full(60, 2), np.ones(70), np.full(70, 2)]
+    assert acking_of(curve(acked[:, 0], MSS * np.cumsum(steps)), lost) == Acking(300 * MSS, 2)
+
+
+def test_a_simulated_receiver_delays_its_acks_where_that_of_the_trace_did():
+    table = receiver(Acking(5_000_000, 3), 1e6)
+    assert table == {"recv_buffer": f"{2**30}B", "initial_recv_window": f"{2**30 - 10_000_000}B", "ack_every": 3}
+    assert receiver(Acking(), 1e6)["initial_recv_window"] == "65535B"
+    assert receiver(None, 3e6)["initial_recv_window"] == f"{2**30 - 6_000_000}B"
+
+
+def test_draws_fill_their_ranges():
+    found = drawn(6, 1)
+    assert found == drawn(6, 1) != drawn(6, 2)
+    for name, share in (("rate", 0.01), ("rtt", 0.02), ("queue", 0.05)):
+        parts = sorted(int(3 * (1 + (getattr(one, name) - 1) / share)) for one in found)
+        assert parts == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_rhythm_a_little_faster_is_nearly_the_same():
+    """A queue of a packet more moves all losses of a minute by a few per cent: that is no other algorithm."""
+
+    def rhythm(teeth):
+        times = np.linspace(0, 60, 6001)
+        start = len(QUANTILES)
+        return features(sent(40_000 + 40_000 * (times * teeth / 60 % 1)), LINE)[start : start + len(BANDS)]
+
+    own, near, far = rhythm(25), rhythm(25.6), rhythm(16)
+    assert np.abs(near - own).sum() < 0.25 * np.abs(far - own).sum()
+
+
+def test_recordings_of_linux_reduce_to_what_is_compared():
+    """The smoothed RTT shows the queue: 33 and 200 packets wait, and one more is in transmission."""
+    for case in check.recordings():
+        if case.kernel == "6.1" and case.cc[0] in ("reno", "cubic", "bic", "scalable"):
+            facts = check.curves(case)
+            first, rtt = facts["rtt"][0], facts["rtt"][1:]
+            seen = Sending(
+                curve(facts["t_s"], facts["outstanding_bytes"]), curve(facts["t_s"], facts["delivered_bytes"]), rtt,
+                facts["retransmissions_s"], 1448, float(facts["t_s"][-1]),
+            )  # fmt: skip
+            found = estimate(seen, None, None, None, first[1], "x")
+            assert first[0] == 0 and found.rate_bps == pytest.approx(1e6 * case.mbps, rel=0.002)
+            assert found.delay_s == pytest.approx(case.owd_ms / 1e3, rel=0.005)
+            assert found.queue_packets == pytest.approx(case.queue, rel=0.025)
+
+
+def test_a_recording_is_checked(tmp_path):
+    case = next(one for one in check.recordings() if one.id == "6.1/highspeed-10mbit-40ms-1bdp")
+    found = check.checked(case, ["highspeed", "reno", "cubic", "bic", "vegas"])
+    assert found.right and found.place == 0 and found.in_set and found.unknown_without and found.found.answer == "highspeed"
+    assert [one for one in check.missed([found]) if "none of ours" in one] == []
+    wrong = [replace(found, right=False, place=4, in_set=False, unknown_without=False)]
+    assert len(list(check.missed(wrong))) >= 4
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- check -->\nold\n<!-- /check -->\nb\n")
+    check.write_table(page, check.table([found]))
+    assert "| 10 Mb/s, 40 ms | 1 | 1 | 1 | 0 | 1 |" in page.read_text() and "old" not in page.read_text()
+    with pytest.raises(tp.InputError, match="checkout"):
+        check.curves(case, tmp_path)
+
+
 def test_features_of_a_sawtooth():
     times = np.linspace(0, 60, 6001)
     saw = 40_000 + 40_000 * (times % 5) / 5
@@ -141,6 +217,10 @@ def test_regression():
     weights = logistic(x, y)
     assert probability(weights, [0.5]) == pytest.approx(0.5, abs=0.06)
     assert probability(weights, [3.0]) > 0.95
+    # All are right: without a gap it is one of two all the same.
+    gaps = np.linspace(0.1, 2, 100)[:, None]
+    sure = np.append(logistic(gaps, np.ones(100), constant=False), 0.0)
+    assert probability(sure, [0.0]) == 0.5 and probability(sure, [0.1]) < 0.9 < probability(sure, [2.0])
 
 
 def test_too_little_data_has_its_reason():
@@ -170,6 +250,8 @@ def test_an_application_that_limits_is_not_judged(tmp_path):
     ("arguments", "said"),
     [
         (["nothing.pcap"], "nothing.pcap"),
+        ([], "FILE"),
+        (["--check", "--seconds", "3"], "--seconds: has no effect with --check"),
         ([str(DATA / "v1.pcapng.xz"), "--candidates", "cubik"], "did you mean cubic?"),
         ([str(DATA / "v1.pcapng.xz"), "--beside", "bbr"], "known: auto, none, cubic"),
         ([str(DATA / "v1.pcapng.xz"), "--connection", "3"], "is not there"),

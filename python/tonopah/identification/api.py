@@ -16,7 +16,7 @@ from tonopah.identification.features import features
 from tonopah.identification.judging import UNKNOWN, Judge, Judged
 from tonopah.identification.link import PathOf, estimate, has_company, mark_threshold
 from tonopah.identification.parameters import Parameters, cubic_parameters
-from tonopah.identification.sending import Seen, Sending, curve, read
+from tonopah.identification.sending import Acking, Seen, Sending, curve, read
 from tonopah.identification.simulations import (
     BESIDE_REPEATS,
     REPEATS,
@@ -150,17 +150,25 @@ def identify(
 def identify_sending(
     t_s: ArrayLike, outstanding_bytes: ArrayLike, delivered_bytes: ArrayLike, rtt: ArrayLike, retransmissions_s: ArrayLike,
     mss_bytes: int, *, rate: str | None = None, delay: str | None = None, queue: int | None = None, beside: str = "auto",
-    candidates: Sequence[Any] = (), parameters: bool = False, seed: int = 1,
+    candidates: Sequence[Any] = (), parameters: bool = False, seed: int = 1, singly_bytes: float | None = None,
 ) -> Identification:  # fmt: skip
-    """Say the same of curves from elsewhere (TCP_INFO, `ss`): time 0 is the first data, `rtt` are pairs of time and seconds."""
+    """Say the same of curves from elsewhere (TCP_INFO, `ss`).
+
+    Time 0 is the first data. `rtt` are pairs of time and seconds; one at 0 or before is of the handshake. Up to
+    `singly_bytes` the receiver acknowledged each segment, then every second one; drawn where it is None.
+    """
     times = np.asarray(t_s, float)
     if not len(times):
         raise InputError("t_s", "is empty", "times in seconds")
     again = np.asarray(retransmissions_s, float)
     samples = np.asarray(rtt, float).reshape(-1, 2)
-    sent = Sending(curve(times, outstanding_bytes), curve(times, delivered_bytes), samples, again, mss_bytes, float(times[-1]))
+    first = samples[samples[:, 0] <= 0]
+    sent = Sending(
+        curve(times, outstanding_bytes), curve(times, delivered_bytes), samples[samples[:, 0] > 0], again, mss_bytes,
+        float(times[-1]), None if singly_bytes is None else Acking(singly_bytes),
+    )  # fmt: skip
     given = link_given(rate, delay, queue)
-    seen = Seen(sent, "curves", 1, "sender", ())
+    seen = Seen(sent, "curves", 1, "sender", (), float(first[-1, 1]) if len(first) else None)
     return judged(seen, given, beside, candidates_of(candidates), parameters, seed, "curves", lambda total: lambda: None)
 
 
@@ -197,7 +205,7 @@ def judged(
             **about, answer=LITTLE, also=(), confidence=None, unknown=None, ranking=(), parameters=None, notes=(*notes, why)
         )
     marks = mark_threshold(seen, path)
-    simulated = simulate(path, candidates, sending.seconds, seed, company, marks, progress(repeats * len(candidates)))
+    simulated = simulate(path, candidates, sending, seed, company, marks, progress(repeats * len(candidates)))
     judge, row = Judge(simulated), features(sending, path)
     result = judge.judge(row, judge.discriminant(row) if company else None)
     answer, also, sure = decided(result, candidates)

@@ -13,7 +13,9 @@ POINTS = 600
 SKIPPED = POINTS // 10
 """The start, which features 1 to 3 and 5 leave out."""
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
-HARMONICS = 49
+PER_OCTAVE = 3
+"""Bands of the spectrum in an octave. A queue of a few per cent more moves the rhythm of losses by as much: a single harmonic
+would tell whether the length of the trace is a multiple of it."""
 EDGES = (-9, -0.3, -0.1, -0.03, -0.005, 0.005, 0.03, 0.1, 0.3, 9)
 EPISODE_RTTS, EPISODE_S, LATE = 6, 0.25, 0.02
 """An episode of losses begins so long after the retransmission before, and in all but the first part of the time."""
@@ -49,8 +51,17 @@ def episodes(sending: Sending, path: PathOf) -> Episodes:
     return Episodes(starts, np.array(shapes).reshape(-1, STEPS), np.array(drops))
 
 
+def bands() -> NDArray[np.float64]:
+    """Return the weights of the harmonics in each third of an octave, which overlap by half."""
+    harmonics = np.arange(1, (POINTS - SKIPPED) // 2)
+    centres = 2.0 ** (np.arange(int(PER_OCTAVE * np.log2(harmonics[-1])) + 1) / PER_OCTAVE)
+    weights = np.maximum(0.0, 1 - PER_OCTAVE * np.abs(np.log2(harmonics / centres[:, None])))
+    return weights[weights.sum(axis=1) > 0]
+
+
+BANDS = bands()
 GROUPS: tuple[tuple[str, int, float], ...] = (
-    ("level", len(QUANTILES), 2), ("rhythm", HARMONICS, 8), ("steps", len(EDGES) - 1, 3), ("shape", STEPS, 2),
+    ("level", len(QUANTILES), 2), ("rhythm", len(BANDS), 8), ("steps", len(EDGES) - 1, 3), ("shape", STEPS, 2),
     ("shapes", STEPS, 2), ("drop", 1, 2), ("gaps", 3, 3), ("start", START_RTTS, 1), ("losses", 2, 1),
 )  # fmt: skip
 """Groups of features in their order: name, number, and a factor: the larger, the smaller a difference that counts."""
@@ -75,7 +86,7 @@ def features(sending: Sending, path: PathOf) -> NDArray[np.float64]:
     return WEIGHTS * np.concatenate(
         [
             np.quantile(s, QUANTILES),
-            np.abs(np.fft.rfft(s - s.mean()))[1 : HARMONICS + 1] / len(s),
+            np.sqrt(BANDS @ np.abs(np.fft.rfft(s - s.mean())[1 : BANDS.shape[1] + 1]) ** 2) / len(s),
             changes / len(s),
             shape,
             spread,

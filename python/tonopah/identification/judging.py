@@ -125,7 +125,9 @@ class Judge:
                 first, gap = self.first_and_gap(row, kin, kin=True)
                 signs.append([math.log(row[first] / self.own[first]), gap])
                 unknown.append(1.0)
-        return logistic(np.array(gaps), np.array(right)), logistic(np.array(signs), np.array(unknown))
+        # Without a gap first and second are equally near: either may be it.
+        named = np.append(logistic(np.array(gaps), np.array(right), constant=False), 0.0)
+        return named, logistic(np.array(signs), np.array(unknown))
 
     def judge(self, row: Row, distances: Row | None = None) -> Judged:
         """Return what a trace with these features is taken for; other distances order the candidates where they are given."""
@@ -161,12 +163,13 @@ class Judge:
         return np.sqrt(np.einsum("ij,ij->i", away, np.linalg.solve(cover, away.T).T))
 
 
-def logistic(signs: Row, labels: Row) -> Row:
-    """Return the weights of a logistic regression with a small ridge, the constant last (Newton's method)."""
-    x = np.column_stack([signs, np.ones(len(signs))])
+def logistic(signs: Row, labels: Row, *, constant: bool = True) -> Row:
+    """Return the weights of a logistic regression with a small ridge, a constant last (Newton's method)."""
+    x = np.column_stack([signs, np.ones(len(signs))]) if constant else signs
     w = np.zeros(x.shape[1])
     ridge = RIDGE * np.eye(len(w))
-    ridge[-1, -1] = 1e-6
+    if constant:
+        ridge[-1, -1] = 1e-6
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
         step = np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]) + ridge * len(x), x.T @ (labels - p) - ridge @ w * len(x))

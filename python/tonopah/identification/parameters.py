@@ -59,7 +59,7 @@ def cubic_parameters(sending: Sending, path: PathOf, seed: int) -> Parameters:
 def distances(sending: Sending, path: PathOf, grid: Sequence[Point], seed: int) -> dict[Point, float]:
     """Return how far the simulations of each point are from a trace."""
     given = [{"name": "cubic", "profile": "linux", "beta": beta, "c": c, "hystart": hystart} for beta, c, hystart in grid]
-    made = simulate(path, candidates_of(given), sending.seconds, seed, repeats=REPEATS)
+    made = simulate(path, candidates_of(given), sending, seed, repeats=REPEATS)
     standard = Standard(made.rows)
     away = np.abs(standard(made.rows) - standard(features(sending, path))).mean(axis=1)
     return {point: float(away[made.owner == number].mean()) for number, point in enumerate(grid)}

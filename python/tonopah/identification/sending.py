@@ -6,7 +6,7 @@ that its sender had when it sent it.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,22 @@ from tonopah.validate.trace.diagnosis import Marks, marks, taken_at
 Curve = NDArray[np.float64]
 HEADERS = 52
 """Bytes of IP and TCP with timestamps."""
+SINGLE = 0.5
+"""Share of ACKs for one segment that parts a receiver which acknowledges each (1) from one that delays (0)."""
+RECOVERY_RTTS = 2
+"""So long after a retransmission nothing is said of the receiver: it acknowledges all that arrives out of order at once."""
+MOST_EVERY = 64
+
+
+@dataclass(frozen=True)
+class Acking:
+    """How the receiver acknowledges: each segment up to so many bytes, then every n-th.
+
+    Linux does so while its window opens (`tcp_grow_window` asks for quick ACKs). Algorithms that count ACKs grow faster then.
+    """
+
+    singly_bytes: float = np.inf
+    every: int = 2
 
 
 @dataclass(frozen=True)
@@ -36,12 +52,21 @@ class Sending:
     retransmissions_s: NDArray[np.float64]
     mss_bytes: int
     seconds: float
+    acking: Acking | None = None
+    """Unknown of samples: two ACKs between them look like one."""
 
     def until(self, seconds: float) -> "Sending":
         """Return its beginning."""
         outstanding, delivered, rtt = (one[one[:, 0] <= seconds] for one in (self.outstanding, self.delivered, self.rtt))
         again = self.retransmissions_s[self.retransmissions_s <= seconds]
-        return Sending(outstanding, delivered, rtt, again, self.mss_bytes, min(self.seconds, seconds))
+        return replace(
+            self,
+            outstanding=outstanding,
+            delivered=delivered,
+            rtt=rtt,
+            retransmissions_s=again,
+            seconds=min(self.seconds, seconds),
+        )
 
     def at(self, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the bytes outstanding at some times."""
@@ -73,6 +98,25 @@ def curve(times_s: ArrayLike, values: ArrayLike) -> Curve:
     return np.column_stack([np.asarray(times_s, float), np.asarray(values, float)]).reshape(-1, 2)
 
 
+def acking_of(acked: Curve, sending: Sending) -> Acking:
+    """Return how the receiver acknowledges, from bytes acknowledged over time, a row for each ACK.
+
+    The change to delayed ACKs is where the sum of what differs from the threshold is largest (Page 1954).
+    """
+    steps = np.round(np.diff(acked[:, 1], prepend=0.0) / sending.mss_bytes).astype(int)
+    again, rtt = np.sort(sending.retransmissions_s), float(np.max(sending.rtt[:, 1], initial=0.0))
+    since = np.full(len(acked), np.inf)
+    before = np.searchsorted(again, acked[:, 0], side="right") - 1
+    since[before >= 0] = acked[before >= 0, 0] - again[before[before >= 0]]
+    plain = (steps > 0) & (since > RECOVERY_RTTS * rtt)
+    steps, known = steps[plain], acked[plain, 1]
+    total = np.cumsum((steps == 1) - SINGLE)
+    if not len(steps) or total.argmax() == len(steps) - 1:
+        return Acking()
+    place = int(total.argmax()) + 1 if total.max() > 0 else 0
+    return Acking(float(known[place - 1]) if place else 0.0, int(np.clip(np.median(steps[place:]), 2, MOST_EVERY)))
+
+
 def read(path: Path, number: int, seconds: float) -> Seen:
     """Return connection `number` of a capture or a qlog. Raises InputError."""
     one, source = read_connection(path, number, seconds), str(path)
@@ -97,7 +141,8 @@ def of_observed(seen: Observed) -> Sending:
     again = (np.array(sender.retransmitted_ns, dtype=float) - first_ns) / 1e9
     outstanding, delivered = points(sender.outstanding, first_ns), points(sender.delivered, first_ns)
     rtt = points(sender.rtt, first_ns, 1e-9)
-    return Sending(outstanding, delivered, rtt, again, sender.mss_bytes, float(outstanding[-1, 0]))
+    found = Sending(outstanding, delivered, rtt, again, sender.mss_bytes, float(outstanding[-1, 0]))
+    return replace(found, acking=acking_of(delivered, found))
 
 
 def at_receiver(found: Sequence[CapturedPacket], source: str) -> Sending:
@@ -132,10 +177,11 @@ def at_receiver(found: Sequence[CapturedPacket], source: str) -> Sending:
         raise InputError("", "its TCP segments carry no data", None, source)
     start, arrival = rows[0][0], delivered[0][0]
     rows.sort(key=lambda row: row[0])
-    return Sending(
+    sent = Sending(
         points(rows, start), points(delivered, arrival), points(rtt, arrival, 1e-9), (np.array(again, float) - start) / 1e9, mss,
         (rows[-1][0] - start) / 1e9,
     )  # fmt: skip
+    return replace(sent, acking=acking_of(points(acks.acked, start), sent))
 
 
 def points(rows: Sequence[tuple[int, float]], start_ns: int, unit: float = 1.0) -> Curve:
@@ -155,6 +201,8 @@ class Acks:
         """When the first ACK with each of them was sent."""
         self.found = Acknowledged()
         self.una = 0
+        self.acked: list[tuple[int, int]] = []
+        """Time of each ACK, and bytes acknowledged with it."""
 
     def add(self, packet: CapturedPacket, base: int) -> None:
         """Note an ACK."""
@@ -168,6 +216,7 @@ class Acks:
             low, high = (unwrapped(edge - base, self.una) for edge in (left, right))
             if 0 <= low < high < self.una + WRAP // 4:
                 self.found.add(low, high)
+        self.acked.append((packet.t_ns, self.found.total))
         value = packet.stamp[0]
         if self.values and value <= self.values[-1]:
             self.known[-1] = self.found.total

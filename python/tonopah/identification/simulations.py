@@ -1,6 +1,7 @@
 """The candidates, each simulated several times over links like that of the trace."""
 
 import json
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from tonopah.execution.processes import Job
 from tonopah.execution.processes import run_many as run_apart
 from tonopah.identification.features import features
 from tonopah.identification.link import PathOf
-from tonopah.identification.sending import HEADERS, Sending, curve
+from tonopah.identification.sending import HEADERS, Acking, Sending, curve
 from tonopah.judge.subjects import Algorithm, read_algorithm
 from tonopah.scenario.worlds import dumbbell
 
@@ -35,7 +36,12 @@ MOST_PACKETS = 30_000_000
 """Of all simulations together."""
 RATE, RTT, QUEUE = 0.01, 0.02, 0.05
 """Shares by which the link is drawn around its estimate."""
-SAMPLES, LEAST_STEP_S = 1200, 0.005
+SAMPLES, LEAST_STEP_S = 12_000, 0.005
+"""Series are so fine that an RTT has several samples, as in a trace: the start and losses are read by the RTT."""
+BUFFER, OPENED = 1 << 30, 65_535
+"""The receiver never limits; its window opens by two bytes for each that arrives, from so many on."""
+SINGLY = (2e6, 32e6)
+"""Of receivers that are not seen: half of the usual largest windows of Linux (`tcp_rmem`, 4 to 64 MB)."""
 ACCESS = 100
 NAMING = ("name", "profile", "python", "native")
 SERIES = ["outstanding", "acked", "retransmits", "srtt"]
@@ -99,13 +105,51 @@ def longest_s(path: PathOf, runs: int) -> float:
     return MOST_PACKETS / runs * 8 * (path.mss_bytes + HEADERS) / path.rate_bps
 
 
-def world(path: PathOf, cc: Any, seconds: float, draw: random.Random, beside: bool, marks: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Drawn:
+    """What of a simulation is drawn around the estimate."""
+
+    rate: float
+    rtt: float
+    queue: float
+    singly_bytes: float
+    late: float
+    """Share of the latest start by which one flow begins later than the other."""
+    is_first: bool
+
+
+def drawn(count: int, seed: int) -> list[Drawn]:
+    """Return draws that fill their ranges evenly: of each range every `count`-th part is met once (McKay et al. 1979)."""
+    draw = random.Random(f"identify/{seed}")
+
+    def spread() -> list[float]:
+        return [(place + draw.random()) / count for place in draw.sample(range(count), count)]
+
+    low, high = map(math.log, SINGLY)
+    return [
+        Drawn(
+            1 + RATE * (2 * rate - 1), 1 + RTT * (2 * rtt - 1), 1 + QUEUE * (2 * queue - 1),
+            math.exp(low + (high - low) * singly), late, first < 0.5,
+        )
+        for rate, rtt, queue, singly, late, first in zip(*(spread() for _ in range(6)), strict=True)
+    ]  # fmt: skip
+
+
+def receiver(acking: Acking | None, singly_bytes: float) -> dict[str, Any]:
+    """Return what makes a simulated receiver delay its ACKs from where on that of the trace does; drawn where that is unknown."""
+    singly, every = (acking.singly_bytes, acking.every) if acking else (singly_bytes, 2)
+    opened = max(OPENED, BUFFER - 2 * singly) if math.isfinite(singly) else OPENED
+    return {"recv_buffer": f"{BUFFER}B", "initial_recv_window": f"{int(opened)}B", "ack_every": every}
+
+
+def world(
+    path: PathOf, cc: Any, seconds: float, one: Drawn, beside: bool, marks: int, acking: Acking | None
+) -> dict[str, Any]:  # fmt: skip
     """Return the scenario of a candidate over a link drawn around the estimate."""
-    rate = path.rate_bps * draw.uniform(1 - RATE, 1 + RATE)
-    rtt = 2 * path.delay_s * draw.uniform(1 - RTT, 1 + RTT)
-    limit = max(2, round(path.queue_packets * draw.uniform(1 - QUEUE, 1 + QUEUE)))
-    late_s = draw.uniform(0, min(1.0, seconds / 3))
-    starts = (late_s, 0.0) if draw.random() < 0.5 else (0.0, late_s)
+    rate, rtt = path.rate_bps * one.rate, 2 * path.delay_s * one.rtt
+    limit = max(2, round(path.queue_packets * one.queue))
+    late_s = one.late * min(1.0, seconds / 3)
+    starts = (0.0, late_s) if one.is_first else (late_s, 0.0)
     queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{limit}p"} | ({"mark_threshold": marks} if marks else {})
     bottleneck = {"rate": f"{rate:.9g}bps", "delay": f"{rtt / 2:.9f}s", "queue": queue}
     flows = [{"from": "left0", "to": "right0", "cc": cc, "start": f"{starts[0] if beside else 0.0:.6f}s", "start_jitter": "0s"}]
@@ -114,24 +158,24 @@ def world(path: PathOf, cc: Any, seconds: float, draw: random.Random, beside: bo
         flows.append({"from": "left1", "to": "right1", "cc": cubic, "start": f"{starts[1]:.6f}s", "start_jitter": "0s"})
     longer = seconds + 2 * rtt + (starts[0] if beside else 0.0) + 0.1
     access = {"rate": f"{min(ACCESS * rate, 1e12):.9g}bps", "delay": "0s"}
-    tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", "recv_buffer": "256MB"}
+    tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", **receiver(acking, one.singly_bytes)}
     record = {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"}
     ends = {"pairs": len(flows), "flows": 0, "access": access}
     return dumbbell(f"{longer:.6f}s", bottleneck, tcp, **ends, flow=flows, record=record)
 
 
 def simulate(
-    path: PathOf, candidates: Sequence[Candidate], seconds: float, seed: int, beside: bool = False, marks: int = 0,
+    path: PathOf, candidates: Sequence[Candidate], like: Sending, seed: int, beside: bool = False, marks: int = 0,
     progress: Callable[[], None] = lambda: None, repeats: int = 0,
 ) -> Simulated:  # fmt: skip
-    """Return simulations of all candidates; the draws are the same for each. Raises what ends a run."""
+    """Return simulations of all candidates, as long as a trace; the draws are the same for each. Raises what ends a run."""
+    seconds = like.seconds
     count = repeats or (BESIDE_REPEATS if beside else REPEATS)
     jobs: list[tuple[int, str, int]] = []
     for number, one in enumerate(candidates):
-        draw = random.Random(f"identify/{seed}")
-        for turn in range(count):
-            scenario = world(path, one.algorithm.cc, seconds, draw, beside, marks)
-            jobs.append((number, json.dumps(scenario), turn + 1))
+        for turn, link in enumerate(drawn(count, seed), 1):
+            scenario = world(path, one.algorithm.cc, seconds, link, beside, marks, like.acking)
+            jobs.append((number, json.dumps(scenario), turn))
     sent: list[Sending | None] = [None] * len(jobs)
     failures: list[Exception] = []
 
