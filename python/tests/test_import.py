@@ -105,6 +105,7 @@ def test_a_trace_stays_where_it_is_and_compressed_files_are_read(folder, capsys)
         ("fcc fcc.csv --rate 1Mbps", "--rate: the file has rates"),
         ("lens bad.json --rate 1Mbps", "bad.json: line 1: is not JSON"),
         ("hsdpa binary", "binary: byte 1: is not UTF-8 text"),
+        ("mahimahi bw_1.txt --rate 5Mbps", "--rate: the file has rates"),
         ("leocc bw_1.txt", "leocc is read from bw_N.txt and delay_N.txt, 1 are given"),
         ("mahimahi delay_1.txt", "delay_1.txt: line 3: '30.5' is not a whole number of milliseconds"),
         ("edges empty", "empty: has no edges"),

@@ -146,6 +146,24 @@ def test_settings_come_from_sysctls_of_the_script_and_of_files_beside_it(tmp_pat
     assert verdict(text).verdict == "differs"
 
 
+@pytest.mark.parametrize(
+    ("command", "applies"),
+    [
+        ("tc qdisc replace dev tun0 root fq", True),
+        ("tc qdisc add dev tun0 root pfifo", True),
+        ("sysctl -q net.core.rmem_max=10000000", True),
+        ("tc qdisc replace dev tun0 root netem delay 10ms", False),
+        ("tc qdisc replace dev tun0 root fq maxrate 1mbit", False),
+        ("tc filter add dev tun0 parent 1: matchall", False),
+        ("sysctl -q net.ipv4.ip_no_pmtu_disc=1", False),
+        ("sysctl -q net.ipv4.tcp_recovery=5", False),
+    ],
+)
+def test_words_of_tc_and_sysctls_that_may_matter_are_not_passed_over(command, applies, tmp_path):
+    text = f"`{command}`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3"
+    assert (verdict(text, tmp_path).verdict == "pass") == applies
+
+
 def test_fields_that_the_endpoint_does_not_know_are_named():
     found = server("+0 %{ assert tcpi_pacing_rate > 0 }%")
     assert (found.verdict, found.unchecked) == ("pass", ["tcpi_pacing_rate"])

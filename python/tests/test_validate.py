@@ -22,6 +22,7 @@ from tonopah.validate.linux.recordings import LinuxCase, LinuxLibrary, shipped
 from tonopah_dev import case_log
 from tonopah_dev.converters import linux as convert
 from tonopah_dev.converters import losses
+from tonopah_dev.converters import queues as queues_convert
 from tonopah_dev.pages import validation as page
 
 AGAINST = linux.AgainstLinux(shipped())
@@ -311,3 +312,15 @@ def test_scripted_losses_meet_every_goal(kernel):
     results = compare(AGAINST, cases, 2)
     missed = {result.case.id: [check for check in result.checks if not check.met] for result in results if not result.met}
     assert set(missed) == {name for name in KNOWN_TO_DIFFER if name.startswith(f"{kernel}/")}, missed
+
+
+def test_a_recorded_case_that_says_what_nobody_translates_is_refused():
+    entry = {"name": "one", "cc": "reno", "mbps": 10, "owd_ms": 20, "queue": 33, "secs": 10, "seed": 1}
+    assert convert.entry_of("6.1", "one", entry)["cc"] == ["reno"]
+    with pytest.raises(ValueError, match="one: pacing is not translated"):
+        convert.entry_of("6.1", "one", entry | {"pacing": 1})
+    queue = {"name": "two", "qdisc": "pie", "flows": [{"kind": "tcp"}]}
+    with pytest.raises(ValueError, match="two: bytemode is not translated"):
+        queues_convert.entry_of(queue | {"bytemode": 1})
+    with pytest.raises(ValueError, match="flows of kind quic"):
+        queues_convert.entry_of(queue | {"flows": [{"kind": "quic"}]})

@@ -1,5 +1,6 @@
 """Queue disciplines against Linux: the recordings, the goals on known values, a few short cases, the command line."""
 
+import dataclasses
 import itertools
 import json
 import re
@@ -7,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import tonopah as tp
 from tonopah._core import trace
 from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.validate.frame import compare, select
 from tonopah.validate.queues import comparison as queues
+from tonopah.validate.queues import disciplines
 from tonopah.validate.queues import worlds as queues_worlds
 from tonopah.validate.queues.comparison import QueueResult, QueueRun
 from tonopah.validate.queues.recordings import shipped
@@ -100,8 +103,61 @@ def test_packets_leave_as_the_shaper_of_the_recordings_lets_them():
 
 def test_the_weight_of_red_is_the_power_of_two_of_tc():
     # tc-red(8): burst 50 of 1000 B and min 30000 B give 2^-5.
-    assert queues_worlds.red_weight(30_000, 50, 1000) == 2**-5
-    assert queues_worlds.red_weight(30_000, 31, 1000) == 2**-2
+    assert disciplines.red_weight(30_000, 50, 1000) == 2**-5
+    assert disciplines.red_weight(30_000, 31, 1000) == 2**-2
+
+
+def written(qdisc):
+    """The queue of a case that `tc` was told."""
+    return queues_worlds.queue(dataclasses.replace(case("pie-20m-40ms-1reno"), name="mine", qdisc=qdisc))["queue"]
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "keys"),
+    [
+        ("pie target 25ms alpha 3 beta 24", {"target": "25000000ns", "alpha": 0.1875, "beta": 1.5, "ecn": False}),
+        ("pie tupdate 20500 limit 50 ecn", {"update": "21ms", "limit": "50p", "ecn": True}),
+        ("fq_pie flows 64 quantum 300 ecn_prob 25 alpha 2", {"flows": 64, "quantum": "300B", "mark_p": 0.25, "alpha": 0.125}),
+        ("fq_codel noecn flows 8 memory_limit 4Mb", {"ecn": False, "queues": 8, "memory_limit": "4194304B"}),
+        ("codel limit 100 ce_threshold 1s", {"limit": "100p", "ce_threshold": "999999488ns"}),
+        ("choke limit 300 bandwidth 20mbit", {"min_threshold": 25, "max_threshold": 75, "max_p": 0.02, "weight": 2**-5}),
+        ("sfq perturb 10 depth 60", {"perturb": "10s", "depth": 60}),
+        ("fq maxrate 8mbit refill_delay 40ms", {"flow_rate": "8000000bps", "refill": "40000000ns"}),
+        ("red limit 400000 min 30000 max 90000 avpkt 1000 burst 50 harddrop", {"hard_drop": True, "max_p": 0.02}),
+    ],
+)
+def test_what_tc_was_told_is_translated(qdisc, keys):
+    made = written(qdisc)
+    assert {key: made[key] for key in keys} == keys
+    network = {"kind": "dumbbell", "bottleneck": {"rate": "20Mbps", "delay": "1ms", "queue": made}}
+    tp.check({"duration": "1s", "network": network, "flow": [{"from": "left0", "to": "right0"}]})
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "message"),
+    [
+        ("pie target 25ms bytemode", r"mine\.qdisc: 'bytemode' of pie is not translated \(known: limit, target, tupdate, alpha"),
+        ("fq_codel drop_batch 32", "'drop_batch' of fq_codel is not translated"),
+        ("sfq ecn", "'ecn' of sfq is not translated"),
+        ("cake nat", "'nat' of cake is not translated"),
+        ("codel ecn ecn", "'ecn' stands twice"),
+        ("pie alpha", "'alpha' has no value"),
+        ("pfifo", "pfifo needs limit"),
+        ("pie limit many", "'many' is not a number of tc"),
+        ("pie target 5parsec", "'5parsec' is not a number of tc"),
+        ("choke limit 300 bandwidth 10mbit", "bandwidth 10mbit is not translated"),
+        ("red limit 400000 min 30000 max 90000 avpkt 1000 burst 10", "burst 10 is too small"),
+    ],
+)
+def test_a_word_of_tc_that_is_not_translated_is_an_error(qdisc, message):
+    with pytest.raises(InputError, match=message):
+        written(qdisc)
+
+
+def test_a_shaper_that_is_not_known_is_an_error():
+    other = dataclasses.replace(case("pie-20m-40ms-1reno"), shaper="hfsc")
+    with pytest.raises(InputError, match="'hfsc' is not known"):
+        queues_worlds.queue(other)
 
 
 def run(wait_s=0.005, drops=100, marks=0, goodputs=(5e6, 5e6), cbr=0):
@@ -163,10 +219,9 @@ def test_a_case_that_does_not_exist_is_an_error_with_those_that_come_close():
 
 
 def test_what_cannot_be_expressed_is_said():
-    choke, other = case("choke-20m-40ms-mixed"), case("fqpie-20m-40ms-8cubic")
-    found = compare(AGAINST, [choke, other])
-    page = queues_page.text(shipped(), found)
-    assert "choke-20m-40ms-mixed: there is no choke here" in page and "there is no fq_pie here" in page
+    other = dataclasses.replace(case("pfifo66-20m-40ms-2cubic"), qdisc="hfsc")
+    page = queues_page.text(shipped(), compare(AGAINST, [other]))
+    assert "pfifo66-20m-40ms-2cubic: there is no hfsc here" in page
 
 
 def test_the_page_has_every_case_and_explains_each_that_is_missed():

@@ -55,6 +55,11 @@ fn disciplines() -> Vec<Value> {
         json!({"kind": "pie", "limit": "100p"}),
         json!({"kind": "pie", "limit": "100p", "derandomise": true}),
         json!({"kind": "pie", "limit": "100p", "estimator": "departure_rate"}),
+        json!({"kind": "pie", "limit": "100p", "profile": "linux"}),
+        json!({"kind": "fq_pie", "limit": "100p"}),
+        json!({"kind": "fq_pie", "limit": "100kB", "profile": "linux", "estimator": "departure_rate"}),
+        json!({"kind": "choke", "limit": "100p"}),
+        json!({"kind": "cobalt", "limit": "100p"}),
         json!({"kind": "drr", "limit": "100p"}),
         json!({"kind": "sfq"}),
         json!({"kind": "cake", "memory": "100kB"}),
@@ -79,7 +84,9 @@ fn codel_holds_the_wait_of_one_long_flow_near_its_target() {
 
 #[test]
 fn pie_holds_the_wait_near_its_target() {
-    for more in [json!({}), json!({"derandomise": true}), json!({"estimator": "departure_rate"})] {
+    let each =
+        [json!({}), json!({"derandomise": true}), json!({"estimator": "departure_rate"}), json!({"profile": "linux"})];
+    for more in each {
         for flows in [1, 4, 10] {
             let mut queue = more.clone();
             queue["kind"] = json!("pie");
@@ -106,7 +113,7 @@ fn red_keeps_the_mean_length_between_its_thresholds() {
 }
 
 #[test]
-fn fq_codel_shares_equally_whatever_the_round_trip_and_lets_sparse_flows_pass() {
+fn queues_of_flows_share_equally_whatever_the_round_trip_and_lets_sparse_flows_pass() {
     // RTT 10 and 30 ms, and 64 kb/s of datagrams. Under CoDel alone the shorter round trip wins by a factor of about two.
     let flows = json!([
         {"from": "left0", "to": "right0", "cc": "cubic"},
@@ -118,12 +125,58 @@ fn fq_codel_shares_equally_whatever_the_round_trip_and_lets_sparse_flows_pass() 
         let [short, long, sparse] = [0, 1, 2].map(|i| &summary.flows[i].measures);
         (short.goodput_bps / long.goodput_bps, 1e3 * sparse.delay_p99_s.unwrap(), sparse.dropped_packets)
     };
-    let (ratio, delay, dropped) = measure(json!({"kind": "fq_codel"}));
-    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
-    // Propagation 5 ms, its own transmission 0.13 ms, and up to two packets of others at 1.2 ms.
-    assert!(delay < 8.0 && dropped == 0, "{delay} ms, {dropped} dropped");
+    for queue in [json!({"kind": "fq_codel"}), json!({"kind": "fq_pie"}), json!({"kind": "fq_pie", "profile": "linux"})]
+    {
+        let (ratio, delay, dropped) = measure(queue.clone());
+        assert!((ratio - 1.0).abs() < 0.05, "{queue}: {ratio}");
+        // Propagation 5 ms, its own transmission 0.13 ms, and up to two packets of others at 1.2 ms.
+        assert!(delay < 8.0 && dropped == 0, "{queue}: {delay} ms, {dropped} dropped");
+    }
     let (ratio, delay, _) = measure(json!({"kind": "codel"}));
     assert!(ratio > 1.5 && delay > 10.0, "CoDel alone: {ratio}, {delay} ms");
+}
+
+#[test]
+fn fq_pie_holds_the_wait_of_each_flow_near_its_target() {
+    for flows in [1, 4] {
+        let summary = long_flows(&json!({"kind": "fq_pie", "profile": "linux"}), &vec![5; flows]);
+        assert!((11.0..20.0).contains(&wait_ms(&summary)), "{flows} flows: {}", wait_ms(&summary));
+    }
+}
+
+/// The share of its packets that a flow loses.
+fn lost(summary: &Summary, flow: usize) -> f64 {
+    let measures = &summary.flows[flow].measures;
+    measures.dropped_packets as f64 / measures.sent_packets as f64
+}
+
+#[test]
+fn choke_takes_from_flows_that_do_not_answer() {
+    let cubic = |i| json!({"from": format!("left{i}"), "to": format!("right{i}"), "cc": "cubic"});
+    let flows = json!([cubic(0), cubic(1), cubic(2), cubic(3), datagrams(4, 3_000_000)]);
+    let summary = run(&dumbbell(&json!({"kind": "choke"}), &[15; 5], flows), 1);
+    let tcp = (0..4).map(|flow| lost(&summary, flow)).sum::<f64>() / 4.0;
+    assert!(lost(&summary, 4) >= 4.0 * tcp, "{} of the datagrams, {tcp} of TCP", lost(&summary, 4));
+}
+
+#[test]
+fn cobalt_holds_the_wait_of_codel_and_blue_ends_an_overflow() {
+    let cubic = |i| json!({"from": format!("left{i}"), "to": format!("right{i}"), "cc": "cubic", "start": format!("{}ms", 100 * i)});
+    let wait = |kind: &str| {
+        let flows: Vec<Value> = (0..8).map(cubic).collect();
+        let mut scenario = dumbbell(&json!({"kind": kind}), &[15; 8], json!(flows));
+        scenario["link"][0]["rate"] = json!("20Mbps");
+        wait_ms(&run(&scenario, 1))
+    };
+    let [cobalt, codel] = ["cobalt", "codel"].map(wait);
+    assert!((cobalt / codel - 1.0).abs() < 0.1, "{cobalt} ms, {codel} ms");
+    // 15 Mb/s on 10 Mb/s for 10 s: from 5 s on.
+    let longest = |kind: &str| {
+        let mut scenario = dumbbell(&json!({"kind": kind}), &[0], json!([datagrams(0, 15_000_000)]));
+        (scenario["duration"], scenario["warmup"]) = (json!("10s"), json!("5s"));
+        run(&scenario, 1).links[0].queue_max_packets
+    };
+    assert!(longest("cobalt") < 1000 && longest("codel") == 1000, "{} {}", longest("cobalt"), longest("codel"));
 }
 
 #[test]
@@ -195,6 +248,7 @@ fn flows_that_all_ask_for_too_much_have_equal_shares() {
         json!({"kind": "sfq", "queues": 65536}),
         json!({"kind": "fq"}),
         json!({"kind": "fq_codel", "limit": "400p", "queues": 65536}),
+        json!({"kind": "fq_pie", "flows": 65536}),
         json!({"kind": "tbf", "rate": "9Mbps", "queue": {"kind": "drr", "limit": "400p"}}),
     ];
     for queue in kinds {
@@ -215,7 +269,8 @@ fn flows_that_all_ask_for_too_much_have_equal_shares() {
 
 #[test]
 fn a_shaper_makes_the_line_as_slow_as_its_rate_and_moves_the_queue_into_itself() {
-    for inner in [json!("100p"), json!({"kind": "codel"}), json!({"kind": "fq_codel"})] {
+    for inner in ["drop_tail", "codel", "fq_codel", "fq_pie", "choke", "cobalt"] {
+        let inner = json!({"kind": inner, "limit": "100p"});
         let queue = json!({"kind": "tbf", "rate": "4Mbps", "burst": "15kB", "queue": inner});
         let mut scenario = dumbbell(&queue, &[0], json!([datagrams(0, 6_000_000)]));
         scenario["warmup"] = json!("0s");

@@ -215,6 +215,36 @@ fn each_mistake_names_its_path_and_the_way_out() {
             "`departure_rate`",
         ),
         (
+            "/network/bottleneck/queue",
+            json!({"kind": "pie", "rules": "docsis", "step_above": "250ms"}),
+            "network.bottleneck.queue.step_above: ",
+            "RFC 8034",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "fq_pie", "flows": 0}),
+            "network.bottleneck.queue.flows: ",
+            "1 to 65536",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "fq_pie", "rules": "docsis"}),
+            "network.bottleneck.queue.rules: ",
+            "unknown key",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "choke", "max_threshold": 20}),
+            "network.bottleneck.queue.max_threshold: ",
+            "above min_threshold (20)",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "cobalt", "interval": "0s"}),
+            "network.bottleneck.queue.interval: ",
+            "1us to",
+        ),
+        (
             "/network/bottleneck/reverse",
             json!({"queue": {"kind": "pie", "update": "0s"}}),
             "network.bottleneck.reverse.queue.update: ",

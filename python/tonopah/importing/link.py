@@ -32,6 +32,8 @@ class Imported:
 def import_link(kind: str, names: Sequence[str], out: Path, rate: str | None) -> Imported:
     """Return the scenario of a measured link. Raises InputError, and nothing is written."""
     if kind in ("mahimahi", "leocc"):
+        if rate is not None:
+            raise InputError("--rate", "the file has rates", "leave --rate out", names[0])
         return import_trace(kind, names, out)
     if len(names) != 1:
         raise InputError("FILE", f"{kind} is read from one file, {len(names)} are given")

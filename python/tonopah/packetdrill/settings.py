@@ -9,7 +9,15 @@ from typing import Any
 from tonopah.packetdrill.syntax import NotApplicableError, Script, ScriptPacket, is_whole
 
 SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
-QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)")
+OTHER_SYSCTL = re.compile(r"(?:/proc/sys/)?(?P<name>net[./][\w./]+)=\S")
+QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)(?P<more>[^;&|>]*)")
+OTHERS_IGNORED = {
+    "net.core.netdev_max_backlog", "net.core.optmem_max", "net.core.rmem_max", "net.core.somaxconn", "net.core.wmem_max",
+    "net.ipv4.ip_local_port_range",
+}  # fmt: skip
+"""Sysctls outside TCP without a meaning for one endpoint."""
+PLAIN_QUEUES = {"fq_codel", "mq", "noqueue", "pfifo", "pfifo_fast"}
+"""Queues that an endpoint alone never fills, and that do not pace."""
 INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
 MAX_INCLUDE_BYTES = 100_000
 MAX_LINE = 2_000
@@ -70,11 +78,18 @@ def receive_buffer(tcp: dict[str, Any], value: str) -> None:
     tcp["recv_buffer"] = f"{int(value.rsplit(maxsplit=1)[-1])}B"
 
 
+def whole(value: str, most: int) -> int:
+    """Return a number from 0 to `most`; of tcp_recovery the other bits change RACK in ways that are not modelled."""
+    if not 0 <= int(value) <= most:
+        raise ValueError
+    return int(value)
+
+
 SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "tcp_congestion_control": lambda tcp, value: tcp.__setitem__("cc", value),
     "tcp_early_retrans": switch("tlp"),
     "tcp_frto": switch("frto"),
-    "tcp_recovery": lambda tcp, value: tcp.__setitem__("recovery", "rack" if int(value) & 1 else "sack"),
+    "tcp_recovery": lambda tcp, value: tcp.__setitem__("recovery", ("sack", "rack")[whole(value, 1)]),
     "tcp_reordering": number("dup_thresh"),
     "tcp_retries2": number("retries2"),
     "tcp_rmem": receive_buffer,
@@ -111,8 +126,9 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
         if qdisc and "limit 0" in line:
             raise NotApplicableError("a local queue that drops everything: the endpoint has no device below it")
         if qdisc:
-            host.tcp["pacing"] = qdisc["kind"] == "fq"
+            host.tcp["pacing"] = paces(qdisc)
             continue
+        refuse_others(line)
         for found in SYSCTL.finditer(line):
             host.set(found["name"], found["value"].strip("\"'"))
         program = Path(line.split()[0]).name
@@ -122,6 +138,24 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
             raise NotApplicableError(f"the command {program}")
         elif program == "ip" and " route " in line:
             raise NotApplicableError("route settings")
+        elif program == "tc" and "show" not in line:
+            raise NotApplicableError(f"the command {line[:40]}")
+
+
+def refuse_others(line: str) -> None:
+    """Raise NotApplicableError at a sysctl outside TCP that may matter."""
+    for found in OTHER_SYSCTL.finditer(line):
+        name = found["name"].replace("/", ".")
+        if not name.startswith("net.ipv4.tcp_") and name not in OTHERS_IGNORED:
+            raise NotApplicableError(f"sysctl {name[:80]}")
+
+
+def paces(qdisc: re.Match[str]) -> bool:
+    """Tell whether a queue of `tc` paces; raise NotApplicableError for one that does something else too."""
+    kind, more = qdisc["kind"], qdisc["more"].split()
+    if (kind != "fq" and kind not in PLAIN_QUEUES) or more:
+        raise NotApplicableError(f"tc qdisc {' '.join([kind, *more])[:60]}")
+    return kind == "fq"
 
 
 def include(host: Host, line: str, folder: Path) -> None:

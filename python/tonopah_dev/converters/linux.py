@@ -114,19 +114,28 @@ def gathered(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str
     return found
 
 
+COPIED = ("mbps", "owd_ms", "queue", "secs", "loss", "bytes", "flows", "stagger_ms", "mark")
+TRANSLATED = ("name", "cc", "drop", "nosack")
+LEFT_OUT = ("seed",)
+"""Of a case as it was recorded; the losses that a seed gave are read from the packets (losses.py)."""
+
+
 def entry_of(kernel: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry in the new index, without what is at its default."""
+    """Return the entry in the new index, without what is at its default. Raises ValueError at a key that nobody translates."""
+    refuse_unknown(entry, (*COPIED, *TRANSLATED, *LEFT_OUT))
     made: dict[str, Any] = {"kernel": kernel, "name": name, "cc": entry["cc"].split(",")}
-    made |= {
-        key: entry[key]
-        for key in ("mbps", "owd_ms", "queue", "secs", "loss", "bytes", "flows", "stagger_ms", "mark")
-        if key in entry
-    }
+    made |= {key: entry[key] for key in COPIED if key in entry}
     if "drop" in entry:
         made["drop"] = [int(number) for number in str(entry["drop"]).split(",")]
     if entry.get("nosack"):
         made["sack"] = False
     return made
+
+
+def refuse_unknown(entry: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise ValueError if a recorded case says what is not known: without it the case would be another."""
+    if unknown := [key for key in entry if key not in known]:
+        raise ValueError(f"{entry['name']}: {', '.join(unknown)} is not translated (known: {', '.join(known)})")
 
 
 def convert_several(folder: Path, name: str, same: Sequence[Mapping[str, Any]], kernel: str, out: Path) -> dict[str, Any]:

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.validate.queues.recordings import FLOWS, INDEX, shipped
-from tonopah_dev.converters.linux import write
+from tonopah_dev.converters.linux import refuse_unknown, write
 
 SOURCES = ("index.json", "runs.csv.gz")
 KEPT = ("name", "qdisc", "shaper", "mbps", "ecn", "secs", "warm_s", "cbr_mbps", "jitter_ms")
 """Kept of a case, where it has them; of its flows all but what is the same everywhere."""
+LEFT_OUT = ("rtt_ms", "bottleneck", "flows", "runs")
+"""Said again by the flows, by `qdisc` and `shaper`, and by the table of flows."""
+KINDS = ("tcp", "cbr", "probe")
 COLUMNS = {
     "case": "uint8", "rep": "uint8", "flow": "uint8", "start_us": "uint32", "goodput_bps": "uint32",
     "wait_packets": "uint32", "wait_mean_ns": "uint32", "drops": "uint32", "marks": "uint32",
@@ -56,9 +59,11 @@ def convert(folder: Path, out: Path) -> int:
 
 
 def entry_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a case for the package's index."""
-    made = {key: entry[key] for key in KEPT if key in entry}
-    return made | {"flows": [flow for flow in entry["flows"] if flow["kind"] in ("tcp", "cbr", "probe")]}
+    """Return a case for the package's index. Raises ValueError at what nobody translates."""
+    refuse_unknown(entry, (*KEPT, *LEFT_OUT))
+    if others := {flow["kind"] for flow in entry["flows"]} - set(KINDS):
+        raise ValueError(f"{entry['name']}: flows of kind {', '.join(sorted(others))} are not translated")
+    return {key: entry[key] for key in KEPT if key in entry} | {"flows": entry["flows"]}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -48,10 +48,19 @@ EXAMPLES = {
         '{ kind = "red", limit = "100p", adaptive = true, ecn = true }',
         "Drops or marks before the queue is full, by its average length.",
     ),
+    "choke": Example(
+        '{ kind = "choke", limit = "300p", ecn = true }',
+        "RED in packets; above the lower threshold an arrival of the flow of a packet drawn from the queue goes, and takes that "
+        "packet along. Flows that do not answer meet themselves most often.",
+    ),
     "codel": Example(
         '{ kind = "codel", limit = "1000p", ecn = true }',
         "Drops or marks at the head once every packet of 100 ms has waited longer than 5 ms. One queue for all: a scalable flow "
         "that takes marks far more gently than a classic one pushes it aside.",
+    ),
+    "cobalt": Example(
+        '{ kind = "cobalt" }',
+        "CAKE's control of a queue alone: CoDel that goes back step by step, and a probability that grows with overflows (BLUE).",
     ),
     "htb": Example(
         '{ kind = "htb", classes = [{ name = "all", rate = "20Mbps" }, { name = "voice", parent = "all", rate = "2Mbps", '
@@ -63,6 +72,10 @@ EXAMPLES = {
     "pie": Example(
         '{ kind = "pie", ecn = true }',
         "The same aim, a delay of 15 ms, by a probability at the entrance.",
+    ),
+    "fq_pie": Example(
+        '{ kind = "fq_pie", profile = "linux", ecn = true }',
+        "A queue for each flow, each with PIE, served in turn. `linux` is the kernel's; its gains are `tc`'s / 16.",
     ),
     "fq_codel": Example(
         '{ kind = "fq_codel" }',
@@ -153,7 +166,7 @@ def page(results: dict[str, list[tuple[float, float]]]) -> str:
         markdown_table(["queue", *(name for name, _ in FLOWS)], rows),
     ]
     for kind, example in EXAMPLES.items():
-        parts.append(f"## {kind}\n\n```toml\nqueue = {example.toml}\n```\n\n{example.text}\n")
+        parts.append(f"## {kind}\n\n`queue = {example.toml}`\n\n{example.text}\n")
     return "\n".join(parts)
 
 

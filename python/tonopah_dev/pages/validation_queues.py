@@ -39,14 +39,22 @@ def text(library: QueueLibrary, results: Sequence[QueueResult]) -> str:
         rows=[cells(result) for result in run],
         missed=[(result.case.name, check) for result in run for check in result.checks if not check.met],
         refused=AgainstLinuxQueues(library).notes(results),
-        worlds=[(result.case.name, about(result.case), result.case.qdisc, written(result.case)) for result in run],
+        worlds=grouped([result.case for result in run]),
         differences=(HERE / "queues_differences.md").read_text(encoding="utf-8").strip(),
     )
 
 
+def grouped(cases: Sequence[QueueCase]) -> list[tuple[str, str, str]]:
+    """Return what `tc` was told, the queue that a scenario writes for it, and the cases that have it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for case in cases:
+        found.setdefault((case.qdisc, written(case)), []).append(f"{case.name} ({about(case)})")
+    return [(tc, queue, "; ".join(names)) for (tc, queue), names in found.items()]
+
+
 def written(case: QueueCase) -> str:
-    """Return the queue as a scenario writes it."""
-    return toml(worlds.queue(case))
+    """Return the queue as a scenario writes it; its rate is R."""
+    return toml(worlds.queue(case)).replace(f'"{worlds.rate_bps(case)}bps"', "R")
 
 
 def toml(value: object) -> str:

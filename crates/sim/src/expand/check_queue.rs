@@ -5,8 +5,9 @@ use tcp::units::{Bytes, Span};
 use super::check_shaper::{check_autorate, check_htb, check_shaping};
 use super::place::{Place, check_framing};
 use crate::scenario::{
-    Amount, CakeDef, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, PieDef, PriorityBy,
-    PriorityDef, Queue, RedDef, ScenarioError, SfqDef, TbfDef, WrrDef, join,
+    Amount, CakeDef, ChokeDef, CobaltDef, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, FqPieDef,
+    LowAqm, PieDef, PieProfile, PieRules, PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef, TbfDef,
+    WrrDef, join,
 };
 
 /// Queues of a hash, at most.
@@ -35,7 +36,10 @@ fn check_own(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
         Queue::Red(def) => check_red(&place, def),
         Queue::Codel(def) => check_codel(&place, def),
         Queue::FqCodel(def) => check_fq_codel(&place, def),
+        Queue::Choke(def) => check_choke(&place, def),
+        Queue::Cobalt(def) => check_cobalt(&place, def),
         Queue::Pie(def) => check_pie(&place, def),
+        Queue::FqPie(def) => check_fq_pie(&place, def),
         Queue::Drr(def) => check_drr(&place, def),
         Queue::Sfq(def) => check_sfq(&place, def),
         Queue::Fq(def) => check_fq(&place, def),
@@ -100,8 +104,35 @@ fn check_pie(place: &Place<'_>, def: &PieDef) -> Result<(), ScenarioError> {
     place.number("alpha", def.alpha, 1000.0)?;
     place.number("beta", def.beta, 1000.0)?;
     place.probability("mark_p", def.mark_p)?;
-    place.size("mean_packet", def.mean_packet)?;
+    def.mean_packet.map_or(Ok(()), |bytes| place.size("mean_packet", bytes))?;
+    def.step_above.map_or(Ok(()), |span| place.time("step_above", span))?;
+    if def.rules == Some(PieRules::Docsis) {
+        let own = [
+            ("profile", def.profile.is_some_and(|p| p == PieProfile::Linux)),
+            ("step_above", def.step_above.is_some()),
+        ];
+        if let Some((field, _)) = own.into_iter().find(|(_, given)| *given) {
+            let message = "goes not with rules = \"docsis\", whose step at 200 ms is RFC 8034's own";
+            return Err(place.error(field, message.into()).with_hint("leave one of the two out"));
+        }
+    }
     place.size("departure_threshold", def.departure_threshold)
+}
+
+fn check_fq_pie(place: &Place<'_>, def: &FqPieDef) -> Result<(), ScenarioError> {
+    place.count("flows", def.flows, MOST_QUEUES)?;
+    place.size("quantum", def.quantum)?;
+    check_pie(place, &def.pie())
+}
+
+fn check_choke(place: &Place<'_>, def: &ChokeDef) -> Result<(), ScenarioError> {
+    check_red(place, &def.red())
+}
+
+fn check_cobalt(place: &Place<'_>, def: &CobaltDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.time("target", def.target)?;
+    place.time("interval", def.interval)
 }
 
 fn check_drr(place: &Place<'_>, def: &DrrDef) -> Result<(), ScenarioError> {

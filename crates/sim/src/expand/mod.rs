@@ -21,6 +21,7 @@ mod datacenter;
 mod dispatch;
 mod extent;
 mod flow;
+mod gains;
 mod graph;
 mod ground;
 mod infrastructure;

@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::{link, reverse_options};
-use super::{phase, tcp_warnings};
+use super::{gains, phase, tcp_warnings};
 use crate::scenario::{
     Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, PolicerDef, Queue, RedDef,
     Scenario, ScenarioWarning, ServiceDef, TbfDef, WrrDef, join,
@@ -76,6 +76,8 @@ fn of_queue(
 ) {
     match queue {
         Queue::Red(def) => rate.into_iter().for_each(|rate| of_red(def, rate, path, warn)),
+        Queue::Pie(def) => gains::warn_of([def.alpha, def.beta], path, warn),
+        Queue::FqPie(def) => gains::warn_of([def.alpha, def.beta], path, warn),
         Queue::Cake(def) => of_cake(def, options, path, warn),
         Queue::DualPi2(def) => of_dualpi2(def, path, warn),
         Queue::Htb(def) => of_htb(def, path, warn),

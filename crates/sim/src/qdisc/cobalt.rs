@@ -1,5 +1,8 @@
 //! COBALT (Linux, sch_cake): CoDel's control law, which goes back step by step, and BLUE for flows that do not answer.
 
+mod queue;
+
+pub(crate) use queue::CobaltQueue;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 

@@ -1,18 +1,15 @@
 //! FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with precedence for queues that have
 //! just become active, each under CoDel's control.
 
-use std::collections::VecDeque;
-
 use tcp::rng::Rng;
 use tcp::units::Bytes;
 
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Held, Limit, QueuedPacket};
-use super::report::FqCodelReport;
-use crate::hash::spread;
+use super::rounds::Rounds;
 use crate::packet::DropReason;
-use crate::scenario::{Backlog, FlowHash, FqCodelDef};
+use crate::scenario::{Backlog, FqCodelDef};
 
 /// RFC 8290 §4.1: on overload at most this many packets are dropped at once, and at most half of the bytes of a queue.
 const BATCH: u64 = 64;
@@ -22,19 +19,12 @@ const BATCH: u64 = 64;
 pub(crate) struct FqCodel {
     limit: Limit,
     memory_limit: Bytes,
-    quantum: i64,
     settings: Settings,
     /// What CoDel's guard for short queues counts.
     guarded: Backlog,
-    hash: FlowHash,
-    /// Perturbation of the hash, different in each run and on each link.
-    salt: u64,
+    pub(super) rounds: Rounds,
     queues: Vec<Queue>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
     held: Held,
-    /// Since the measurement interval began.
-    pub(super) counts: FqCodelReport,
     /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
     /// counts as queued.
     peeked: Option<QueuedPacket>,
@@ -54,19 +44,6 @@ struct Device {
 struct Queue {
     waiting: Fifo,
     control: Control,
-    /// Bytes that it may still send in this round.
-    deficit: i64,
-    /// The flow of its newest packet.
-    flow: u64,
-    /// True if it is on one of the lists.
-    active: bool,
-}
-
-/// The list of an active queue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum List {
-    New,
-    Old,
 }
 
 impl FqCodel {
@@ -75,7 +52,6 @@ impl FqCodel {
         FqCodel {
             limit: def.limit.into(),
             memory_limit: def.memory_limit,
-            quantum: def.quantum.0 as i64,
             settings: Settings {
                 target: def.target,
                 interval: def.interval,
@@ -86,61 +62,34 @@ impl FqCodel {
                 inverse_sqrt: def.inverse_sqrt,
             },
             guarded: def.guarded,
-            hash: def.hash,
-            salt: rng.next_u64(),
+            rounds: Rounds::new(def.queues, def.quantum, def.hash, &mut rng),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
             held: Held::default(),
-            counts: FqCodelReport::default(),
             peeked: None,
             device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
     }
 
-    fn index_of(&self, flow_key: u64) -> usize {
-        (spread(flow_key ^ self.salt) % self.queues.len() as u64) as usize
-    }
-
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        let packet = ctx.packet(&arrival);
-        let flow = ctx.flow_key(packet.to);
-        let index = self.index_of(match self.hash {
-            FlowHash::Header => flow,
-            FlowHash::Sender => ctx.sender_key(&packet),
-        });
-        let queue = &mut self.queues[index];
-        self.counts.collided_packets += u64::from(queue.waiting.packets() > 0 && queue.flow != flow);
-        queue.flow = flow;
-        if !queue.active {
-            queue.active = true;
-            queue.deficit = self.quantum;
-            self.new.push_back(index as u32);
-            self.counts.new_flow_count += 1;
-            self.counts.new_flows_max = self.counts.new_flows_max.max(self.new.len() as u64);
-        }
+        let placed = self.rounds.place(ctx, &arrival);
+        let queue = &mut self.queues[placed.index];
+        self.rounds.on_arrival(placed, queue.waiting.packets() > 0);
         queue.waiting.push(arrival);
         self.held.add(&arrival);
         while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) || self.held.memory() > self.memory_limit {
             self.drop_from_longest(ctx);
         }
-        self.counts.memory_max_bytes = self.counts.memory_max_bytes.max(self.held.memory().0);
-        self.counts.backlog_max_bytes = self.counts.backlog_max_bytes.max(self.bytes().0);
+        self.rounds.on_backlog(self.held.memory(), self.bytes());
         self.hand_down(ctx);
         Ok(())
     }
 
     /// The measurement interval begins.
     pub(super) fn on_warmup_end(&mut self) {
-        self.counts = FqCodelReport {
-            new_flows_max: self.new.len() as u64,
-            old_flows_max: self.old.len() as u64,
-            memory_max_bytes: self.held.memory().0,
-            backlog_max_bytes: self.bytes().0,
-            ..FqCodelReport::default()
-        };
+        let bytes = self.bytes();
+        self.rounds.on_warmup_end(&self.held, bytes);
     }
 
     fn drop_from_longest(&mut self, ctx: &mut QueueContext<'_>) {
@@ -186,29 +135,18 @@ impl FqCodel {
     /// RFC 8290 §4.2: new queues first, then the old ones in turn.
     fn serve(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         loop {
-            let list = if self.new.is_empty() { List::Old } else { List::New };
-            let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
-            let queue = &mut self.queues[index as usize];
-            if queue.deficit <= 0 {
-                queue.deficit += self.quantum;
-                self.retire(list);
-                continue;
-            }
+            let (list, index) = self.rounds.next()?;
+            let queue = &mut self.queues[index];
             let own = queue.waiting.held();
             let beside = if self.guarded == Backlog::All { self.held.bytes() - own.bytes() } else { Bytes::ZERO };
             let next = queue.control.dequeue(&self.settings, &mut queue.waiting, beside, ctx);
             self.held.replace(own, queue.waiting.held());
             match next {
                 Some(head) => {
-                    queue.deficit -= head.size.0 as i64;
+                    self.rounds.on_sent(index, head.size);
                     return Some(head);
                 }
-                // A new queue has to pass through the old ones first, or it would be new again at its next packet.
-                None if list == List::New => self.retire(list),
-                None => {
-                    queue.active = false;
-                    self.old.pop_front();
-                }
+                None => self.rounds.on_empty(list),
             }
         }
     }
@@ -219,13 +157,6 @@ impl FqCodel {
         self.held.add(&head);
         self.peeked = Some(head);
         self.peeked
-    }
-
-    /// The head of `list` goes to the end of the old queues.
-    fn retire(&mut self, list: List) {
-        let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
-        self.old.extend(head);
-        self.counts.old_flows_max = self.counts.old_flows_max.max(self.old.len() as u64);
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.

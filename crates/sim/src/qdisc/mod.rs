@@ -15,12 +15,14 @@ mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
+mod fq_pie;
 mod htb;
 mod pie;
 mod policer;
 mod priority;
 mod red;
 mod report;
+mod rounds;
 mod shaping;
 mod tbf;
 mod token_bucket;
@@ -30,6 +32,7 @@ mod bench;
 
 use ahead::Ahead;
 use cake::Cake;
+use cobalt::CobaltQueue;
 use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
@@ -38,11 +41,12 @@ use dualpi2::DualPi2;
 pub(crate) use fifo::{Limit, QueuedPacket};
 use fq::Fq;
 use fq_codel::FqCodel;
+use fq_pie::FqPie;
 use htb::Htb;
 use pie::Pie;
 use policer::Policer;
 use priority::Priority;
-use red::Red;
+use red::{Choke, Red};
 pub use report::{BandReport, DualPi2Report, FqCodelReport, HtbClassReport, QueueReport, TinReport};
 pub(crate) use report::{HostBytes, QueueSample};
 use tbf::Tbf;
@@ -62,12 +66,18 @@ pub(crate) enum Qdisc {
     DropTail(DropTail),
     /// Drops by the average length.
     Red(Box<Red>),
+    /// Drops by the average length, and arrivals with a packet of their own flow.
+    Choke(Box<Choke>),
     /// Drops by the minimum sojourn time of an interval.
     Codel(Box<Codel>),
+    /// The control of a queue of CAKE, alone.
+    Cobalt(Box<CobaltQueue>),
     /// A queue for each flow, each with CoDel.
     FqCodel(Box<FqCodel>),
     /// Drops with a probability that a controller of the queueing delay sets.
     Pie(Box<Pie>),
+    /// A queue for each flow, each with PIE.
+    FqPie(Box<FqPie>),
     /// A queue for each flow, host or hash, served in turn by bytes: DRR and SFQ.
     Drr(Box<Drr>),
     /// A queue for each flow, served in turn, each no faster than a rate.
@@ -112,9 +122,12 @@ impl Qdisc {
         match queue {
             Queue::DropTail(def) => Qdisc::DropTail(DropTail::new(def)),
             Queue::Red(def) => Qdisc::Red(Box::new(Red::new(def, rate, delay, rng))),
+            Queue::Choke(def) => Qdisc::Choke(Box::new(Choke::new(def, rate, delay, rng))),
+            Queue::Cobalt(def) => Qdisc::Cobalt(Box::new(CobaltQueue::new(def, rate, rng))),
             Queue::Codel(def) => Qdisc::Codel(Box::new(Codel::new(def))),
             Queue::FqCodel(def) => Qdisc::FqCodel(Box::new(FqCodel::new(def, rng))),
             Queue::Pie(def) => Qdisc::Pie(Box::new(Pie::new(def, rng))),
+            Queue::FqPie(def) => Qdisc::FqPie(Box::new(FqPie::new(def, rng))),
             Queue::Drr(def) => Qdisc::Drr(Box::new(Drr::new(def))),
             Queue::Sfq(def) => Qdisc::Drr(Box::new(Drr::sfq(def, rng))),
             Queue::Fq(def) => Qdisc::Fq(Box::new(Fq::new(def))),
@@ -130,7 +143,9 @@ impl Qdisc {
     /// The same, for another discipline that looks at its packets before it takes them.
     fn inside(queue: &Queue, rate: Rate, delay: Span, rng: Rng) -> Qdisc {
         match Qdisc::new(queue, rate, delay, rng) {
-            inner @ (Qdisc::Cake(_) | Qdisc::Htb(_)) => Qdisc::Ahead(Box::new(Ahead::new(inner))),
+            inner @ (Qdisc::Cake(_) | Qdisc::Htb(_) | Qdisc::FqPie(_) | Qdisc::Cobalt(_)) => {
+                Qdisc::Ahead(Box::new(Ahead::new(inner)))
+            }
             inner => inner,
         }
     }
@@ -143,7 +158,10 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Codel(queue) => queue.enqueue(arrival),
             Qdisc::FqCodel(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Choke(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Cobalt(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Pie(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::FqPie(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Drr(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Fq(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Tbf(queue) => queue.enqueue(ctx, arrival),
@@ -164,7 +182,10 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.waiting.pop().into(),
             Qdisc::Codel(queue) => queue.dequeue(ctx).into(),
             Qdisc::FqCodel(queue) => queue.dequeue(ctx).into(),
+            Qdisc::Choke(queue) => queue.red.waiting.pop().into(),
+            Qdisc::Cobalt(queue) => queue.dequeue(ctx).into(),
             Qdisc::Pie(queue) => queue.dequeue(ctx).into(),
+            Qdisc::FqPie(queue) => queue.dequeue(ctx).into(),
             Qdisc::Drr(queue) => queue.dequeue(),
             Qdisc::Fq(queue) => queue.dequeue(ctx),
             Qdisc::Tbf(queue) => queue.dequeue(ctx),
@@ -184,7 +205,8 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.waiting.front().copied().into(),
             Qdisc::Codel(queue) => queue.peek(ctx).into(),
             Qdisc::FqCodel(queue) => queue.peek(ctx).into(),
-            Qdisc::Pie(queue) => queue.waiting.front().copied().into(),
+            Qdisc::Choke(queue) => queue.red.waiting.front().copied().into(),
+            Qdisc::Pie(queue) => queue.one.waiting.front().copied().into(),
             Qdisc::Drr(queue) => queue.peek(),
             Qdisc::Fq(queue) => queue.peek(ctx.now()),
             Qdisc::Tbf(queue) => queue.peek(ctx),
@@ -192,7 +214,9 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.peek(ctx),
             Qdisc::DualPi2(queue) => queue.peek(ctx).into(),
             Qdisc::Ahead(queue) => queue.peek(ctx),
-            Qdisc::Cake(_) | Qdisc::Htb(_) => unreachable!("inside another queue they are `Ahead`"),
+            Qdisc::Cake(_) | Qdisc::Htb(_) | Qdisc::FqPie(_) | Qdisc::Cobalt(_) => {
+                unreachable!("inside another queue they are `Ahead`")
+            }
         }
     }
 
@@ -203,7 +227,10 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.waiting.take(wanted),
             Qdisc::Codel(queue) => queue.take(wanted),
             Qdisc::FqCodel(queue) => queue.take(wanted),
-            Qdisc::Pie(queue) => queue.take(wanted),
+            Qdisc::Choke(queue) => queue.red.waiting.take(wanted),
+            Qdisc::Cobalt(queue) => queue.waiting.take(wanted),
+            Qdisc::Pie(queue) => queue.one.take(wanted),
+            Qdisc::FqPie(queue) => queue.take(wanted),
             Qdisc::Drr(queue) => queue.take(wanted),
             Qdisc::Fq(queue) => queue.take(wanted),
             Qdisc::Tbf(queue) => queue.inner.take(wanted),
@@ -224,7 +251,10 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.waiting.packets(),
             Qdisc::Codel(queue) => queue.packets(),
             Qdisc::FqCodel(queue) => queue.packets(),
-            Qdisc::Pie(queue) => queue.waiting.packets(),
+            Qdisc::Choke(queue) => queue.red.waiting.packets(),
+            Qdisc::Cobalt(queue) => queue.waiting.packets(),
+            Qdisc::Pie(queue) => queue.one.waiting.packets(),
+            Qdisc::FqPie(queue) => queue.packets(),
             Qdisc::Drr(queue) => queue.packets(),
             Qdisc::Fq(queue) => queue.packets(),
             Qdisc::Tbf(queue) => queue.inner.packets(),
@@ -244,7 +274,10 @@ impl Qdisc {
             Qdisc::Red(queue) => queue.waiting.bytes(),
             Qdisc::Codel(queue) => queue.bytes(),
             Qdisc::FqCodel(queue) => queue.bytes(),
-            Qdisc::Pie(queue) => queue.waiting.bytes(),
+            Qdisc::Choke(queue) => queue.red.waiting.bytes(),
+            Qdisc::Cobalt(queue) => queue.waiting.bytes(),
+            Qdisc::Pie(queue) => queue.one.waiting.bytes(),
+            Qdisc::FqPie(queue) => queue.bytes(),
             Qdisc::Drr(queue) => queue.bytes(),
             Qdisc::Fq(queue) => queue.bytes(),
             Qdisc::Tbf(queue) => queue.inner.bytes(),
@@ -265,6 +298,8 @@ impl Qdisc {
             Qdisc::Priority(queue) => queue.on_warmup_end(now),
             Qdisc::Cake(queue) => queue.on_warmup_end(),
             Qdisc::FqCodel(queue) => queue.on_warmup_end(),
+            Qdisc::FqPie(queue) => queue.on_warmup_end(),
+            Qdisc::Choke(queue) => queue.matched = 0,
             Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
             Qdisc::Htb(queue) => queue.on_warmup_end(now),
             Qdisc::Ahead(queue) => queue.inner.on_warmup_end(now),
@@ -279,7 +314,9 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.report(now),
             Qdisc::Priority(queue) => Some(queue.report(now)),
             Qdisc::Cake(queue) => Some(queue.report()),
-            Qdisc::FqCodel(queue) => Some(QueueReport::FqCodel(queue.counts)),
+            Qdisc::FqCodel(queue) => Some(QueueReport::FqCodel(queue.rounds.counts)),
+            Qdisc::FqPie(queue) => Some(QueueReport::FqCodel(queue.rounds.counts)),
+            Qdisc::Choke(queue) => Some(QueueReport::Choke { matched: queue.matched }),
             Qdisc::DualPi2(queue) => Some(queue.report(now)),
             Qdisc::Htb(queue) => Some(queue.report(now)),
             Qdisc::Ahead(queue) => queue.inner.report(now),

@@ -1,5 +1,7 @@
 //! RED (Floyd, Jacobson 1993) with gentle mode, and Adaptive RED (Floyd, Gummadi, Shenker 2001).
 
+mod choke;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
@@ -7,6 +9,7 @@ use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::RedDef;
+pub(crate) use choke::Choke;
 
 /// A RED queue.
 #[derive(Debug)]
@@ -110,16 +113,21 @@ impl Red {
             self.count = 0.0;
             return Err(DropReason::Queue);
         }
-        // Beyond `mark_p` even ECN-capable packets are dropped (RFC 3168 §7).
+        self.signal(verdict, ctx, &arrival)?;
+        self.waiting.push(arrival);
+        Ok(())
+    }
+
+    /// Drops or marks an arrival, unless it passes. Beyond `mark_p` even ECN-capable packets are dropped (RFC 3168 §7).
+    fn signal(&self, verdict: Verdict, ctx: &mut QueueContext<'_>, arrival: &QueuedPacket) -> Result<(), DropReason> {
         let may_mark = self.settings.ecn
             && match verdict {
                 Verdict::Forced => !self.settings.hard_drop,
                 _ => self.probability() <= self.settings.mark_p,
             };
-        if verdict != Verdict::Pass && !(may_mark && ctx.mark(&arrival)) {
+        if verdict != Verdict::Pass && !(may_mark && ctx.mark(arrival)) {
             return Err(DropReason::Aqm);
         }
-        self.waiting.push(arrival);
         Ok(())
     }
 

@@ -23,8 +23,13 @@ pub enum QueueReport {
         /// Most memory in use, packets with their buffers.
         memory_max_bytes: u64,
     },
-    /// Of FQ-CoDel.
+    /// Of FQ-CoDel and FQ-PIE.
     FqCodel(FqCodelReport),
+    /// Of CHOKe.
+    Choke {
+        /// Arrivals that were dropped with a packet of their flow.
+        matched: u64,
+    },
     /// Of hierarchical token buckets.
     Htb {
         /// Their classes.
@@ -86,7 +91,7 @@ pub struct DualPi2Report {
     pub overload_s: f64,
 }
 
-/// FQ-CoDel, as `tc -s` has it.
+/// FQ-CoDel and FQ-PIE, as `tc -s` has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FqCodelReport {
     /// How often a queue became active and joined the new ones.

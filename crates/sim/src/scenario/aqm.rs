@@ -1,4 +1,4 @@
-//! The part of the schema that describes active queue management by length or delay: RED, CoDel, FQ-CoDel and PIE.
+//! The part of the schema that describes active queue management by length or delay: RED, CHOKe, CoDel, COBALT and FQ-CoDel.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -196,6 +196,86 @@ impl Default for CodelDef {
     }
 }
 
+/// CHOKe (Pan, Prabhakar, Psounis 2000): RED that also compares each arrival with a packet drawn from the queue, and drops both if
+/// they are of one flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChokeDef {
+    /// Limit of the queue.
+    pub limit: Amount,
+    /// Average length in packets above which arrivals are compared, and dropped or marked with a probability.
+    pub min_threshold: f64,
+    /// Average length at which `max_p` is reached; above it every arrival is dropped or marked.
+    pub max_threshold: f64,
+    /// Drop probability at max_threshold.
+    pub max_p: f64,
+    /// Weight of the newest length in the average. Default: automatic, as RED's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Mean packet size, by which the average fades while the link is idle.
+    pub mean_packet: Bytes,
+    /// Marks ECN-capable packets instead of dropping them, unless they are of the flow of the packet drawn.
+    pub ecn: bool,
+    /// Above max_threshold ECN-capable packets are dropped too.
+    pub hard_drop: bool,
+}
+
+impl Default for ChokeDef {
+    fn default() -> ChokeDef {
+        ChokeDef {
+            limit: Amount::Packets(300),
+            min_threshold: 20.0,
+            max_threshold: 60.0,
+            max_p: 0.1,
+            weight: None,
+            mean_packet: Bytes(1000),
+            ecn: false,
+            hard_drop: false,
+        }
+    }
+}
+
+impl ChokeDef {
+    /// The RED inside it, which neither is gentle nor waits after a drop and marks whatever the probability, as in Linux.
+    pub fn red(&self) -> RedDef {
+        RedDef {
+            limit: Some(self.limit),
+            min_threshold: Some(self.min_threshold),
+            max_threshold: Some(self.max_threshold),
+            max_p: Some(self.max_p),
+            weight: self.weight,
+            mean_packet: Some(self.mean_packet),
+            gentle: Some(false),
+            wait: Some(false),
+            ecn: Some(self.ecn),
+            mark_p: Some(1.0),
+            hard_drop: Some(self.hard_drop),
+            ..RedDef::default()
+        }
+    }
+}
+
+/// COBALT, CAKE's control of a queue, alone: CoDel that goes back step by step, and BLUE for flows that do not answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CobaltDef {
+    /// Limit of the queue; an arrival beyond it is dropped, and BLUE's probability rises.
+    pub limit: Amount,
+    /// Acceptable standing queueing delay.
+    pub target: Span,
+    /// Time that the delay may stay above it; about the longest RTT.
+    pub interval: Span,
+    /// Marks ECN-capable packets instead of dropping them. BLUE drops them all the same.
+    pub ecn: bool,
+}
+
+impl Default for CobaltDef {
+    fn default() -> CobaltDef {
+        let CodelDef { limit, target, interval, .. } = CodelDef::default();
+        CobaltDef { limit, target, interval, ecn: true }
+    }
+}
+
 /// How CoDel computes 1 / sqrt(count).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -287,86 +367,4 @@ impl Default for FqCodelDef {
             device: None,
         }
     }
-}
-
-/// PIE (RFC 8033).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PieDef {
-    /// Limit of the queue.
-    pub limit: Amount,
-    /// Target queueing delay.
-    pub target: Span,
-    /// Update interval of the drop probability.
-    pub update: Span,
-    /// Gain of the deviation from the target, per second.
-    pub alpha: f64,
-    /// Gain of the trend, per second.
-    pub beta: f64,
-    /// Burst allowance.
-    pub max_burst: Span,
-    /// A queue below two packets of this size is never dropped from.
-    pub mean_packet: Bytes,
-    /// Marks ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Above this drop probability ECN-capable packets are dropped too.
-    pub mark_p: f64,
-    /// De-randomisation: keeps drops apart and bounds the gaps between them.
-    pub derandomise: bool,
-    /// Whose rules beyond the constants.
-    #[serde(skip_serializing_if = "PieRules::are_of_the_default")]
-    pub rules: PieRules,
-    /// Estimator of the queueing delay.
-    pub estimator: DelayEstimator,
-    /// Bytes over which the departure rate is measured, with that estimator.
-    pub departure_threshold: Bytes,
-}
-
-impl Default for PieDef {
-    fn default() -> PieDef {
-        PieDef {
-            limit: Amount::Packets(1000),
-            target: Span::from_millis(15),
-            update: Span::from_millis(15),
-            alpha: 0.125,
-            beta: 1.25,
-            max_burst: Span::from_millis(150),
-            mean_packet: Bytes(1000),
-            ecn: false,
-            mark_p: 0.1,
-            derandomise: false,
-            rules: PieRules::Rfc8033,
-            estimator: DelayEstimator::Timestamps,
-            departure_threshold: Bytes(16_384),
-        }
-    }
-}
-
-/// Rules of PIE.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PieRules {
-    /// Those of RFC 8033.
-    #[default]
-    Rfc8033,
-    /// Those of cable modems (RFC 8034): probabilities in proportion to the size of the packet, `mean_packet` being the one of
-    /// proportion 1; no decision until the queue has reached a third of its limit; a burst allowance after the first drop, not before.
-    Docsis,
-}
-
-impl PieRules {
-    fn are_of_the_default(&self) -> bool {
-        *self == PieRules::Rfc8033
-    }
-}
-
-/// Estimator of PIE's queueing delay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DelayEstimator {
-    /// Sojourn time of the packet that left last.
-    #[default]
-    Timestamps,
-    /// Queue length / measured departure rate.
-    DepartureRate,
 }

@@ -29,6 +29,7 @@ mod network;
 mod parse;
 mod paths;
 mod period;
+mod pie;
 mod points;
 mod profiles;
 mod quantity;
@@ -60,9 +61,7 @@ use tcp::units::Span;
 
 pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
 pub use agent::AgentDef;
-pub use aqm::{
-    Backlog, CodelDef, DelayEstimator, FlowHash, FqCodelDef, InverseSqrt, PieDef, PieRules, RedDef, RedProfile,
-};
+pub use aqm::{Backlog, ChokeDef, CobaltDef, CodelDef, FlowHash, FqCodelDef, InverseSqrt, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
@@ -103,6 +102,7 @@ pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use period::{ExponentialDef, PeriodDef};
+pub use pie::{DelayEstimator, FqPieDef, PieDef, PieProfile, PieRules};
 pub use points::RateOrZero;
 pub(crate) use profiles::Row;
 pub use quantity::{

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Rate, Span};
 
-use super::aqm::{CodelDef, FqCodelDef, PieDef, RedDef};
+use super::aqm::{ChokeDef, CobaltDef, CodelDef, FqCodelDef, RedDef};
 use super::cake::{CakeDef, Overhead};
 use super::dscp::Dscp;
 use super::dualpi2::DualPi2Def;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
+use super::pie::{FqPieDef, PieDef};
 use super::shaper::{AutorateDef, HtbDef, RateChangeAt, is_raw, raw};
 use super::tagged::tagged_enum;
 use super::text::Amount;
@@ -26,12 +27,20 @@ tagged_enum! {
         "drop_tail" => DropTail(DropTailDef),
         /// Random early detection: drops or marks arrivals by the average queue length.
         "red" => Red(RedDef),
+        /// CHOKe: RED that also drops an arrival and a packet drawn from the queue if both are of one flow, so that flows that do not
+        /// answer pay most, such as `{ kind = "choke", limit = "300p" }`.
+        "choke" => Choke(ChokeDef),
         /// Controlled delay: drops or marks at the head when the sojourn time stays above a target.
         "codel" => Codel(CodelDef),
+        /// CAKE's control of a queue without CAKE: CoDel that goes back step by step, and BLUE at overflows, such as
+        /// `{ kind = "cobalt", limit = "1000p" }`.
+        "cobalt" => Cobalt(CobaltDef),
         /// A queue for each flow, served by deficit round robin, each with CoDel.
         "fq_codel" => FqCodel(FqCodelDef),
         /// Proportional integral controller: drops or marks arrivals with a probability that keeps the queueing delay at a target.
         "pie" => Pie(PieDef),
+        /// A queue for each flow, served by deficit round robin, each with PIE, such as `{ kind = "fq_pie", profile = "linux" }`.
+        "fq_pie" => FqPie(FqPieDef),
         /// Deficit round robin: a queue for each flow or node, served in turn by bytes, such as
         /// `{ kind = "drr", by = "source", limit = "1000p" }`.
         "drr" => Drr(DrrDef),
@@ -120,6 +129,8 @@ impl Queue {
     pub fn with_defaults(&self) -> Queue {
         match self {
             Queue::Red(red) => Queue::Red(red.with_defaults()),
+            Queue::Pie(pie) => Queue::Pie(pie.with_defaults()),
+            Queue::FqPie(fq_pie) => Queue::FqPie(fq_pie.with_defaults()),
             Queue::Tbf(tbf) => Queue::Tbf(tbf.with_defaults()),
             Queue::Htb(htb) => Queue::Htb(htb.with_defaults()),
             Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),

@@ -1,16 +1,14 @@
 """A recorded bottleneck as scenario: sending hosts, a router, the link with the queue, and the receivers behind it."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from tonopah.errors import InputError
+from tonopah.validate.queues.disciplines import DISCIPLINES, ETHERNET_BYTES, IP_BYTES, read
 from tonopah.validate.queues.recordings import QueueCase, QueueFlow
 
 ACCESS = {"rate": "100Gbps", "queue": "1000000p"}
-ETHERNET_BYTES = 14
-"""The kernel counts the header of Ethernet with every packet, in the shaper and in every limit and quantum."""
-IP_BYTES = 1500
 UDP_BYTES = 28
 """Headers of IP and UDP."""
 TCP = {
@@ -23,8 +21,6 @@ random, an ACK for every segment, and then no longer. (2^24 - 65535) / 2896 is 5
 
 How often the application reads shows there too: an ACK for PSH, which changes the parity, is sent when all has been read. Of 0,
 20, 30, 40 and 50 ms, 50 ms fits best how often the parity changes (docs/generated/validation-queues.md)."""
-CODEL_TICK_NS = 1024
-"""The unit of CoDel's clock in Linux: 5 ms are 4882 of them, so that a wait of exactly 5 ms is above target."""
 HTB_BURST = "16B"
 BOTTLENECK = 0
 """Number of the link with the queue."""
@@ -99,98 +95,15 @@ def queue(case: QueueCase) -> dict[str, Any]:
     `htb` asks its queue only when it sends; the 16 bytes of its bucket make the first gap after a pause shorter by their time.
     """
     kind, *words = case.qdisc.split()
-    made = DISCIPLINES[kind](dict(itertools.pairwise(words)), set(words))
+    options, flags = read(case, words)
+    made = DISCIPLINES[kind](options, flags)
     rate = {"rate": f"{rate_bps(case)}bps"}
     if case.shaper == "htb":
         return {"kind": "tbf", **rate, "burst": HTB_BURST, "debt": True, "queue": made}
     if bucket := re.fullmatch(r"tbf(\d+)([bk])", case.shaper):
         burst = int(bucket[1]) * (1024 if bucket[2] == "k" else 1)
         return {"kind": "tbf", **rate, "burst": f"{burst}B", "queue": made}
+    if case.shaper != "cake":
+        hint = "htb, cake, or tbf with its burst, such as tbf1600b"
+        raise InputError(f"{case.name}.shaper", f"{case.shaper!r} is not known", hint)
     return made | rate
-
-
-def pfifo(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return drop-tail."""
-    return {"kind": "drop_tail", "limit": f"{options['limit']}p"}
-
-
-def codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return CoDel."""
-    return {"kind": "codel", "ecn": "ecn" in flags} | control_law(options)
-
-
-def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return FQ-CoDel, which sees the hash of the senders here."""
-    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all", "hash": "sender"} | control_law(options)
-    made |= {"quantum": f"{options['quantum']}B"} if "quantum" in options else {}
-    return made | ({"limit": f"{options['limit']}p"} if "limit" in options else {})
-
-
-def control_law(options: dict[str, str]) -> dict[str, Any]:
-    """Return the settings of CoDel as Linux computes it."""
-    made = {"mtu": f"{IP_BYTES + ETHERNET_BYTES}B", "inverse_sqrt": "newton"}
-    times = {"target": "5ms", "interval": "100ms"} | options
-    return made | {key: in_ticks(times[key]) for key in ("target", "interval", "ce_threshold") if key in times}
-
-
-def in_ticks(time: str) -> str:
-    """Return a time in milliseconds as CoDel of Linux counts it: in whole units of 1024 ns."""
-    nanos = round(1e6 * float(time.removesuffix("ms")))
-    return f"{nanos // CODEL_TICK_NS * CODEL_TICK_NS}ns"
-
-
-def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return PIE."""
-    made: dict[str, Any] = {
-        "kind": "pie", "ecn": "ecn" in flags, "mean_packet": f"{IP_BYTES + ETHERNET_BYTES}B", "derandomise": True,
-    }  # fmt: skip
-    made |= {"estimator": "departure_rate"} if "dq_rate_estimator" in flags else {}
-    return made | {key: options[key] for key in ("target",) if key in options}
-
-
-def red(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass.
-
-    `adaptative` changes nothing: `tc` of today passes it in an attribute of its own (TCA_RED_FLAGS), and the kernel looks only at
-    the field of old when it starts the timer of the adaptation.
-    """
-    average = int(options["avpkt"])
-    low, high = int(options["min"]), int(options["max"])
-    return {
-        "kind": "red", "limit": f"{options['limit']}B", "mean_packet": f"{average}B", "queue_in_bytes": True,
-        "min_threshold": low / average, "max_threshold": high / average, "max_p": float(options["probability"]),
-        "weight": red_weight(low, int(options["burst"]), average), "gentle": False, "wait": False,
-        "adaptive": False, "ecn": "ecn" in flags, "hard_drop": False, "mark_p": 1.0,
-    }  # fmt: skip
-
-
-def red_weight(low_bytes: int, burst: int, average_bytes: int) -> float:
-    """Return the greatest 2^-n with which `burst` packets at once raise the average from 0 to `low_bytes` at most (tc-red(8))."""
-    needed = burst + 1 - low_bytes / average_bytes
-    weights = (2.0**-power for power in range(1, 32))
-    return next(w for w in weights if needed <= (1 - (1 - w) ** burst) / w)
-
-
-def sfq(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return SFQ."""
-    return {"kind": "sfq"}
-
-
-def fq(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return FQ."""
-    return {"kind": "fq"}
-
-
-def cake(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return CAKE, but for its rate."""
-    made: dict[str, Any] = {"kind": "cake"} | {key: options[key] for key in ("rtt",) if key in options}
-    made |= next(({"isolate": value} for word, value in ISOLATION.items() if word in flags), {})
-    return made | ({"tins": "besteffort"} if "besteffort" in flags else {})
-
-
-ISOLATION = {"dual-srchost": "dual_src", "dual-dsthost": "dual_dst", "flows": "flows", "triple-isolate": "triple"}
-"""What CAKE isolates, by the words of `tc`."""
-DISCIPLINES = {
-    "pfifo": pfifo, "codel": codel, "fq_codel": fq_codel, "pie": pie, "red": red, "sfq": sfq, "fq": fq, "cake": cake,
-}  # fmt: skip
-"""How each discipline of `tc` is written in a scenario."""

@@ -6,6 +6,7 @@ use tcp::units::{Span, Time};
 use super::super::Qdisc;
 use super::super::QueueReport;
 use super::super::bench::Bench;
+use super::super::report::FqCodelReport;
 use super::*;
 
 fn flow_of_next(bench: &mut Bench) -> Option<u32> {
@@ -16,7 +17,8 @@ fn flow_of_next(bench: &mut Bench) -> Option<u32> {
 fn bench(more: &str) -> Bench {
     let bench = Bench::new(&format!(r#"{{"kind": "fq_codel", "queues": 65536 {more}}}"#));
     let Qdisc::FqCodel(queue) = &bench.queue else { unreachable!("made as FQ-CoDel") };
-    let mut indices: Vec<usize> = (0..5).map(|flow| queue.index_of(crate::ids::FlowId(flow).sink().0.into())).collect();
+    let mut indices: Vec<usize> =
+        (0..5).map(|flow| queue.rounds.index_of(crate::ids::FlowId(flow).sink().0.into())).collect();
     indices.sort_unstable();
     indices.dedup();
     assert_eq!(indices.len(), 5);

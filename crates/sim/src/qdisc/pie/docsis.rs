@@ -1,8 +1,9 @@
 //! PIE in cable modems (RFC 8034, Appendix A).
 
+use tcp::rng::Rng;
 use tcp::units::{Bytes, Span};
 
-use super::{ACCUMULATED, Control, Pie};
+use super::{ACCUMULATED, Control, Regulated};
 use crate::qdisc::fifo::Limit;
 use crate::scenario::PieDef;
 
@@ -23,14 +24,14 @@ pub(super) enum Burst {
     Protecting,
 }
 
-impl Pie {
+impl Regulated {
     /// RFC 8034, Appendix A.2, `drop_early`, where no allowance is left.
-    pub(super) fn docsis_decides_to_drop(&mut self, size: Bytes) -> bool {
+    pub(super) fn docsis_decides_to_drop(&mut self, def: &PieDef, size: Bytes, rng: &mut Rng) -> bool {
         if self.control.p == 0.0 {
             self.accumulated = 0.0;
         }
         if self.control.burst == Burst::None {
-            let third = match self.limit {
+            let third = match Limit::from(def.limit) {
                 Limit::Packets(limit) => self.waiting.packets() >= limit / 3,
                 Limit::Bytes(limit) => self.waiting.bytes() >= limit / 3,
                 Limit::Unlimited => true,
@@ -40,15 +41,15 @@ impl Pie {
             }
             self.control.burst = Burst::Began { calm: 0 };
         }
-        let p = (self.control.p * size.as_f64() / self.def.mean_packet.as_f64()).min(ACCUMULATED.0);
-        if self.spares() {
+        let p = (self.control.p * size.as_f64() / def.mean_packet().as_f64()).min(ACCUMULATED.0);
+        if self.spares(def) {
             self.accumulated += p;
             return false;
         }
-        let drops = self.draws(p);
+        let drops = self.draws(def, p, rng);
         if drops && matches!(self.control.burst, Burst::Began { .. }) {
             self.control.burst = Burst::Protecting;
-            self.control.burst_allowance = self.def.max_burst;
+            self.control.burst_allowance = def.max_burst;
         }
         drops
     }
@@ -76,7 +77,7 @@ impl Control {
             } else if delay > LATENCY_HIGH {
                 self.p += 0.02;
             }
-            self.p = self.p.clamp(0.0, ACCUMULATED.0 * def.mean_packet.as_f64() / MIN_PACKET);
+            self.p = self.p.clamp(0.0, ACCUMULATED.0 * def.mean_packet().as_f64() / MIN_PACKET);
         }
         self.burst_allowance = self.burst_allowance.saturating_sub(def.update);
         let half = def.target.as_secs_f64() / 2.0;

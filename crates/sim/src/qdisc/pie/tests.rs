@@ -7,9 +7,9 @@ use super::super::bench::Bench;
 use super::*;
 
 fn updated(p: f64, delay_ms: f64, before_ms: f64) -> f64 {
-    let def = PieDef::default();
+    let def = PieDef::default().with_defaults();
     let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO, burst: Burst::None };
-    control.update(&def, delay_ms / 1e3);
+    control.update(&def, delay_ms / 1e3, false);
     control.p
 }
 
@@ -32,9 +32,9 @@ fn at(bench: &mut Bench, ms: u64) {
     bench.at(Time::ZERO + Span::from_millis(ms));
 }
 
-fn pie(bench: &mut Bench) -> &mut Pie {
+fn pie(bench: &mut Bench) -> &mut Regulated {
     let Qdisc::Pie(pie) = &mut bench.queue else { unreachable!("made as PIE") };
-    pie
+    &mut pie.one
 }
 
 /// Ten packets wait, the controller is at work with probability `p` and the burst is over.
@@ -101,7 +101,7 @@ fn the_controller_works_every_update_whoever_asks() {
     }
     let mut expected = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150), burst: Burst::None };
     for delay in [0.014, 0.029, 0.044, 0.059] {
-        expected.update(&PieDef::default(), delay);
+        expected.update(&PieDef::default().with_defaults(), delay, true);
     }
     assert_eq!(pie(&mut bench).control, expected);
     // A long silence is made up for: the queue is empty, the probability dies, bursts are welcome again.
@@ -121,8 +121,10 @@ fn the_delay_by_departure_rate_is_the_backlog_over_the_rate() {
         at(&mut bench, ms);
         bench.dequeue().unwrap();
     }
+    let def: PieDef =
+        serde_json::from_str(r#"{"estimator": "departure_rate", "departure_threshold": "10000B"}"#).unwrap();
     // Ten packets, the last nine milliseconds after the first: RFC 8033 counts the first one in.
-    assert!((pie(&mut bench).queueing_delay() - 70.0 * 0.9e-3).abs() < 1e-9);
+    assert!((pie(&mut bench).queueing_delay(&def) - 70.0 * 0.9e-3).abs() < 1e-9);
 }
 
 /// With the constants of RFC 8034, Appendix A.1.2.
@@ -143,7 +145,7 @@ fn the_drop_probability_of_docsis_is_updated_by_rfc_8034_a_2() {
     ] {
         let def: PieDef = serde_json::from_str(&format!("{{{}}}", &DOCSIS[1..])).unwrap();
         let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO, burst: Burst::Protecting };
-        control.update(&def, delay_ms / 1e3);
+        control.update(&def.with_defaults(), delay_ms / 1e3, false);
         assert!((control.p - expected).abs() <= 1e-9, "{}, not {expected}", control.p);
     }
 }
@@ -175,4 +177,62 @@ fn docsis_drops_in_proportion_to_size_and_lets_a_burst_pass_after_the_first_drop
     assert_eq!(drops(&mut bench), 0);
     assert_eq!(drops(&mut bench), 1, "then a burst has passage");
     assert_eq!(pie(&mut bench).control.burst_allowance, Span::from_millis(142));
+}
+
+/// The vectors of `tests/vectors/drafts.json`, computed apart from this code.
+fn vectors(name: &str) -> Vec<[f64; 2]> {
+    let all: serde_json::Value = serde_json::from_str(include_str!("../../../tests/vectors/drafts.json")).unwrap();
+    let rows = all["pie"][name].as_array().unwrap().iter();
+    rows.map(|row| ["delay_s", "p"].map(|key| row[key].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn the_probability_follows_the_vectors_of_linux() {
+    for (name, def) in [
+        ("tc: target 25ms alpha 3 beta 24", r#"{"profile": "linux", "target": "25ms", "alpha": 0.1875, "beta": 1.5}"#),
+        ("default", r#"{"profile": "linux"}"#),
+        ("default, without the step above 250 ms", "{}"),
+    ] {
+        let def = serde_json::from_str::<PieDef>(def).unwrap().with_defaults();
+        let mut control = Control { burst_allowance: Span::ZERO, ..Control::new(&def) };
+        for [delay, expected] in vectors(name) {
+            control.update(&def, delay, false);
+            assert!(
+                (control.p - expected).abs() <= 1e-9 * expected,
+                "{name}, {delay} s: {}, not {expected}",
+                control.p
+            );
+        }
+    }
+}
+
+#[test]
+fn linux_lets_the_probability_decay_by_a_64th_and_only_without_backlog() {
+    let updated = |def: &str, backlog| {
+        let def = serde_json::from_str::<PieDef>(def).unwrap().with_defaults();
+        let mut control = Control { p: 0.9, delay: 0.0, burst_allowance: Span::ZERO, burst: Burst::None };
+        control.update(&def, 0.0, backlog);
+        control.p
+    };
+    // 0.125 x 15 ms less, then the decay.
+    let less = 0.9 - 0.125 * 0.015;
+    for (def, backlog, expected) in [
+        (r#"{"profile": "linux"}"#, false, less * 63.0 / 64.0),
+        (r#"{"profile": "linux"}"#, true, less),
+        (r#"{"profile": "linux", "rules": "rfc8033"}"#, true, less * 0.98),
+        ("{}", true, less * 0.98),
+    ] {
+        assert!((updated(def, backlog) - expected).abs() < 1e-15, "{def}, {backlog}");
+    }
+}
+
+#[test]
+fn linux_drops_from_a_queue_of_exactly_two_packets() {
+    for (profile, dropped) in [("linux", true), ("rfc", false)] {
+        let def = format!(r#"{{"kind": "pie", "profile": "{profile}", "mean_packet": "1000B", "derandomise": false}}"#);
+        let mut bench = Bench::new(&def);
+        (0..2).for_each(|_| bench.enqueue(NotEct).unwrap());
+        pie(&mut bench).control = Control { p: 1.0, delay: 0.02, burst_allowance: Span::ZERO, burst: Burst::None };
+        assert_eq!(bench.enqueue(NotEct).is_err(), dropped, "{profile}");
+    }
 }
