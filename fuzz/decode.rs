@@ -88,7 +88,7 @@ pub(crate) fn config(input: &mut Input) -> TcpConfig {
     let c = &mut config;
     input.flip(&mut [&mut c.sack, &mut c.timestamps, &mut c.window_scale, &mut c.limited_transmit, &mut c.impatient]);
     input.flip(&mut [&mut c.tlp, &mut c.frto, &mut c.undo, &mut c.nagle, &mut c.pacing, &mut c.recv_autotune]);
-    input.flip(&mut [&mut c.cwnd_validation, &mut c.tso_psh, &mut c.slow_start_after_idle]);
+    input.flip(&mut [&mut c.tso_psh, &mut c.slow_start_after_idle]);
     config
 }
 

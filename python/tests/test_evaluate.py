@@ -123,6 +123,22 @@ def test_flows_ask_for_marks_unless_their_algorithm_asks_for_its_own():
     assert asked == [[{"ecn": "classic"}, {"ecn": "off"}], [None, None]]
 
 
+def test_a_variant_runs_with_settings_of_its_own():
+    """`--tcp.start=search`: the flows of the subject have it, beside what the world asks for; the references have not."""
+    evaluation = begin("cubic", criteria=["C5"], tcp={"start": "search"})
+    subject = evaluation.cast.subject
+    assert subject.label == "CUBIC (linux), start search" and "cubic-search" in str(evaluation.folder)
+    world = World(flows=[1, 1], ecn=["classic", "off"])
+    flows = build(world, [subject.cc, "cubic"], Draws("x")).scenario["flow"][:2]
+    assert [flow["tcp"] for flow in flows] == [{"start": "search", "ecn": "classic"}, {"ecn": "off"}]
+    assert [flow["cc"] for flow in flows] == [{"name": "cubic", "profile": "linux"}, "cubic"]
+    table = read_subject("{ name = 'reno', tcp = { cwnd_validation = 'ratelimited' } }")
+    assert table.cc["tcp"] == {"cwnd_validation": "ratelimited"} and read_subject("reno").cc == {
+        "name": "reno",
+        "profile": "linux",
+    }
+
+
 def test_networks_that_change_marks_are_only_for_those_who_ask_for_marks():
     def run(name):
         return {part.id for part in begin(name, criteria=["C14"]).spec.parts}

@@ -186,6 +186,7 @@ fn agent() -> &'static cc::Algorithm {
         title: "An agent outside the run",
         reference: "tonopah.gym",
         requirements: Requirements { owns_window: true, ..Requirements::NONE },
+        starts: None,
         params: &[],
         profiles: &[Profile { name: "default", set: &[], recovery: None }],
         internals: &[],

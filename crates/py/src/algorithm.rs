@@ -77,6 +77,7 @@ impl Algorithm {
                 // Whether a class draws is known to it alone.
                 random: true,
             },
+            starts: (described["starts"] == true).then_some(cc::Algorithm::EVERY),
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],
             internals: if listed.is_some() { Vec::leak(internals) } else { &[Internal::ANY] },

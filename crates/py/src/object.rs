@@ -21,6 +21,7 @@ struct Methods {
     on_ack: Py<PyAny>,
     on_congestion: Py<PyAny>,
     window: Py<PyAny>,
+    begin: Option<Py<PyAny>>,
     on_recovery_end: Option<Py<PyAny>>,
     on_undo: Option<Py<PyAny>>,
     on_sent: Option<Py<PyAny>>,
@@ -59,6 +60,7 @@ impl Methods {
             on_ack: object.getattr("on_ack")?.unbind(),
             on_congestion: object.getattr("on_congestion")?.unbind(),
             window: object.getattr("window")?.unbind(),
+            begin: method("begin")?,
             on_recovery_end: method("on_recovery_end")?,
             on_undo: method("on_undo")?,
             on_sent: method("on_sent")?,
@@ -194,6 +196,13 @@ impl CongestionControl for Object {
 
     fn window_mut(&mut self) -> &mut Window {
         &mut self.answers.window
+    }
+
+    fn begin(&mut self, window: Window) {
+        if window != self.answers.window {
+            let given = (window.cwnd.0, signals::Limit::from(window.ssthresh));
+            self.call(self.now, "begin", |m| m.begin.as_ref(), (given,));
+        }
     }
 
     fn on_recovery_end(&mut self, view: &cc::View) {

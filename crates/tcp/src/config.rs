@@ -2,12 +2,13 @@
 //!
 //! Every field has one reader. A run records all of them, resolved.
 
-use crate::cc::CcConfig;
+use crate::cc::{CcConfig, StartConfig};
 use crate::compat::Agent;
 mod profiles;
 
 use crate::settings::{
-    CwndReductionKind, DelayedAck, EcnMode, Headers, Misbehaviour, OpeningKind, RecoveryKind, RtoBounds, RttAlgorithm,
+    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, Headers, Misbehaviour, OpeningKind, ReceiverControl,
+    RecoveryKind, RtoBounds, RttAlgorithm,
 };
 use crate::units::{Bytes, Span};
 
@@ -20,6 +21,8 @@ pub struct TcpConfig {
     pub initial_window: Bytes,
     /// ssthresh after the handshake; [`Bytes::MAX`] means "not set".
     pub initial_ssthresh: Bytes,
+    /// How slow start grows and ends, instead of the algorithm's own way.
+    pub start: Option<StartConfig>,
     /// cwnd grows no more once it has reached this (Linux's snd_cwnd_clamp); [`Bytes::MAX`]: it always may.
     pub cwnd_clamp: Bytes,
     /// Receive buffer: upper bound of the advertised window.
@@ -29,6 +32,8 @@ pub struct TcpConfig {
     pub initial_recv_window: Bytes,
     /// The buffer starts small and grows to twice what the application reads in an RTT (Linux's tcp_moderate_rcvbuf).
     pub recv_autotune: bool,
+    /// What bounds the window that it announces besides the buffer.
+    pub receiver_control: Option<ReceiverControl>,
     /// Data is read as soon as it arrives in order; otherwise by [`crate::Connection::read`].
     pub auto_read: bool,
     /// With `auto_read`: the application reads all that there is, and then not again for this long; 0: whenever something arrives.
@@ -68,8 +73,8 @@ pub struct TcpConfig {
     pub nagle: bool,
     /// Pace at 2 cwnd/srtt in slow start, then 1.2 cwnd/srtt (Linux with internal pacing).
     pub pacing: bool,
-    /// cwnd grows only while the sender is cwnd-limited (the aim of RFC 7661, by Linux's rule).
-    pub cwnd_validation: bool,
+    /// Whether the window of a sender grows that does not fill it.
+    pub cwnd_validation: CwndValidation,
     /// Segments sent in one burst form TSO packets, whose last segment has PSH (Linux); not with recovery by duplicate ACKs.
     pub tso_psh: bool,
     /// Such a packet waits up to a millisecond for an ACK that makes it larger (Linux); with `tso_psh`.

@@ -3,6 +3,7 @@
 mod ack_policy;
 mod reassembly;
 mod receive_window;
+mod rledbat;
 
 pub(crate) use ack_policy::AckTiming;
 
@@ -206,6 +207,9 @@ impl Receiver {
     #[inline(never)]
     fn on_out_of_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
         let known = self.reassembly.insert(SeqRange::new(segment.seq, end));
+        if let Some(control) = self.window.control() {
+            control.on_gap(now);
+        }
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
         let timing = self.acks.on_out_of_order(now, grew, self.rtt.get());
@@ -217,7 +221,11 @@ impl Receiver {
         let before = self.rcv_nxt();
         let filled_gap = self.reassembly.advance(SeqRange::new(segment.seq, end));
         self.measure_rtt(now, segment);
-        self.unread += Bytes(self.in_order_since(before));
+        let arrived = Bytes(self.in_order_since(before));
+        self.unread += arrived;
+        if let Some(control) = self.window.control() {
+            control.on_in_order(now, arrived, self.rtt.get(), self.reassembly.has_gap());
+        }
         if self.auto_read {
             self.read(now, u64::MAX);
         }
@@ -248,7 +256,11 @@ impl Receiver {
         match segment.timestamps {
             Some(stamps) if u64::from(segment.len) >= self.mss.0 => {
                 let ms = Clock::at(now).wrapping_sub(stamps.echo).max(1);
-                self.rtt.on_echo(Span::from_millis(u64::from(ms)));
+                let rtt = Span::from_millis(u64::from(ms));
+                self.rtt.on_echo(rtt);
+                if let Some(control) = self.window.control() {
+                    control.on_echo(rtt, now);
+                }
             }
             Some(_) => {}
             None => self.rtt.on_data(now, self.rcv_nxt(), self.window()),

@@ -12,6 +12,7 @@ mod cwnd_usage;
 mod dupack_recovery;
 mod limits;
 mod loss_recovery;
+mod observer;
 mod pacer;
 mod rto;
 mod sack_recovery;
@@ -19,14 +20,15 @@ pub(crate) mod segments;
 mod timeouts;
 mod transmit;
 mod tso;
+mod validation;
 
-pub(crate) use self::core::HandshakeTiming;
 use self::core::SenderCore;
 pub use self::core::Totals;
+pub(crate) use self::core::{HandshakeTiming, Own};
 pub use self::limits::Limit;
 use self::loss_recovery::LossRecovery;
 pub(crate) use self::segments::Outgoing;
-use crate::cc::{State, Window};
+use crate::cc::{Resumption, Saved, State, Window};
 use crate::compat::SecondsClock;
 use crate::config::TcpConfig;
 use crate::options::Agreed;
@@ -110,13 +112,13 @@ impl Sender {
     #[inline]
     pub(crate) fn new(
         config: &TcpConfig,
-        seed: u64,
+        own: Own,
         agreed: Agreed,
         now: Time,
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> Sender {
-        let mut core = SenderCore::new(config, seed, agreed, now, handshake, rwnd);
+        let mut core = SenderCore::new(config, own, agreed, now, handshake, rwnd);
         let mut recovery = LossRecovery::new(config, agreed);
         core.tso_psh &= recovery.forms_tso_packets();
         recovery.start(&mut core, handshake, now);
@@ -268,6 +270,16 @@ impl Sender {
     /// Passes the internal variables of the algorithm to `put`.
     pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.core.cc.observe(put);
+    }
+
+    /// What has become of a window that was saved, if one was.
+    pub(crate) fn resumption(&self) -> Option<Resumption> {
+        self.core.cc.resumption()
+    }
+
+    /// What it leaves to the next connection of its pair of nodes.
+    pub(crate) fn saved(&self, now: Time) -> Option<Saved> {
+        self.core.cc.saved(&self.core.view(now))
     }
 
     /// How long each [`Limit`] has kept it from sending more.

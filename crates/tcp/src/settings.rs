@@ -46,6 +46,64 @@ pub enum CwndReductionKind {
     RateHalving,
 }
 
+/// Whether the window of a sender grows that does not fill it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = with_truth_values)]
+pub enum CwndValidation {
+    /// It does not: it has to be full or, in slow start, more than half full (Linux's tcp_is_cwnd_limited).
+    Linux,
+    /// It does.
+    None,
+    /// It does, but not beyond what the largest FlightSize since the last reduction, acknowledged once, makes of itself
+    /// (draft-ietf-ccwg-ratelimited-increase).
+    RateLimited,
+    /// It does while half of it is in use, and a loss reduces it to half of what is (RFC 7661).
+    Rfc7661,
+}
+
+/// The other form, which serde's attributes cannot describe.
+fn with_truth_values(schema: &mut schemars::Schema) {
+    let flag = schemars::json_schema!({"type": "boolean", "description": "True means `linux`, false `none`."});
+    if let Some(forms) = schema.get_mut("oneOf").and_then(|forms| forms.as_array_mut()) {
+        forms.push(flag.to_value());
+    }
+}
+
+/// Accepts the truth values of before there were other rules than Linux's.
+impl<'de> Deserialize<'de> for CwndValidation {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<CwndValidation, D::Error> {
+        struct Name;
+        impl serde::de::Visitor<'_> for Name {
+            type Value = CwndValidation;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a text (linux, none, ratelimited, rfc7661), true or false")
+            }
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<CwndValidation, E> {
+                Ok(if on { CwndValidation::Linux } else { CwndValidation::None })
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<CwndValidation, E> {
+                Ok(match text {
+                    "linux" => CwndValidation::Linux,
+                    "none" => CwndValidation::None,
+                    "ratelimited" => CwndValidation::RateLimited,
+                    "rfc7661" => CwndValidation::Rfc7661,
+                    _ => return Err(E::unknown_variant(text, &["linux", "none", "ratelimited", "rfc7661"])),
+                })
+            }
+        }
+        d.deserialize_any(Name)
+    }
+}
+
+/// What bounds the window that a receiver announces besides its buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReceiverControl {
+    /// LEDBAT++ at the receiver (RFC 9840), which keeps the sender behind others, whatever its algorithm.
+    Rledbat,
+}
+
 /// How a connection opens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpeningKind {

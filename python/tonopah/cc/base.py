@@ -48,6 +48,10 @@ class CongestionControl:
     its own with `event.again` (RFC 5681 section 4.3), and a mark at a window of one segment stops the sender until its
     retransmission timer expires (RFC 3168 section 6.1.2)."""
 
+    starts: ClassVar[bool] = False
+    """Whether `tcp.start` may take over its first slow start: `begin` is then told the window while that lasts, and `on_ack` is
+    called with `view.may_grow` false."""
+
     observed: ClassVar[tuple[str, ...]] = ()
     """Attributes that are shown as variables (`record.internals`) of a class without `observe`: numbers, and None where there is
     nothing to show."""
@@ -111,6 +115,16 @@ class CongestionControl:
             cwnd and ssthresh in bytes, rounded down; None or infinity if ssthresh is not set.
         """
         return self.cwnd_bytes, self.ssthresh_bytes
+
+    def begin(self, window: tuple[int, float]) -> None:
+        """Take over the windows of a start (`tcp.start`); called only if `starts` is true.
+
+        Parameters
+        ----------
+        window : (int, float)
+            cwnd and ssthresh in bytes, which `window` is to return from now on; infinity while ssthresh is not set.
+        """
+        self.cwnd_bytes, self.ssthresh_bytes = window
 
     def on_recovery_end(self, view: View) -> None:
         """Process the end of recovery: the recovery point has been acknowledged."""

@@ -24,7 +24,7 @@ ECN_MODES = (None, "off", "classic", "dctcp", "accecn", "l4s")
 REQUIRED = {"on_ack": 2, "on_congestion": 2, "window": 0}
 OPTIONAL = {
     "on_recovery_end": 1, "on_undo": 2, "on_sent": 1, "on_lost": 2, "on_idle": 2, "on_timer": 1, "next_timer": 0,
-    "pacing_rate": 0, "observe": 0,
+    "pacing_rate": 0, "observe": 0, "begin": 1,
 }  # fmt: skip
 """Methods with the number of their arguments."""
 MOST_INTERNALS, LONGEST_NAME = 64, 40
@@ -194,12 +194,23 @@ def describe_class(cls: type, name: str) -> dict[str, Any]:
             "timestamps": bool(getattr(cls, "timestamps", False)),
         },
         "strict": bool(getattr(cls, "strict", False)),
+        **({"starts": True} if takes_starts(cls) else {}),
         "params": describe_parameters(cls),
         "internals": internals,
         # Elsewhere the attribute is the class's own business.
         "states": [] if internals == [] else names_of(cls, "states"),
         "profiles": [{"name": "default", "set": {}, "recovery": None}],
     }
+
+
+def takes_starts(cls: type) -> bool:
+    """Tell whether a class takes a start of the engine."""
+    starts = bool(getattr(cls, "starts", False))
+    if starts and hasattr(cls, "native_entry"):
+        raise InputError("", f"{cls.__name__}.starts = True is not for machine code", "leave it out, or `@tonopah.compiled`")
+    if starts and not hasattr(cls, "begin"):
+        raise InputError("", f"{cls.__name__} has `starts` and no method 'begin'", "derive it from CongestionControl")
+    return starts
 
 
 def names_of(cls: type, attribute: str) -> list[str]:

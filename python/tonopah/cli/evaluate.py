@@ -18,6 +18,7 @@ EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
     'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --size full --jobs 2',
+    "tonopah evaluate cubic --tcp.start=search --criteria C5",
     "tonopah evaluate bbr3 --tcpeval --criteria T3,T5",
 )
 
@@ -29,6 +30,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--against", default="cubic,reno", metavar="A[,B]", help="baseline and second reference (default: cubic,reno)"
     )
+    for key, what in (("start", "how its connections start"), ("cwnd_validation", "whether a window grows that is not used")):
+        command.add_argument(
+            f"--tcp.{key}", metavar="NAME", help=f"{what}, as `tcp.{key}` of a scenario; the references have none"
+        )
     command.add_argument(
         "--until", choices=["clear"], help="add replicates where a row is unclear; every interval is wider for it"
     )
@@ -67,6 +72,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         arguments.store,
         arguments.replicates or 0,
         arguments.at_most if arguments.until else 0,
+        {key: value for key in ("start", "cwnd_validation") if (value := getattr(arguments, f"tcp.{key}"))},
     )
     evaluation.shows_margins = arguments.margin
     done = carry_out(evaluation, arguments)

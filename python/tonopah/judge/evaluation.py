@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tonopah._core import engine_build, engine_version
@@ -13,10 +14,11 @@ from tonopah.judge import sentences
 from tonopah.judge.definitions import REPLICATES, Definitions, Mode, definitions, points, tcpeval_definitions
 from tonopah.judge.scoreboard import Row, by_setting, finding_table, judge, row_facts, wanted_again, wanted_everywhere
 from tonopah.judge.study import JudgedStudy, Results, make_part, worlds_of
-from tonopah.judge.subjects import REFERENCES, Cast, read_subject
+from tonopah.judge.subjects import REFERENCES, Cast, read_subject, variant
 from tonopah.names import slug
 
 FORMAT = 2
+NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 SCALES = (0.5, 1.0, 2.0)
 """Of all margins, in the table of how words change with them."""
 
@@ -160,14 +162,15 @@ def begin(
     store: str | Path | None = None,
     replicates: int = 0,
     at_most: int = 0,
+    tcp: Mapping[str, Any] = NO_SETTINGS,
 ) -> Evaluation:
-    """Return an evaluation of an algorithm as the command line names it. Raises InputError."""
+    """Return an evaluation of an algorithm as the command line names it; `tcp` are settings of its flows. Raises InputError."""
     if not 1 <= len(against) <= 2:
         raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
-    subject = read_subject(algorithm)
+    subject = variant(read_subject(algorithm), tcp)
     references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
     kind = "tcpeval" if mode == "tcpeval" else "evaluate"
-    folder = Path(out) if out else Path("results") / f"{kind}-{slug(subject.name.lower())}"
+    folder = Path(out) if out else Path("results") / f"{kind}-{slug('-'.join([subject.name.lower(), *map(str, tcp.values())]))}"
     suite = tcpeval_definitions() if mode == "tcpeval" else definitions()
     count = replicates or REPLICATES[mode]
     return Evaluation(Cast(subject, *references), suite, criteria, mode, count, at_most, folder, store)

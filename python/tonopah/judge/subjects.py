@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,6 +60,8 @@ def read_subject(text: str, option: str = "ALGORITHM", folder: str | Path = ".")
 
 def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Subject:
     """Return the algorithm that a value of `cc` names. Raises InputError."""
+    if isinstance(given, Mapping) and "tcp" in given:
+        return variant(make_subject({key: value for key, value in given.items() if key != "tcp"}, option, folder), given["tcp"])
     named = str(name_in(given)[1] or "")
     if is_code(given):
         return own_subject(given, named, option, folder)
@@ -77,6 +79,22 @@ def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Su
     label = f"{title} ({profile}{own})" if profile else title
     cc = table if len(table) > 1 else named
     return Subject(cc, label, title, profile, entry["requirements"]["ecn"])
+
+
+def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:
+    """Return an algorithm whose flows have settings of their own, such as another start."""
+    if not tcp:
+        return subject
+    table = subject.cc if isinstance(subject.cc, Mapping) else {name_in(subject.cc)[0]: name_in(subject.cc)[1]}
+    words = ", ".join(f"{key} {value}" for key, value in tcp.items())
+    return replace(subject, cc={**table, "tcp": dict(tcp)}, label=f"{subject.label}, {words}")
+
+
+def endpoint(cc: Any) -> dict[str, Any]:
+    """Return the keys of a flow that runs an algorithm: `cc`, and `tcp` where it has settings of its own."""
+    if not isinstance(cc, Mapping) or "tcp" not in cc:
+        return {"cc": cc}
+    return {"cc": {key: value for key, value in cc.items() if key != "tcp"}, "tcp": dict(cc["tcp"])}
 
 
 def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subject:

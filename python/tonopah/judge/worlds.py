@@ -9,7 +9,7 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.judge.definitions import Walk, World
-from tonopah.judge.subjects import make_subject
+from tonopah.judge.subjects import endpoint, make_subject
 from tonopah.judge.workload import SEGMENTS, Draws, arrival_rate, connections, sizes
 from tonopah.spec.vary import Vary
 
@@ -164,11 +164,13 @@ class Dumbbell:
         app: dict[str, Any] = {"app": {"kind": "bulk", "bytes": self.world.bytes}} if self.world.bytes else {}
         app = {"app": self.world.app} if self.world.app and group == 0 else app
         own = self.world.tcp_of[group] if group < len(self.world.tcp_of) else {}
-        app |= {"tcp": own} if (own := own | self.marks(group, cc)) else {}
+        played = endpoint(cc)
+        own = played.get("tcp", {}) | own | self.marks(group, played["cc"])
+        app |= {"tcp": own} if own else {}
         for turn in range(self.world.rounds):
             flow = len(self.flows)
             at_s = start_s + turn * seconds(self.world.every)
-            self.flows.append({**ends, "cc": cc, "start": time_text(at_s), "start_jitter": "0s", **app})
+            self.flows.append({**ends, "cc": played["cc"], "start": time_text(at_s), "start_jitter": "0s", **app})
             self.built.groups[group].append(flow)
             self.note_path(flow, sum(delays) + self.central_s, self.world.bytes)
 
@@ -202,7 +204,7 @@ class Dumbbell:
             arrivals = {"kind": "list", "at": [time_text(one.start_s) for one in mine]}
             sizes = {"kind": "list", "bytes": [f"{one.size}B" for one in mine]}
             workload = {"name": f"mss{mss}", "from": ends[0], "to": ends[1], "arrivals": arrivals, "size": sizes}
-            self.workloads.append({**workload, "cc": cc, "tcp": {"mss": f"{mss}B"}})
+            self.workloads.append({**workload, **with_mss(cc, mss)})
 
     def add_drawn_workload(self, prefix: str, load: float, cc: Any) -> None:
         """Add connections of workload G that the engine draws, with hosts of their own."""
@@ -212,12 +214,18 @@ class Dumbbell:
             arrivals = {"kind": "poisson", "rate": f"{share * total:.9g}/s"}
             size = {"kind": "cdf", "points": sizes()}
             workload = {"name": f"{prefix}-mss{mss}", "from": ends[0], "to": ends[1], "arrivals": arrivals, "size": size}
-            self.workloads.append({**workload, "classes": CLASSES, "cc": cc, "tcp": {"mss": f"{mss}B"}})
+            self.workloads.append({**workload, "classes": CLASSES, **with_mss(cc, mss)})
 
     def add_edges(self) -> list[list[str]]:
         """Add the hosts of a workload on both sides."""
         sides = zip(("r0", "r1"), self.world.edges, strict=True)
         return [[self.add_host(router, delay) for delay in delays] for router, delays in sides]
+
+
+def with_mss(cc: Any, mss: int) -> dict[str, Any]:
+    """Return the algorithm of a workload whose segments have this size."""
+    played = endpoint(cc)
+    return {"cc": played["cc"], "tcp": {**played.get("tcp", {}), "mss": f"{mss}B"}}
 
 
 def build_given(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
@@ -228,7 +236,7 @@ def build_given(world: World, algorithms: Sequence[Any], draws: Draws) -> Built:
     flows = []
     for number, flow in enumerate(world.scenario["flow"]):
         start_s = draws.uniform(f"start/{number}", 0.0, seconds(world.spread))
-        flows.append({**flow, "cc": algorithms[0], "start": time_text(start_s), "start_jitter": "0s"})
+        flows.append({**flow, **endpoint(algorithms[0]), "start": time_text(start_s), "start_jitter": "0s"})
         built.groups[0].append(number)
     scenario["flow"] = flows
     return built

@@ -227,6 +227,15 @@ METRICS = {
         1.0,
         "Reductions of cwnd undone, since nothing had been lost (RFC 3522, RFC 3708)",
     ),
+    "resumed": Metric(
+        "Windows resumed",
+        *COUNT,
+        "Ends whose window jumped to what an earlier connection had left, or to what was given (RFC 9959)",
+    ),
+    "jump_bytes": Metric(
+        "Sent in the jump", "kB", 1e-3, "Bytes sent in a jump of the window before any of them was acknowledged"
+    ),
+    "retreats": Metric("Safe retreats", *COUNT, "Jumps of the window that congestion has ended (RFC 9959)"),
     "needless_retransmissions": Metric(
         "Needless retransmissions",
         *COUNT,

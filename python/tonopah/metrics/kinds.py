@@ -16,7 +16,7 @@ KINDS: dict[KindName, tuple[str, ...]] = {
         "dropped_packets", "marked_packets", "reordered_packets", "retransmitted_packets", "duplicated_packets",
         "reverse.dropped_packets", "reverse.retransmitted_packets", "reverse.marked_packets", "conservation.dropped",
         "conservation.duplicated", "forward.dropped_packets", "flows_unfinished", "flows_without_delivery", "flows_without_path",
-        "undone_count", "needless_retransmissions", "timeouts",
+        "undone_count", "needless_retransmissions", "timeouts", "resumed", "retreats",
         "rto_count", "recovery_count", "mac_failures", "mac_given_up", "mac_access_failures", "mac_too_long", "reassociations",
         "reassembly_timeouts", "nodes_without_energy", "unfinished", "aborted", "stalls", "switches", "drops", "marks",
         "retransmits", "undelivered_bytes", "timeouts_per_round",

@@ -51,6 +51,9 @@ class FlowSummary:
     unfinished_s: float | None = None
     """How long it had lasted, if it has an end and did not reach it."""
     undone_count: int | None = None
+    resumed: int | None = None
+    jump_bytes: int | None = None
+    retreats: int | None = None
     needless_retransmissions: int | None = None
     app_limited_ratio: float | None = None
     cwnd_limited_ratio: float | None = None

@@ -24,6 +24,10 @@ fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<Sce
             }
         }
     }
+    if let Some((cwnd, most)) = resolved.unused_saved() {
+        let message = format!("cwnd \"{cwnd}\" is below four initial windows ({most}): it will not be used");
+        found.push(ScenarioWarning::new(join(path, "start.resume.saved"), message));
+    }
     let algorithm = resolved.cc.as_ref().and_then(|cc| tcp::cc::find(&cc.name));
     let deaf = algorithm.filter(|algorithm| algorithm.requirements.owns_window && algorithm.requirements.ecn.is_none());
     if let (Some(algorithm), Some(ecn)) = (deaf, resolved.ecn.filter(|ecn| *ecn != EcnMode::Off)) {

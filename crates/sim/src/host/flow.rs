@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcp::cc::Algorithm;
+use tcp::cc::{Algorithm, Begin};
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, ConnectionState, Ecn, Limit, Segment, Snapshot, TcpConfig, Totals};
 
 use crate::host::app::App;
 use crate::host::app::command::End;
+use crate::host::resume::Resuming;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.
@@ -51,6 +52,10 @@ pub(crate) struct Side {
     /// Time of the pending `Wake`; one at another time is stale.
     pub(crate) wake_at: Option<Time>,
     pub(crate) connection: Connection,
+    /// Its window may jump.
+    jumps: bool,
+    /// It begins with what an earlier connection has left.
+    pub(crate) resuming: Option<Box<Resuming>>,
 }
 
 impl Side {
@@ -69,7 +74,8 @@ impl Side {
 
     fn new(config: &Arc<TcpConfig>, seed: u64, is_client: bool) -> Side {
         let open = if is_client { Connection::connect } else { Connection::listen };
-        let mut side = Side { connection: open(config.clone()), wake_at: None };
+        let jumps = config.start.as_ref().is_some_and(|start| start.begin != Begin::InitialWindow);
+        let mut side = Side { connection: open(config.clone()), wake_at: None, jumps, resuming: Resuming::of(config) };
         side.connection.set_seed(seed);
         side
     }
@@ -283,6 +289,22 @@ impl Flow {
             Transport::Tcp(sides) => sides[0].connection.planned_algorithm(),
             Transport::Udp => None,
         }
+    }
+
+    /// True if slow start will be another than the algorithm's own.
+    pub(crate) fn has_start(&self) -> bool {
+        matches!(&self.transport, Transport::Tcp(sides) if sides[0].connection.has_start())
+    }
+
+    /// What has become of saved windows at its ends: how many have jumped, by how much, how many have retreated; absent where
+    /// its start does not jump.
+    pub(crate) fn resumptions(&self) -> Option<[u64; 3]> {
+        let Transport::Tcp(sides) = &self.transport else { return None };
+        let known = sides.iter().filter_map(|side| side.connection.resumption());
+        let counted = known.fold([0; 3], |[resumed, bytes, retreats], end| {
+            [resumed + u64::from(end.resumed), bytes + end.jump_bytes.0, retreats + u64::from(end.retreated)]
+        });
+        sides.iter().any(|side| side.jumps).then_some(counted)
     }
 
     /// Passes what the algorithm of the source shows of itself to `put`.

@@ -4,6 +4,7 @@
 pub(crate) mod app;
 mod conversation;
 pub(crate) mod flow;
+pub(crate) mod resume;
 pub(crate) mod session;
 mod slots;
 
@@ -17,6 +18,7 @@ use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
 use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
+use crate::host::resume::Store;
 use crate::host::session::Session;
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
@@ -35,11 +37,13 @@ pub(crate) struct Hosts {
     unsettled: VecDeque<EndpointId>,
     /// Sessions of flows that are gone.
     free_sessions: Vec<usize>,
+    /// What connections have left to the next ones.
+    store: Store,
 }
 
 impl Hosts {
     pub(crate) fn new(flows: Vec<Flow>, sessions: Vec<Session>) -> Hosts {
-        Hosts { flows, sessions, unsettled: VecDeque::new(), free_sessions: Vec::new() }
+        Hosts { flows, sessions, unsettled: VecDeque::new(), free_sessions: Vec::new(), store: Store::default() }
     }
 
     /// Source and sink of each flow.
@@ -152,6 +156,10 @@ impl Hosts {
         let Flow { transport, highest_sent, highest_answered, cwnd_integral, headers, .. } = flow;
         let Transport::Tcp(sides) = transport else { return };
         let side = &mut sides[usize::from(!endpoint.is_source())];
+        let path = (node, destination, ctx.ends[endpoint.flow().index()].dscp);
+        if let Some(resuming) = &mut side.resuming {
+            resuming.begin(&mut self.store, path, ctx.now, &mut side.connection);
+        }
         while let Some(segment) = side.at(ctx.seconds()).poll_segment(ctx.now) {
             let retransmission = if endpoint.is_source() {
                 was_sent_before(highest_sent, &segment)
@@ -162,6 +170,9 @@ impl Hosts {
             let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission, ttl: TTL };
             let id = ctx.admit_segment(&header, &segment);
             network.originate(ctx, node, id);
+        }
+        if let Some(resuming) = &mut side.resuming {
+            resuming.look(&mut self.store, path, ctx.now, &side.connection);
         }
         if endpoint.is_source()
             && let Some(window) = side.connection.window()

@@ -43,6 +43,7 @@ mod service;
 mod shaper;
 mod shapes;
 mod sizes;
+mod start;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -130,6 +131,7 @@ pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
     UniformSize, WebSearchSize,
 };
+pub use start::{ExitName, GrowthName, JumpTo, ResumeKeys, SavedKeys, StartDef, StartKeys, StartName};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;

@@ -52,8 +52,11 @@ const OF_ALGORITHMS: &[OfAlgorithm] = &[
     of("htcp", "ns3_quirks", "`quirks`"),
 ];
 
-/// What to say of a profile or parameter of `algorithm` that no longer has this name.
+/// What to say of a profile or parameter of `algorithm` that no longer has this name, or is another's.
 pub(super) fn of_algorithm(algorithm: &str, old: &str) -> Option<String> {
+    if old == "beta_ecn" && matches!(algorithm, "dctcp" | "prague") {
+        return Some("dctcp and prague have a reduction of their own for marks".to_owned());
+    }
     let row = OF_ALGORITHMS.iter().find(|row| row.algorithm == algorithm && row.old == old)?;
     Some(format!("`{old}` is now {}", row.new))
 }

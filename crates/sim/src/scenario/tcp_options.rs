@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::settings::{CwndReductionKind, EcnMode, Misbehaviour, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::cc::Begin;
+use tcp::settings::{
+    CwndReductionKind, CwndValidation, EcnMode, Misbehaviour, ProfileName, ReceiverControl, RecoveryKind, RttAlgorithm,
+};
 use tcp::units::{Bytes, Span};
 
 use super::agent::{self, AgentDef};
@@ -11,6 +14,7 @@ use super::cc_choice::{CcChoice, Further};
 use super::error::{ScenarioError, join};
 use super::parse::from_json;
 use super::receiver::ReceiverDef;
+use super::start::{self, StartDef};
 use super::text::Amount;
 
 /// The form of a setting in a scenario, and its value in a [`TcpConfig`].
@@ -62,6 +66,14 @@ macro_rules! options {
             /// An agent of another simulator in the place of the sender. Default: none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub agent: Option<AgentDef>,
+            /// How slow start grows and ends, in the place of the algorithm's own way: `"standard"`, `"hystart"`, `"hystart++"`,
+            /// `"search"`, `"rapid"`, `"resume"`, `"jump"`, or a table (docs/starts.md). For algorithms whose start is no part of them. Default: the algorithm's own.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub start: Option<StartDef>,
+            /// What bounds the window that this end announces besides its buffer: `rledbat`, LEDBAT++ at the receiver (RFC 9840), which keeps
+            /// its sender behind others, whatever that one's algorithm; it needs timestamps. Default: nothing.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub receiver_control: Option<ReceiverControl>,
             $($(#[$doc])*
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$form>,)*
@@ -75,12 +87,15 @@ macro_rules! options {
                     cc: self.cc.clone().or_else(|| base.cc.clone()),
                     receiver: self.receiver.or(base.receiver),
                     agent: AgentDef::over(self.agent, base.agent),
+                    start: self.start.clone().or_else(|| base.start.clone()),
+                    receiver_control: self.receiver_control.or(base.receiver_control),
                     $($name: self.$name.or(base.$name),)*
                 }
             }
 
             fn apply(&self, config: &mut TcpConfig) {
                 config.misbehaviour = self.receiver.map(ReceiverDef::misbehaviour);
+                config.receiver_control = self.receiver_control;
                 $(if let Some(written) = self.$name {
                     config.$($place).+ = Setting::value(written, config.mss);
                 })*
@@ -93,6 +108,8 @@ macro_rules! options {
                     cc: Some(CcChoice::of(&config.cc)),
                     receiver: config.misbehaviour.map(ReceiverDef::of),
                     agent: config.agent.map(AgentDef::of),
+                    start: config.start.as_ref().map(StartDef::of),
+                    receiver_control: config.receiver_control,
                     $($name: Some(Setting::of(&config.$($place).+)),)*
                 }
             }
@@ -172,8 +189,11 @@ options! {
     nagle: bool => nagle,
     /// Spread transmissions over the RTT.
     pacing: bool => pacing,
-    /// Congestion window validation (RFC 7661): cwnd grows only while it is used.
-    cwnd_validation: bool => cwnd_validation,
+    /// Congestion window validation: whether cwnd grows while the sender does not fill it. `linux`: only if it is full or, in slow
+    /// start, more than half full. `none`: always. `ratelimited`: up to what the largest FlightSize since the last reduction makes
+    /// of itself in a round trip (draft-ietf-ccwg-ratelimited-increase). `rfc7661`: while half of it is in use, and a loss halves
+    /// what is used. True means `linux`, false `none`.
+    cwnd_validation: CwndValidation => cwnd_validation,
     /// Segmentation offload as in Linux: segments sent at one instant are one burst, whose last segment has PSH.
     tso_psh: bool => tso_psh,
     /// Such a burst waits up to a millisecond for an ACK that makes it larger, as in Linux (TSO deferral); with `tso_psh`.
@@ -215,6 +235,14 @@ impl TcpOptions {
         self
     }
 
+    /// A saved window of the start that is too small to be used, and what would be enough; of options with every key.
+    pub fn unused_saved(&self) -> Option<(Amount, Bytes)> {
+        let config = self.start.as_ref().and_then(|_| self.resolve("").ok())?;
+        let Begin::Resume(resume) = config.start.as_ref()?.begin else { return None };
+        let least = config.initial_window * 4;
+        resume.saved.filter(|saved| saved.cwnd < least).map(|saved| (Amount::Bytes(saved.cwnd), least))
+    }
+
     /// True if no option is set.
     pub fn is_empty(&self) -> bool {
         *self == TcpOptions::default()
@@ -228,7 +256,10 @@ impl TcpOptions {
     pub fn resolve(&self, path: &str) -> Result<TcpConfig, ScenarioError> {
         self.refuse_bdp(path)?;
         let profile = self.profile.unwrap_or_default();
-        let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
+        let mut cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
+        if self.start.is_some() {
+            cc = start::without_exits(cc, path)?;
+        }
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
             config.initial_window = tcp::settings::initial_window(profile, mss);
@@ -246,6 +277,7 @@ impl TcpOptions {
         config.timestamps |= requirements.timestamps;
         config.agent = self.agent.map(|agent| agent.resolve(&join(path, "agent"))).transpose()?;
         self.apply(&mut config);
+        config.start = self.start.as_ref().map(|start| start.resolve(&config, &join(path, "start"))).transpose()?;
         check_demands(&config, path)?;
         check(&config, path)?;
         Ok(config)
@@ -329,11 +361,21 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if config.send_buffer < mss {
         return fail("send_buffer", format!("{} is less than one segment ({mss})", config.send_buffer));
     }
+    if config.receiver_control.is_some() && !config.timestamps {
+        let error = ScenarioError::new(join(path, "receiver_control"), "rledbat needs timestamps");
+        return Err(error.with_hint("tcp.timestamps = true"));
+    }
+    if config.receiver_control.is_some() && config.recv_autotune {
+        let error =
+            ScenarioError::new(join(path, "receiver_control"), "rledbat and recv_autotune both size the window");
+        return Err(error.with_hint("leave one of the two out"));
+    }
     check_misbehaviour(config, path)?;
     if config.delayed_ack.segments == 0 {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }
     agent::check(config, path)?;
+    start::check(config, path)?;
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());
     }

@@ -1,6 +1,6 @@
 //! Series of what algorithms show of themselves: a column for each variable, made when it is first seen.
 
-use tcp::cc::Algorithm;
+use tcp::cc::{Algorithm, StartConfig};
 use tcp::units::Time;
 
 use super::{Column, Series};
@@ -34,6 +34,7 @@ impl Internals {
             .iter()
             .flatten()
             .flat_map(|algorithm| algorithm.listed_internals())
+            .chain(flows.iter().any(Flow::has_start).then_some(&StartConfig::SHOWN))
             .map(|shown| shown.name)
             .collect();
         known.sort_unstable();

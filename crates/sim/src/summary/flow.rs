@@ -51,6 +51,15 @@ pub struct FlowSummary {
     pub recovery_count: u64,
     /// Reductions undone, since what they were for had not been lost, over the whole run.
     pub undone_count: u64,
+    /// Ends whose window has jumped to what an earlier connection had left, or to what was given (`tcp.start`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<u64>,
+    /// Bytes sent in a jump before any of them was acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jump_bytes: Option<u64>,
+    /// Jumps that congestion has ended by a safe retreat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retreats: Option<u64>,
     /// Retransmissions that brought the sink nothing new, over the whole run.
     pub needless_retransmissions: u64,
     /// Shares of the time that each limit has kept the source from sending more; absent for UDP.
@@ -271,6 +280,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
     let totals = flow.totals();
+    let jumps = flow.resumptions();
     FlowSummary {
         flow: serial.0,
         from,
@@ -289,6 +299,9 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         rto_count: totals.timeouts.into(),
         recovery_count: totals.recoveries.into(),
         undone_count: totals.undone.into(),
+        resumed: jumps.map(|[resumed, ..]| resumed),
+        jump_bytes: jumps.map(|[_, bytes, _]| bytes),
+        retreats: jumps.map(|[.., retreats]| retreats),
         needless_retransmissions: flow.needless,
         limits: flow.limited(now).and_then(LimitShares::of),
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),

@@ -17,3 +17,6 @@ mod dualpi2;
 mod limited;
 mod marks;
 mod rates;
+mod start_keys;
+mod starts;
+mod validation;

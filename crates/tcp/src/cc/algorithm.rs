@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
+use super::signals::Saved;
 use crate::compat::Agent;
 use crate::settings::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Span, Time};
@@ -21,6 +22,9 @@ pub struct Algorithm {
     pub reference: &'static str,
     /// What it requires of its connection.
     pub requirements: Requirements,
+    /// Segments that an ACK may add in slow start where its parameters have no `slow_start_limit`, for an algorithm that takes
+    /// a start of the connection (`tcp.start`); `None` if its start is part of it.
+    pub starts: Option<u32>,
     /// Parameters with range, unit and source.
     pub params: &'static [Param],
     /// Historical forms; the first is the default.
@@ -43,6 +47,9 @@ pub struct Internal {
 }
 
 impl Algorithm {
+    /// Of [`Algorithm::starts`]: every segment that is acknowledged.
+    pub const EVERY: u32 = u32::MAX;
+
     /// True if it is a class in Python that names what it shows as it runs ([`Internal::ANY`]).
     pub fn shows_freely(&self) -> bool {
         self.internals.iter().any(|internal| internal.name == Internal::ANY.name)
@@ -106,6 +113,8 @@ pub struct Setup {
     pub without_handshake: bool,
     /// The sender is an agent of another simulator.
     pub agent: Option<Agent>,
+    /// What an earlier connection of the pair of nodes has left, for a start that resumes from there.
+    pub saved: Option<Saved>,
     /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
     /// Seed of the algorithm's random numbers; each connection has its own.
@@ -123,6 +132,7 @@ impl Setup {
             handshake_rtt: None,
             without_handshake: false,
             agent: None,
+            saved: None,
             paced: false,
             seed: 1,
         }

@@ -32,6 +32,7 @@ pub(super) const BBR: Algorithm = Algorithm {
     title: "BBR version 1: bandwidth and round-trip propagation time",
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
+    starts: None,
     params: params::PARAMS,
     profiles: params::PROFILES,
     internals: INTERNALS,

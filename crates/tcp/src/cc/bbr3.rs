@@ -30,6 +30,7 @@ pub(super) const BBR3: Algorithm = Algorithm {
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
     reference: "draft-ietf-ccwg-bbr (August 2026)",
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
+    starts: None,
     params: params::PARAMS,
     profiles: params::PROFILES,
     internals: INTERNALS,

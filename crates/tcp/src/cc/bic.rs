@@ -22,6 +22,7 @@ pub(super) const BIC: Algorithm = Algorithm {
     title: "BIC: binary search for the window of the last loss",
     reference: "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[], recovery: None },
@@ -224,6 +225,10 @@ impl CongestionControl for Bic {
             self.search = Search::default();
         }
         self.base.reduce(kept, event, view.mss);
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta
     }
 
     fn window_mut(&mut self) -> &mut Window {

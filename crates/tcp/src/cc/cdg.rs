@@ -25,6 +25,7 @@ pub(super) const CDG: Algorithm = Algorithm {
     title: "CDG: backs off by chance when the delay rises",
     reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients",
     requirements: Requirements { random: true, ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     internals: INTERNALS,

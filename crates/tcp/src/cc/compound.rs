@@ -20,6 +20,7 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
     title: "Compound: Reno's window and one that goes by delay",
     reference: "Tan, Song, Zhang, Sridharan 2006, A Compound TCP Approach",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -233,6 +234,10 @@ impl CongestionControl for Compound {
             self.delay_window = ssthresh.saturating_sub(self.loss.cwnd / 2);
         }
         self.split(ssthresh);
+    }
+
+    fn begin(&mut self, window: Window) {
+        (self.loss, self.delay_window) = (window, Bytes::ZERO);
     }
 
     fn window(&mut self) -> Window {

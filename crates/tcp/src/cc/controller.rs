@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::signals::{Ack, Congestion, Lost, Sent, View};
+use super::signals::{Ack, Congestion, Lost, Resumption, Sent, View};
 use super::window::Window;
 use crate::compat::AgentSignals;
 use crate::units::{Bytes, Rate, Span, Time};
@@ -24,6 +24,23 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Current cwnd and ssthresh.
     fn window(&mut self) -> Window {
         *self.window_mut()
+    }
+
+    /// The window that a start around it ([`super::start`]) has reached: it goes on from there. While the start lasts it is told
+    /// of each change.
+    fn begin(&mut self, window: Window) {
+        *self.window_mut() = window;
+    }
+
+    /// The window that `window`, acknowledged once, makes of itself in congestion avoidance: what the window of a sender may be
+    /// that has never had more outstanding (draft-ietf-ccwg-ratelimited-increase).
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + view.mss
+    }
+
+    /// The algorithm inside, once a start around it is over; queried while there is one.
+    fn hand_over(&mut self) -> Option<Box<dyn CongestionControl>> {
+        None
     }
 
     /// Called when the recovery point is acknowledged. NewReno (RFC 6582 §3.2 step 3).
@@ -66,6 +83,27 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// True if the sender keeps two rules of RFCs that Linux does not: the loss of a retransmission reduces again (RFC 5681
     /// §4.3), and a mark at a window of one segment stops it until its retransmission timer expires (RFC 3168 §6.1.2).
     fn is_strict(&self) -> bool {
+        false
+    }
+
+    /// What it keeps of its window after a loss, for a start that answers to the first loss in its place.
+    fn beta(&self) -> f64 {
+        0.5
+    }
+
+    /// Of a start around it: what has become of a window that was saved.
+    fn resumption(&self) -> Option<Resumption> {
+        None
+    }
+
+    /// True while a start around it sets the window in recovery too, as algorithms do that require it.
+    fn owns_window(&self) -> bool {
+        false
+    }
+
+    /// True if a mark reduces less than a loss does: a loss in the round trip of a mark is then a congestion of its own, with
+    /// [`Congestion::again`] (RFC 8511: the loss counts).
+    fn spares_marks(&self) -> bool {
         false
     }
 

@@ -28,6 +28,7 @@ pub(super) const COPA: Algorithm = Algorithm {
     title: "Copa: a rate inverse to the queueing delay",
     reference: "Arun, Balakrishnan 2018, Copa: Practical Delay-Based Congestion Control for the Internet",
     requirements: Requirements { owns_window: true, ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },

@@ -10,7 +10,7 @@ mod rfc;
 
 use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::hystart::{self, HyStart, PlusPlus};
-use super::parameters::{Param, ParamValues, Profile, Value, strict};
+use super::parameters::{BETA_ECN, Param, ParamValues, Profile, Value, strict};
 use super::reno_window::SLOW_START_LIMIT;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::Window;
@@ -23,9 +23,11 @@ pub(crate) const CUBIC: Algorithm = Algorithm {
     title: "CUBIC: a cubic function of the time since the last loss",
     reference: "RFC 9438",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[("strict", Value::Flag(true))], recovery: None },
+        Profile { name: "abe", set: ABE, recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "linux26", set: LINUX26, recovery: None },
         Profile { name: "hystart++", set: PLUS_PLUS, recovery: None },
@@ -57,6 +59,9 @@ const INTERNALS: &[Internal] = &[
     Internal::of("delay_min_s", "minimum RTT; profile linux"),
     Internal::of("segments_per_ack", "segments per ACK; profile linux26"),
 ];
+
+/// RFC 8511 §3.1.
+const ABE: &[(&str, Value)] = &[("strict", Value::Flag(true)), (BETA_ECN.name, Value::Number(0.85))];
 
 const LINUX: &[(&str, Value)] = &[
     ("integer", Value::Flag(true)),
@@ -108,6 +113,7 @@ const PARAMS: &[Param] = &[
     Param::number("beta", 0.1..=0.9, 0.7)
         .doc("what remains of the window after a loss")
         .source("RFC 9438 section 4.6; Linux 717/1024"),
+    BETA_ECN,
     Param::number("c", 0.01..=10.0, 0.4)
         .unit("segments/s^3")
         .doc("steepness of the curve")
@@ -151,6 +157,11 @@ const PARAMS: &[Param] = &[
     hystart::CLOCK,
     hystart::FIRST_SAMPLES,
 ];
+
+/// RFC 9438 §4.2: the target is at most 1.5 cwnd.
+fn after_round(window: Bytes) -> Bytes {
+    window + Bytes(window.0 / 2)
+}
 
 /// RTT samples are not taken for this long after an epoch began (Linux tcp_cubic).
 pub(crate) const SETTLING: Span = Span::from_millis(1000);

@@ -22,6 +22,7 @@ pub(super) const DCTCP: Algorithm = Algorithm {
     title: "DCTCP: a reduction in proportion to the alpha of marks",
     reference: "RFC 8257; Alizadeh et al. 2010, Data Center TCP",
     requirements: Requirements { ecn: Some(EcnMode::Dctcp), ..Requirements::NONE },
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },

@@ -20,6 +20,7 @@ pub(super) const HIGHSPEED: Algorithm = Algorithm {
     title: "HighSpeed TCP: Reno for large windows",
     reference: "RFC 3649",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -196,6 +197,10 @@ impl CongestionControl for HighSpeed {
         };
         self.count = 0;
         self.base.reduce(w - taken, event, view.mss);
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + Bytes((self.response.increase(window.as_f64() / view.mss.as_f64()) * view.mss.as_f64()) as u64)
     }
 
     fn window_mut(&mut self) -> &mut Window {

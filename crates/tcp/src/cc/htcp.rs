@@ -22,6 +22,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
     title: "H-TCP: growth by the time since the last loss",
     reference: "Leith, Shorten 2004, H-TCP: TCP for high-speed and long-distance networks",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -202,6 +203,10 @@ impl CongestionControl for Real {
         }
         self.last_loss = view.now;
         self.base.reduce(w * self.beta, event, view.mss);
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + Bytes((self.alpha(view.now) * view.mss.as_f64()) as u64)
     }
 
     fn window_mut(&mut self) -> &mut Window {

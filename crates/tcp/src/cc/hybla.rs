@@ -20,6 +20,7 @@ pub(super) const HYBLA: Algorithm = Algorithm {
     title: "Hybla: growth as with a reference RTT",
     reference: "Caini, Firrincieli 2004, TCP Hybla: a TCP enhancement for heterogeneous networks",
     requirements: Requirements::NONE,
+    starts: None,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -185,6 +186,10 @@ impl CongestionControl for Hybla {
         let w = self.base.at_loss(event, view.mss);
         self.idle_acks = 0;
         self.base.reduce(w / 2.0, event, view.mss);
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + Bytes((self.rho * self.rho * view.mss.as_f64()) as u64)
     }
 
     fn window_mut(&mut self) -> &mut Window {

@@ -9,7 +9,7 @@ mod params;
 mod plus_plus;
 
 use super::algorithm::Setup;
-use super::parameters::ParamValues;
+use super::parameters::{ParamValues, Value};
 use super::signals::{Ack, View};
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
@@ -111,6 +111,13 @@ impl HyStart {
     pub(crate) fn new(values: &ParamValues, setup: &Setup) -> HyStart {
         let form = Form::new(values);
         HyStart { form, paced: setup.paced, delay_min: 0, found: false, round: Round::default() }
+    }
+
+    /// As in Linux, whatever the algorithm.
+    pub(super) fn linux(setup: &Setup) -> HyStart {
+        let all = [LOW_WINDOW, ACK_DELTA, TRAIN, RISE, MIN_RISE, MAX_RISE, CUSHION, CLOCK, FIRST_SAMPLES];
+        let rest = all.into_iter().map(|param| (param.name, param.default));
+        HyStart::new(&ParamValues(std::iter::once((ENABLED.name, Value::Flag(true))).chain(rest).collect()), setup)
     }
 
     /// Minimum RTT sample taken, in µs; 0 before the first.

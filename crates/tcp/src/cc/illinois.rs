@@ -21,6 +21,7 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
     title: "Illinois: increase and decrease follow the queueing delay",
     reference: "Liu, Basar, Srikant 2008, TCP-Illinois",
     requirements: Requirements::NONE,
+    starts: Some(Algorithm::EVERY),
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[("integer", Value::Flag(true))], recovery: None },
@@ -287,6 +288,10 @@ impl CongestionControl for Illinois {
         } else {
             self.window.cut(ssthresh);
         }
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + Bytes((view.mss * self.alpha).0 >> self.limits.alpha_bits)
     }
 
     fn window_mut(&mut self) -> &mut Window {

@@ -4,10 +4,14 @@
 //! moves in proportion to the distance from the target, at most as fast as Reno's, and halves on loss. One-way delays
 //! come from timestamps of 1 ms: either minimum is off by less than a tick, so queueing delay is off by less than 1 ms,
 //! a hundredth of the target of 100 ms. Not modelled: slow start, which the RFC does not have, and its own time-out CTO,
-//! for which TCP's stands.
+//! for which TCP's stands. `ledbat/plus_plus.rs` has its successor.
+
+mod plus_plus;
 
 use std::collections::VecDeque;
 
+pub(crate) use self::plus_plus::Control as LedbatPlusPlus;
+use self::plus_plus::PlusPlus;
 use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
@@ -21,14 +25,26 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
     title: "LEDBAT: low extra delay background transport",
     reference: "RFC 6817",
     requirements: Requirements { timestamps: true, ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "ledbat25", set: &[("target", Value::Number(25.0))], recovery: None },
+        Profile {
+            name: "ledbat++",
+            set: &[("plus_plus", Value::Flag(true)), ("target", Value::Number(60.0))],
+            recovery: None,
+        },
     ],
     internals: INTERNALS,
     states: &[],
-    build: &|values, setup| Box::new(Ledbat::new(values, setup)),
+    build: &|values, setup| {
+        if values.flag("plus_plus") {
+            Box::new(PlusPlus::new(values, setup))
+        } else {
+            Box::new(Ledbat::new(values, setup))
+        }
+    },
 };
 
 /// What it shows of itself.
@@ -36,6 +52,12 @@ const INTERNALS: &[Internal] =
     &[Internal::of("queueing_s", "queueing delay"), Internal::of("base_s", "base delay, up to a constant")];
 
 const PARAMS: &[Param] = &[
+    Param::flag("plus_plus", false)
+        .doc(
+            "LEDBAT++: round-trip times, slow start, a multiplicative decrease, and slowdowns to two segments; of the other \
+             parameters target, base_history, current_filter and init_window are its too",
+        )
+        .source("draft-irtf-iccrg-ledbat-plus-plus-01, with a target of 60 ms"),
     Param::number("target", 1.0..=1e4, 100.0)
         .unit("ms")
         .doc("queueing delay to hold (TARGET)")
@@ -82,8 +104,8 @@ struct Ledbat {
 }
 
 /// One-way delays, up to a constant.
-#[derive(Debug)]
-struct DelayHistory {
+#[derive(Clone, Debug)]
+pub(crate) struct DelayHistory {
     /// The least of each of the last minutes, the oldest first.
     minutes: VecDeque<Span>,
     minute: u64,
@@ -94,6 +116,28 @@ struct DelayHistory {
 }
 
 impl DelayHistory {
+    fn new(values: &ParamValues) -> DelayHistory {
+        DelayHistory::of(values.number("base_history") as usize, values.number("current_filter") as usize)
+    }
+
+    fn of(base_history: usize, current_filter: usize) -> DelayHistory {
+        DelayHistory { minutes: VecDeque::new(), minute: 0, current: VecDeque::new(), base_history, current_filter }
+    }
+
+    /// The base delay; absent before the first sample.
+    fn base(&self) -> Option<Span> {
+        self.minutes.iter().min().copied()
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(queueing) = self.queueing() {
+            put("queueing_s", queueing);
+        }
+        if let Some(base) = self.base() {
+            put("base_s", base.as_secs_f64());
+        }
+    }
+
     /// RFC 6817 §2.4.2, update_base_delay and update_current_delay.
     fn note(&mut self, delay: Span, now: Time) {
         let minute = now.as_nanos() / MINUTE;
@@ -134,13 +178,7 @@ impl Ledbat {
             allowed_increase: segments("allowed_increase"),
             init_window: cwnd,
             min_window: segments("min_window"),
-            delays: DelayHistory {
-                minutes: VecDeque::new(),
-                minute: 0,
-                current: VecDeque::new(),
-                base_history: values.number("base_history") as usize,
-                current_filter: values.number("current_filter") as usize,
-            },
+            delays: DelayHistory::new(values),
         }
     }
 
@@ -205,12 +243,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(queueing) = self.delays.queueing() {
-            put("queueing_s", queueing);
-        }
-        if let Some(base) = self.delays.minutes.iter().min() {
-            put("base_s", base.as_secs_f64());
-        }
+        self.delays.observe(put);
     }
 }
 

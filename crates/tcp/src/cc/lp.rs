@@ -23,6 +23,7 @@ pub(super) const LP: Algorithm = Algorithm {
     title: "TCP-LP: low priority, yields when one-way delay rises",
     reference: "Kuzmanovic, Knightly 2003, TCP-LP: A Distributed Algorithm for Low Priority Data Transfer",
     requirements: Requirements { timestamps: true, ..Requirements::NONE },
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },

@@ -23,6 +23,7 @@ pub(super) const NV: Algorithm = Algorithm {
     title: "TCP-NV: a queue of about ten segments, by rate and least RTT",
     reference: "Brakmo 2010, TCP-NV: Congestion Avoidance for Data Centers; Linux tcp_nv",
     requirements: Requirements { random: true, ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     internals: INTERNALS,

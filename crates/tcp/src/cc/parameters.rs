@@ -70,6 +70,11 @@ impl fmt::Display for Value {
 }
 
 impl ParamValues {
+    /// [`BETA_ECN`], where it is another than that after a loss.
+    pub(super) fn beta_ecn(&self) -> Option<f64> {
+        Some(self.number(BETA_ECN.name)).filter(|beta| *beta > 0.0)
+    }
+
     // A name is known where an algorithm reads its value, and compared in an instruction or two there: every connection does so.
     #[inline]
     fn get(&self, name: &str) -> Value {
@@ -161,3 +166,8 @@ pub(super) const fn strict() -> Param {
         )
         .source("RFC 5681 section 4.3, RFC 3168 section 6.1.2; Linux does neither")
 }
+
+/// Alternative Backoff with ECN: 0 until a profile or the user sets it.
+pub(super) const BETA_ECN: Param = Param::number("beta_ecn", 0.0..=1.0, 0.0)
+    .doc("what remains of the window after an ECN echo, which a queue sends earlier than it drops; 0: as after a loss")
+    .source("RFC 8511 section 3.1: 0.8 for Reno, 0.85 for CUBIC; 1 would not answer");

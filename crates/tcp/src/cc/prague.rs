@@ -4,9 +4,12 @@
 //! millisecond. As in DCTCP an average alpha of the share of marks decides how far the window comes down, at most once per
 //! round trip; unlike there, every unmarked segment makes it grow, also on the way down, and fractions of a segment count.
 //! After some hundred round trips a short RTT grows and falls as if it were `target_rtt`, so that RTTs share fairly. Written
-//! after the kernel of the L4S team. Not modelled: its test for queues that mark as RFC 3168 has it (off
-//! by default there), its other two ways to be independent of the RTT, and windows below one segment.
+//! after the kernel of the L4S team. `prague/fallback.rs` has its test for queues that mark as RFC 3168 has it, which is off
+//! by default as there. Not modelled: its other two ways to be independent of the RTT, and windows below one segment.
 
+mod fallback;
+
+use self::fallback::Fallback;
 use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
@@ -22,6 +25,7 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
     title: "Prague: DCTCP for the Internet, with L4S marks",
     reference: "draft-briscoe-iccrg-prague-congestion-control; RFC 9331; the kernel of the L4S team",
     requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     internals: INTERNALS,
@@ -33,6 +37,7 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
 const INTERNALS: &[Internal] = &[
     Internal::of("alpha", "share of marked bytes, smoothed"),
     Internal::of("target", "window aimed at, segments"),
+    Internal::of("classic_ecn", "how surely the queue that marks is a classic one, 0 to 1"),
     Internal::of("increase", "segments that a window of unmarked ones adds"),
 ];
 
@@ -50,6 +55,9 @@ const PARAMS: &[Param] = &[
         .unit("s")
         .doc("the RTT that shorter ones behave like")
         .source("L4S team's tcp_prague: prague_rtt_target"),
+    Param::flag("fallback", false)
+        .doc("alpha counts as 0.625 at least in reductions while the queue is surely one that marks as RFC 3168 has it")
+        .source("Briscoe, Ahmed, arXiv 1911.00710; L4S team's tcp_prague: prague_ecn_fallback, off"),
     Param::number("transition", 0.0..=1e6, 500.0)
         .unit("round trips")
         .doc("round trips after slow start until the RTT ceases to matter")
@@ -73,6 +81,9 @@ struct Prague {
     target: f64,
     alpha: f64,
     gain: f64,
+    classic: Fallback,
+    /// It decides about reductions.
+    falls_back: bool,
     /// RTTs below this behave like it; absent if they need not.
     target_rtt: Option<Span>,
     transition: u64,
@@ -103,6 +114,8 @@ impl Prague {
             target: setup.initial_window.as_f64() / setup.mss.as_f64(),
             alpha: values.number("first_alpha"),
             gain: values.number("gain"),
+            classic: Fallback::new(setup.handshake_rtt),
+            falls_back: values.flag("fallback"),
             target_rtt: values.flag("rtt_independence").then_some(target_rtt),
             transition: values.number("transition") as u64,
             mss: setup.mss,
@@ -163,6 +176,7 @@ impl Prague {
             let share = (marked.as_f64() / delivered as f64).min(1.0);
             // RFC 8257 §3.3 step 6: alpha = alpha (1 - g) + g F
             self.alpha += self.gain * (share - self.alpha);
+            self.classic.end_round(view);
         }
         (self.delivered, self.marked) = (view.delivered, view.delivered_ce);
         self.round_end = view.snd_nxt;
@@ -188,7 +202,8 @@ impl Prague {
             return;
         }
         self.reduced_at = now;
-        self.target = (self.target * (1.0 - self.alpha / 2.0)).max(1.0);
+        let alpha = if self.falls_back { self.alpha.max(self.classic.alpha()) } else { self.alpha };
+        self.target = (self.target * (1.0 - alpha / 2.0)).max(1.0);
     }
 
     fn reduce_on_loss(&mut self, event: &Congestion, view: &View) {
@@ -209,6 +224,7 @@ impl CongestionControl for Prague {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.srtt = view.srtt.or(self.srtt);
         self.pipe = view.pipe;
+        self.classic.on_ack(ack, self.window.ssthresh.segments(view.mss));
         self.marks_seen |= ack.ce > Bytes::ZERO || ack.echo;
         self.in_loss &= view.state != State::Open;
         let unmarked = ack.acked.saturating_sub(ack.ce);
@@ -256,6 +272,7 @@ impl CongestionControl for Prague {
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         put("alpha", self.alpha);
         put("target", self.target);
+        put("classic_ecn", self.classic.classic());
         put("increase", self.increase);
     }
 }

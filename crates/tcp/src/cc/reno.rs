@@ -7,7 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamValues, Profile, Value, strict};
+use super::parameters::{BETA_ECN, Param, ParamValues, Profile, Value, strict};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{IdleRule, Window};
@@ -20,6 +20,7 @@ pub(super) const TAHOE: Algorithm = Algorithm {
     title: "Tahoe: slow start after every loss",
     reference: "Jacobson 1988, Congestion Avoidance and Control",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) },
@@ -36,9 +37,11 @@ pub(super) const RENO: Algorithm = Algorithm {
     title: "Reno: fast retransmit and fast recovery",
     reference: "RFC 5681",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[STRICT], recovery: Some(RecoveryKind::Reno) },
+        Profile { name: "abe", set: &[STRICT, ABE], recovery: Some(RecoveryKind::Reno) },
         Profile { name: "linux", set: LINUX, recovery: None },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Reno) },
         Profile { name: "ns3", set: NS3, recovery: Some(RecoveryKind::Sack) },
@@ -54,11 +57,17 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     title: "NewReno: fast recovery over partial ACKs",
     reference: "RFC 5681, RFC 6582",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile {
             name: "rfc",
             set: &[STRICT, ("careful_exit", Value::Flag(true))],
+            recovery: Some(RecoveryKind::NewReno),
+        },
+        Profile {
+            name: "abe",
+            set: &[STRICT, ABE, ("careful_exit", Value::Flag(true))],
             recovery: Some(RecoveryKind::NewReno),
         },
         Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::NewReno) },
@@ -70,6 +79,9 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
 };
 
 const STRICT: (&str, Value) = ("strict", Value::Flag(true));
+
+/// RFC 8511 §3.1.
+const ABE: (&str, Value) = (BETA_ECN.name, Value::Number(0.8));
 
 const LINUX: &[(&str, Value)] = &[
     ("slow_start_limit", Value::Number(1e6)),
@@ -91,6 +103,7 @@ const NS3_NEWRENO: &[(&str, Value)] = &[("per_ack", Value::Flag(true)), ("mark_f
 const PARAMS: &[Param] = &[
     SLOW_START_LIMIT,
     Param::number("beta", 0.1..=0.9, 0.5).doc("what remains of the window after a loss").source("RFC 5681 eq. 4"),
+    BETA_ECN,
     Param::number("mark_floor", 1.0..=2.0, 1.0)
         .unit("segments")
         .doc("minimum window after an ECN echo; after a loss it is two segments")
@@ -117,6 +130,9 @@ const PARAMS: &[Param] = &[
 struct Reno {
     reno: RenoWindow,
     beta: f64,
+    beta_ecn: Option<f64>,
+    /// What the last mark found.
+    marked: Bytes,
     mark_floor: f64,
     strict: bool,
     half_of_cwnd: bool,
@@ -134,6 +150,8 @@ impl Reno {
         Reno {
             reno: RenoWindow::new(values, setup, IdleRule::of(half_of_cwnd)),
             beta: values.number("beta"),
+            beta_ecn: values.beta_ecn(),
+            marked: Bytes::ZERO,
             mark_floor: values.number("mark_floor"),
             strict: values.flag("strict"),
             half_of_cwnd,
@@ -167,15 +185,21 @@ impl CongestionControl for Reno {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let base = match (self.half_of_cwnd, self.half_of_rwnd) {
+            _ if event.after_mark() => self.marked,
             _ if event.again => self.reno.window.ssthresh,
             (true, true) => self.reno.window.cwnd.min(view.rwnd),
             (true, false) => self.reno.window.cwnd,
             (false, _) => event.flight,
         };
         self.fraction = self.fraction.map(|_| 0.0);
-        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), and RFC 3168 §6.1.2: an echo takes cwnd to one segment
-        let floor = if event.cause == Cause::Ecn { self.mark_floor } else { 2.0 };
-        let mut ssthresh = Bytes((base.as_f64() * self.beta).max(floor * view.mss.as_f64()) as u64);
+        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), and RFC 3168 §6.1.2: an echo takes cwnd to one segment;
+        // RFC 8511 §3.1: beta_ecn on an echo
+        let (beta, floor) = match event.cause {
+            Cause::Ecn => (self.beta_ecn.unwrap_or(self.beta), self.mark_floor),
+            _ => (self.beta, 2.0),
+        };
+        self.marked = base;
+        let mut ssthresh = Bytes((base.as_f64() * beta).max(floor * view.mss.as_f64()) as u64);
         if self.half_of_cwnd {
             // Whoever halves cwnd counts whole segments.
             ssthresh = view.mss * ssthresh.segments(view.mss);
@@ -201,6 +225,14 @@ impl CongestionControl for Reno {
 
     fn is_strict(&self) -> bool {
         self.strict
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    fn spares_marks(&self) -> bool {
+        self.beta_ecn.is_some()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

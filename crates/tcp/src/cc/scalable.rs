@@ -20,6 +20,7 @@ pub(super) const SCALABLE: Algorithm = Algorithm {
     title: "Scalable TCP: growth in proportion to the window",
     reference: "Kelly 2003, Scalable TCP: Improving Performance in Highspeed Wide Area Networks",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -130,6 +131,14 @@ impl CongestionControl for Scalable {
         // The kernel takes an eighth rounded down, so what is kept is rounded up.
         let cut = if self.counted { libm::floor(cut) } else { cut };
         self.base.reduce(w - cut, event, view.mss);
+    }
+
+    fn after_round(&self, window: Bytes, _view: &View) -> Bytes {
+        window + Bytes((window.as_f64() / self.segments) as u64)
+    }
+
+    fn beta(&self) -> f64 {
+        1.0 - self.cut
     }
 
     fn window_mut(&mut self) -> &mut Window {

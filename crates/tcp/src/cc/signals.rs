@@ -216,11 +216,41 @@ pub struct Congestion {
     pub flight: Bytes,
     /// First reduction of this episode; otherwise ssthresh must not change, unless it is to be reduced `again`.
     pub first: bool,
-    /// A retransmission was lost: a second indication of congestion (RFC 5681 §4.3). Only for an algorithm that
-    /// [`super::CongestionControl::is_strict`].
+    /// A second indication of congestion: a retransmission was lost (RFC 5681 §4.3), for an algorithm that
+    /// [`super::CongestionControl::is_strict`], or a segment after a mark ([`Congestion::after_mark`]), for one that
+    /// [`super::CongestionControl::spares_marks`].
     pub again: bool,
     /// Loss window after a time-out: one segment, plus the data still in the network.
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.
     pub head: Option<Head>,
+}
+
+impl Congestion {
+    /// A loss in the round trip of a mark, for which the window has been reduced already.
+    pub fn after_mark(&self) -> bool {
+        self.again && self.state_before == State::Cwr
+    }
+}
+
+/// What a connection leaves to the next one of its pair of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Saved {
+    /// The window: saved_cwnd.
+    pub cwnd: Bytes,
+    /// The minimum RTT: saved_rtt.
+    pub rtt: Span,
+}
+
+/// What has become of a window that was saved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Resumption {
+    /// The window has jumped.
+    pub resumed: bool,
+    /// Bytes that were sent before any of them was acknowledged.
+    pub jump_bytes: Bytes,
+    /// Congestion has ended it.
+    pub retreated: bool,
+    /// Nothing more will come of it.
+    pub over: bool,
 }

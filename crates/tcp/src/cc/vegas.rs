@@ -19,6 +19,7 @@ pub(crate) const VEGAS: Algorithm = Algorithm {
     title: "Vegas: a few packets in the queue",
     reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
     requirements: Requirements::NONE,
+    starts: None,
     params: &[
         ALPHA,
         BETA,

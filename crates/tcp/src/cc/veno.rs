@@ -20,6 +20,7 @@ pub(super) const VENO: Algorithm = Algorithm {
     title: "Veno: smaller cuts where the delay says that a loss was chance",
     reference: "Fu, Liew 2003, TCP Veno",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     internals: INTERNALS,

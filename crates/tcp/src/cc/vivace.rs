@@ -29,6 +29,7 @@ pub(super) const VIVACE: Algorithm = Algorithm {
     title: "PCC Vivace: a rate that climbs the gradient of its utility",
     reference: "Dong et al. 2018, PCC Vivace: Online-Learning Congestion Control",
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
+    starts: None,
     params: PARAMS,
     profiles: &[Profile { name: "paper", set: &[], recovery: None }],
     internals: INTERNALS,

@@ -21,6 +21,7 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     title: "Westwood+: the window after a loss is the estimated bandwidth times the least RTT",
     reference: "Mascolo, Grieco, Ferorelli, Camarda, Piscitelli 2004, Performance Evaluation of Westwood+ TCP",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     internals: INTERNALS,

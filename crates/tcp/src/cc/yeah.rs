@@ -19,6 +19,7 @@ pub(super) const YEAH: Algorithm = Algorithm {
     title: "YeAH: Scalable growth until the queue fills, then Reno's",
     reference: "Baiocchi, Castellani, Vacirca 2007, YeAH-TCP",
     requirements: Requirements::NONE,
+    starts: Some(Algorithm::EVERY),
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     internals: INTERNALS,

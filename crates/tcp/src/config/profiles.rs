@@ -3,8 +3,8 @@
 use super::TcpConfig;
 use crate::cc::CcConfig;
 use crate::settings::{
-    CwndReductionKind, DelayedAck, EcnMode, OpeningKind, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm,
-    initial_window,
+    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, OpeningKind, ProfileName, RecoveryKind, RtoBounds,
+    RttAlgorithm, initial_window,
 };
 use crate::units::{Bytes, Span};
 
@@ -28,10 +28,12 @@ impl TcpConfig {
             mss,
             initial_window: initial_window(ProfileName::Rfc, mss),
             initial_ssthresh: Bytes::MAX,
+            start: None,
             cwnd_clamp: Bytes::MAX,
             recv_buffer: Bytes(1 << 30),
             initial_recv_window: Bytes::MAX,
             recv_autotune: false,
+            receiver_control: None,
             auto_read: true,
             read_interval: Span::ZERO,
             send_buffer: Bytes::MAX,
@@ -58,7 +60,7 @@ impl TcpConfig {
             undo: true,
             nagle: false,
             pacing: false,
-            cwnd_validation: true,
+            cwnd_validation: CwndValidation::Linux,
             tso_psh: false,
             tso_defer: false,
             tso_fill: false,
@@ -122,7 +124,7 @@ impl TcpConfig {
             tlp: false,
             frto: false,
             undo: false,
-            cwnd_validation: false,
+            cwnd_validation: CwndValidation::None,
             slow_start_after_idle: false,
             retries2: 0,
             recovery,

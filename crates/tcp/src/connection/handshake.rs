@@ -6,7 +6,7 @@ use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
 use crate::segment::{Flags, Segment, Timestamps};
-use crate::sender::Sender;
+use crate::sender::{Own, Sender};
 use crate::seq::SeqNo;
 use crate::settings::{EcnMode, RttAlgorithm};
 use crate::units::{Bytes, Span, Time};
@@ -36,7 +36,7 @@ pub(crate) struct Handshake {
     /// ECN flags of our SYN or SYN-ACK.
     flags: Flags,
     /// Of the algorithm's random numbers.
-    pub(crate) seed: u64,
+    pub(crate) own: Own,
     /// For the sender.
     pub(crate) memory: Memory,
 }
@@ -46,7 +46,7 @@ impl Handshake {
     pub(crate) fn new(config: Arc<TcpConfig>, active: bool) -> Handshake {
         let flags = ecn::offer(config.ecn);
         Handshake {
-            seed: config.seed,
+            own: Own { seed: config.seed, saved: None },
             nagle: config.nagle,
             recv_buffer: config.recv_buffer,
             memory: Memory::default(),

@@ -3,6 +3,7 @@
 
 use super::handshake::Memory;
 use super::{Connection, NO_ACK};
+use crate::cc::Saved;
 use crate::ecn::{self, Echo};
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
@@ -139,7 +140,7 @@ impl Connection {
         self.echo = Echo::new(agreed.ecn);
         self.echo.of_acks = ecn::of_control(agreed.ecn, handshake.config.ecn_of_control);
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
-        let sender = Sender::new(&handshake.config, handshake.seed, agreed, now, timing, window);
+        let sender = Sender::new(&handshake.config, handshake.own, agreed, now, timing, window);
         let mut sender = std::mem::take(&mut handshake.memory).hold(sender);
         sender.set_nagle(handshake.nagle);
         sender.write(self.written_early);
@@ -241,11 +242,18 @@ impl Connection {
         }
     }
 
+    /// What an earlier connection of the pair of nodes has left, until the handshake is complete.
+    pub fn set_saved(&mut self, saved: Option<Saved>) {
+        if let Some(handshake) = &mut self.handshake {
+            handshake.own.saved = saved;
+        }
+    }
+
     /// Seeds the algorithm's random numbers with this instead of the settings' seed, until the handshake is complete: so
     /// connections may share their settings.
     pub fn set_seed(&mut self, seed: u64) {
         if let Some(handshake) = &mut self.handshake {
-            handshake.seed = seed;
+            handshake.own.seed = seed;
         }
     }
 }

@@ -304,6 +304,7 @@ static SEEDED: Algorithm = Algorithm {
     title: "",
     reference: "",
     requirements: Requirements::NONE,
+    starts: None,
     params: &[],
     profiles: &[Profile { name: "only", set: &[], recovery: None }],
     internals: &[],

@@ -1,7 +1,7 @@
 //! What traces, series and summaries show of a connection.
 
 use super::Connection;
-use crate::cc::{Algorithm, Window};
+use crate::cc::{Algorithm, Resumption, Saved, Window};
 use crate::segment::Segment;
 use crate::sender::{Limit, Sender, Snapshot, Totals};
 use crate::seq::{SeqNo, SeqRange};
@@ -53,6 +53,21 @@ impl Connection {
     /// The algorithm that it will have; absent once the handshake is complete.
     pub fn planned_algorithm(&self) -> Option<&'static Algorithm> {
         self.handshake.as_deref().map(|handshake| handshake.config.cc.algorithm)
+    }
+
+    /// What has become of a window that an earlier connection had left ([`crate::cc::Begin::Resume`]), if one had.
+    pub fn resumption(&self) -> Option<Resumption> {
+        self.sender.as_deref().and_then(Sender::resumption)
+    }
+
+    /// What it leaves to the next connection of its pair of nodes, if its start is one that resumes.
+    pub fn saved(&self, now: Time) -> Option<Saved> {
+        self.sender.as_deref().and_then(|sender| sender.saved(now))
+    }
+
+    /// True if slow start will be another than the algorithm's own ([`crate::cc::StartConfig`]).
+    pub fn has_start(&self) -> bool {
+        self.handshake.as_deref().is_some_and(|handshake| handshake.config.start.is_some())
     }
 
     /// How long each [`Limit`] has kept the sender from sending more, since the handshake or [`Connection::restart_limits`].

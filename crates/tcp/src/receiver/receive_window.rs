@@ -1,10 +1,12 @@
 //! The receive window: what is advertised (RFC 9293 §3.8.6), and the growth of the buffer behind it (dynamic
 //! right-sizing, Fisk and Feng 2001, as in Linux).
 
+use super::rledbat::Rledbat;
 use crate::config::TcpConfig;
 use crate::options::{Agreed, MAX_UNSCALED};
 use crate::segment::Segment;
 use crate::seq::SeqNo;
+use crate::settings::ReceiverControl;
 use crate::units::{Bytes, Span, Time};
 
 /// The receive window of one endpoint.
@@ -20,7 +22,7 @@ pub(crate) struct ReceiveWindow {
     unit: u64,
     /// Right edge of the largest window advertised (RFC 9293 §3.8.6).
     right_edge: SeqNo,
-    right_sizing: Option<RightSizing>,
+    sizing: Sizing,
     /// Upper bound of the buffer.
     max: Bytes,
     mss: Bytes,
@@ -35,7 +37,11 @@ impl ReceiveWindow {
         let small = if config.recv_autotune { MAX_UNSCALED } else { Bytes::MAX };
         let buffer = max.min(small);
         let rcv_ssthresh = buffer.min(config.initial_recv_window);
-        let right_sizing = config.recv_autotune.then(|| RightSizing::new(config.mss));
+        let sizing = match config.receiver_control {
+            Some(ReceiverControl::Rledbat) => Sizing::Rledbat(Box::new(Rledbat::new(config.mss))),
+            None if config.recv_autotune => Sizing::Right(RightSizing::new(config.mss)),
+            None => Sizing::Fixed,
+        };
         ReceiveWindow {
             max,
             buffer,
@@ -43,7 +49,7 @@ impl ReceiveWindow {
             unit: 1,
             mss: config.mss,
             right_edge: SeqNo::default(),
-            right_sizing,
+            sizing,
             field: Bytes::MAX,
         }
     }
@@ -57,6 +63,25 @@ impl ReceiveWindow {
         self.buffer = self.buffer.min(self.max);
         // At least one unit of the window scale: less would round down to a zero window.
         self.rcv_ssthresh = self.rcv_ssthresh.max(Bytes(self.unit)).min(self.max);
+        if let Sizing::Rledbat(control) = &mut self.sizing {
+            control.agree(agreed.mss);
+        }
+    }
+
+    /// What keeps the sender behind others, if anything does.
+    pub(crate) fn control(&mut self) -> Option<&mut Rledbat> {
+        match &mut self.sizing {
+            Sizing::Rledbat(control) => Some(control),
+            Sizing::Fixed | Sizing::Right(_) => None,
+        }
+    }
+
+    /// The window while nothing waits to be read.
+    fn open(&self) -> Bytes {
+        match &self.sizing {
+            Sizing::Rledbat(control) => self.rcv_ssthresh.min(control.window()),
+            Sizing::Fixed | Sizing::Right(_) => self.rcv_ssthresh,
+        }
     }
 
     /// The application sets the buffer (SO_RCVBUF), which ends its growth. What was advertised stays (RFC 9293 §3.8.6).
@@ -64,7 +89,7 @@ impl ReceiveWindow {
         let open = self.rcv_ssthresh >= self.buffer;
         self.max = buffer.min(self.field);
         self.buffer = self.max;
-        self.right_sizing = None;
+        self.sizing = Sizing::Fixed;
         self.rcv_ssthresh = if open { self.max } else { self.rcv_ssthresh.min(self.max) };
     }
 
@@ -79,7 +104,7 @@ impl ReceiveWindow {
         }
         // What slows the growth of the window is rounded up (Linux); the buffer is a limit.
         let room = self.buffer.saturating_sub(unread).0 & !(self.unit - 1);
-        Bytes(self.round_up(self.rcv_ssthresh.0).min(room).max(advertised))
+        Bytes(self.round_up(self.open().0).min(room).max(advertised))
     }
 
     /// The right edge: no advertised window ends before it.
@@ -100,7 +125,7 @@ impl ReceiveWindow {
     }
 
     fn free(&self, unread: Bytes) -> Bytes {
-        self.rcv_ssthresh.min(self.buffer.saturating_sub(unread))
+        self.open().min(self.buffer.saturating_sub(unread))
     }
 
     /// RFC 9293 §3.8.6.2.2: min(Fr RCV.BUFF, Eff.snd.MSS) with Fr = 1/2.
@@ -132,11 +157,19 @@ impl ReceiveWindow {
 
     /// The application has read `read` bytes in total.
     pub(crate) fn on_read(&mut self, now: Time, read: u64, rtt: Option<Span>) {
-        let (Some(right_sizing), Some(rtt)) = (&mut self.right_sizing, rtt) else { return };
+        let (Sizing::Right(right_sizing), Some(rtt)) = (&mut self.sizing, rtt) else { return };
         if let Some(wanted) = right_sizing.on_read(now, read, rtt, self.mss) {
             self.buffer = self.buffer.max(wanted.min(self.max));
         }
     }
+}
+
+/// What bounds the window besides the buffer.
+#[derive(Clone, Debug)]
+enum Sizing {
+    Fixed,
+    Right(RightSizing),
+    Rledbat(Box<Rledbat>),
 }
 
 /// Dynamic right-sizing: what the application reads in a round trip bounds what the sender can use.

@@ -1,8 +1,13 @@
 //! The algorithm of a sender and its last decision. It is asked once after each call that may change the decision, not at
 //! each of the many places that need it.
 
-use crate::cc::{Ack, Congestion, CongestionControl, Decision, Lost, Sent, View, Window};
+use super::observer::Observer;
+use super::validation::Validation;
+use crate::cc::{
+    Ack, Congestion, CongestionControl, Decision, Lost, Resumption, Saved, Sent, Setup, StartConfig, View, Window,
+};
 use crate::compat::AgentSignals;
+use crate::config::TcpConfig;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// An algorithm and its last decision.
@@ -10,11 +15,78 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub(crate) struct CcState {
     decision: Decision,
     algorithm: Box<dyn CongestionControl>,
+    /// What stands around the algorithm, if anything does.
+    around: Option<Box<Around>>,
+}
+
+/// What stands around an algorithm.
+#[derive(Debug)]
+struct Around {
+    start: Start,
+    /// The start sets the window in the episode under way.
+    owns_window: bool,
+    /// Another rule than Linux's for a window that is not used.
+    validation: Option<Validation>,
+    /// What has become of a window that was saved.
+    resumption: Option<Resumption>,
+    /// What it sees of its path, for the next connection.
+    observer: Option<Observer>,
+}
+
+/// A start of the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Start {
+    None,
+    Lasts,
+    Over,
 }
 
 impl CcState {
-    pub(crate) fn new(mut algorithm: Box<dyn CongestionControl>) -> CcState {
-        CcState { decision: algorithm.decision(), algorithm }
+    /// The algorithm of a connection, with its start around it if it has one.
+    pub(crate) fn new(config: &TcpConfig, setup: &Setup) -> CcState {
+        let inside = config.cc.build(setup);
+        let (mut algorithm, start) = match &config.start {
+            Some(start) => (start.around(inside, &config.cc, setup), Start::Lasts),
+            None => (inside, Start::None),
+        };
+        let validation = Validation::of(config.cwnd_validation, setup.initial_window);
+        let resumes = config.start.as_ref().is_some_and(StartConfig::resumes);
+        let observer = resumes.then(Observer::default);
+        let needed = start != Start::None || validation.is_some();
+        let around = || Around { start, owns_window: false, validation, resumption: algorithm.resumption(), observer };
+        let around = needed.then(around).map(Box::new);
+        CcState { decision: algorithm.decision(), algorithm, around }
+    }
+
+    /// The algorithm may have decided otherwise.
+    #[inline]
+    fn settle(&mut self) {
+        self.decision = self.algorithm.decision();
+        if self.around.is_some() {
+            self.end_start();
+        }
+    }
+
+    /// A start may own the window for an episode; once it is over nothing is left of it but the algorithm inside.
+    #[cold]
+    #[inline(never)]
+    fn end_start(&mut self) {
+        let Some(around) = self.around.as_deref_mut().filter(|around| around.start == Start::Lasts) else { return };
+        around.owns_window = self.algorithm.owns_window();
+        around.resumption = self.algorithm.resumption();
+        if let Some(inside) = self.algorithm.hand_over() {
+            (self.algorithm, around.start) = (inside, Start::Over);
+            self.decision = self.algorithm.decision();
+        }
+    }
+
+    #[inline]
+    fn start(&self) -> Start {
+        self.around.as_deref().map_or(Start::None, |around| around.start)
+    }
+
+    fn validation(&mut self) -> Option<&mut Validation> {
+        self.around.as_deref_mut().and_then(|around| around.validation.as_mut())
     }
 
     #[inline]
@@ -32,6 +104,28 @@ impl CcState {
         self.decision.pacing_rate
     }
 
+    /// What has become of a window that was saved, if one was.
+    pub(crate) fn resumption(&self) -> Option<Resumption> {
+        self.around.as_deref().and_then(|around| around.resumption)
+    }
+
+    /// What it leaves to the next connection of its pair of nodes, if its start is one that resumes.
+    pub(crate) fn saved(&self, view: &View) -> Option<Saved> {
+        self.around.as_deref().and_then(|around| around.observer.as_ref()).and_then(|observer| observer.saved(view))
+    }
+
+    /// In the episode under way the window is that of the start.
+    #[inline]
+    pub(crate) fn start_owns_window(&self) -> bool {
+        self.around.as_deref().is_some_and(|around| around.owns_window)
+    }
+
+    /// A start paces that spreads its first window: the initial window has been sent.
+    #[inline]
+    pub(crate) fn start_paces(&self) -> bool {
+        self.start() == Start::Lasts && self.decision.pacing_rate.is_some()
+    }
+
     #[inline]
     pub(crate) fn wants_reduction(&self) -> bool {
         self.decision.wants_reduction
@@ -41,8 +135,15 @@ impl CcState {
         self.algorithm.is_strict()
     }
 
+    pub(crate) fn spares_marks(&self) -> bool {
+        self.algorithm.spares_marks()
+    }
+
     pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.algorithm.observe(put);
+        if self.start() == Start::Over {
+            put(StartConfig::SHOWN.name, 0.0);
+        }
     }
 
     pub(crate) fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
@@ -54,42 +155,66 @@ impl CcState {
     }
 
     pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View) {
-        self.algorithm.on_ack(ack, view);
-        self.decision = self.algorithm.decision();
+        match self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+            None => self.algorithm.on_ack(ack, view),
+            Some(rule) => rule.on_ack(&mut *self.algorithm, ack, view, self.decision.window),
+        }
+        self.settle();
+        let window = self.decision.window;
+        if let Some(observer) = self.around.as_deref_mut().and_then(|around| around.observer.as_mut()) {
+            observer.on_ack(view, window);
+        }
     }
 
     pub(crate) fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.algorithm.on_congestion(event, view);
-        self.decision = self.algorithm.decision();
+        if let Some(rule) = self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+            rule.on_congestion(&mut *self.algorithm, event, view);
+        }
+        self.settle();
     }
 
     pub(crate) fn on_recovery_end(&mut self, view: &View) {
         self.algorithm.on_recovery_end(view);
-        self.decision = self.algorithm.decision();
+        if let Some(rule) = self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+            rule.on_recovery_end(&mut *self.algorithm, view);
+        }
+        self.settle();
     }
 
     pub(crate) fn on_undo(&mut self, before: Window, view: &View) {
         self.algorithm.on_undo(before, view);
-        self.decision = self.algorithm.decision();
+        if let Some(rule) = self.validation() {
+            rule.on_undo();
+        }
+        self.settle();
     }
 
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.algorithm.on_sent(sent);
-        self.decision = self.algorithm.decision();
+        if let Some(rule) = self.validation() {
+            rule.on_sent(sent);
+        }
+        self.settle();
     }
 
     pub(crate) fn on_lost(&mut self, lost: &Lost, view: &View) {
         self.algorithm.on_lost(lost, view);
-        self.decision = self.algorithm.decision();
+        self.settle();
     }
 
     pub(crate) fn on_idle(&mut self, idle: Span, view: &View) {
+        let before = self.decision.window;
         self.algorithm.on_idle(idle, view);
-        self.decision = self.algorithm.decision();
+        self.settle();
+        let reduced = self.decision.window.cwnd < before.cwnd;
+        if let Some(rule) = self.validation().filter(|_| reduced) {
+            rule.on_reduction();
+        }
     }
 
     pub(crate) fn on_timer(&mut self, view: &View) {
         self.algorithm.on_timer(view);
-        self.decision = self.algorithm.decision();
+        self.settle();
     }
 }

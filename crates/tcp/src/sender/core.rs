@@ -15,7 +15,7 @@ use super::cwnd_usage::CwndUsage;
 use super::limits::Limits;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
-use crate::cc::{Ack, Cause, Congestion, Head, Setup, State, View};
+use crate::cc::{Ack, Cause, Congestion, Head, Saved, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::{self, Feedback};
 use crate::options::Agreed;
@@ -25,7 +25,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
-use crate::settings::OpeningKind;
+use crate::settings::{CwndValidation, OpeningKind};
 use crate::timers::Timers;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -55,6 +55,15 @@ pub(crate) struct HandshakeTiming {
     pub(crate) rtt: Option<Span>,
     /// How often the SYN or SYN-ACK timed out.
     pub(crate) timeouts: u32,
+}
+
+/// What a connection has of its own beside settings that it shares.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    /// Seed of the algorithm's random numbers.
+    pub(crate) seed: u64,
+    /// What an earlier connection of the pair of nodes has left.
+    pub(crate) saved: Option<Saved>,
 }
 
 /// A sign of congestion, as a recovery sees it.
@@ -116,10 +125,6 @@ pub(crate) struct SenderCore {
     pub(crate) ecn_of_retransmissions: Ecn,
     /// cwnd applies in recovery too.
     pub(crate) owns_window: bool,
-    pub(crate) cwnd_validation: bool,
-    pub(crate) slow_start_after_idle: bool,
-    /// The next new segment carries CWR (RFC 3168 §6.1.2).
-    pub(crate) cwr_due: bool,
     /// Delivered in all when the window was last reduced.
     reduced_at: Bytes,
     pub(crate) feedback: Feedback,
@@ -150,6 +155,12 @@ pub(crate) struct SenderCore {
     pub(crate) delivered_ce: Bytes,
     pub(crate) rtt: RttEstimator,
     pub(crate) totals: Totals,
+    // In the four bytes behind seven counts.
+    /// cwnd grows only while it is used, by Linux's rule; `cc` has the other rules.
+    pub(crate) cwnd_validation: bool,
+    pub(crate) slow_start_after_idle: bool,
+    /// The next new segment carries CWR (RFC 3168 §6.1.2).
+    pub(crate) cwr_due: bool,
     /// FlightSize when the episode under way began.
     pub(crate) episode_flight: Bytes,
     pub(crate) tso_packet: TsoPacket,
@@ -160,7 +171,7 @@ impl SenderCore {
     #[inline]
     pub(crate) fn new(
         config: &TcpConfig,
-        seed: u64,
+        own: Own,
         agreed: Agreed,
         now: Time,
         handshake: HandshakeTiming,
@@ -169,7 +180,7 @@ impl SenderCore {
         let (ecn, proportionate) = (ecn::of_data(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
             mss: agreed.mss,
-            cwnd_validation: config.cwnd_validation,
+            cwnd_validation: config.cwnd_validation == CwndValidation::Linux,
             cwnd_clamp: config.cwnd_clamp,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
@@ -186,7 +197,7 @@ impl SenderCore {
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
             reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
-            cc: CcState::new(config.cc.build(&setup(config, seed, agreed, now, handshake))),
+            cc: CcState::new(config, &setup(config, own, agreed, now, handshake)),
             state: State::Open,
             board: Scoreboard::default(),
             rtt: RttEstimator::after_handshake(config.rto, config.rtt_estimator, handshake.rtt),
@@ -357,7 +368,7 @@ impl SenderCore {
 }
 
 /// What an algorithm is built from.
-fn setup(config: &TcpConfig, seed: u64, agreed: Agreed, now: Time, handshake: HandshakeTiming) -> Setup {
+fn setup(config: &TcpConfig, own: Own, agreed: Agreed, now: Time, handshake: HandshakeTiming) -> Setup {
     Setup {
         now,
         mss: agreed.mss,
@@ -366,8 +377,9 @@ fn setup(config: &TcpConfig, seed: u64, agreed: Agreed, now: Time, handshake: Ha
         handshake_rtt: handshake.rtt,
         without_handshake: !config.handshake,
         agent: config.agent,
+        saved: own.saved,
         paced: config.pacing,
-        seed,
+        seed: own.seed,
     }
 }
 

@@ -84,8 +84,10 @@ impl DupAckRecovery {
         let means_loss = self.on_duplicate(state, core.snd_una);
         if means_loss {
             core.totals.recoveries += u32::from(state != State::Recovery);
-            if state != State::Cwr {
-                core.report_congestion(now, &self.sign(core, Cause::DupAck));
+            let after_mark = state == State::Cwr;
+            if !after_mark || core.cc.spares_marks() {
+                let sign = CongestionSign { first: !after_mark, again: after_mark, ..self.sign(core, Cause::DupAck) };
+                core.report_congestion(now, &sign);
             }
             core.state = self.begin(core.snd_nxt, core.cc.window().cwnd, &mut core.board);
         } else if state == State::Open {

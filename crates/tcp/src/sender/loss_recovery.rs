@@ -135,7 +135,7 @@ impl LossRecovery {
     pub(super) fn send_window(&self, core: &SenderCore) -> Bytes {
         let cwnd = core.cc.window().cwnd;
         match self {
-            _ if core.owns_window => cwnd,
+            _ if core.owns_window || core.cc.start_owns_window() => cwnd,
             LossRecovery::DupAck(recovery) => recovery.window(core.state, cwnd),
             LossRecovery::Sack(recovery) => recovery.window(cwnd),
             LossRecovery::Compat(recovery) => recovery.window(core.state, cwnd),

@@ -38,6 +38,12 @@ impl Pacer {
         self.always
     }
 
+    /// What follows is paced from the first segment on.
+    #[inline]
+    pub(crate) fn end_initial_window(&mut self) {
+        self.unpaced = 0;
+    }
+
     /// Nothing is sent before.
     #[inline]
     pub(crate) fn until(&self) -> Time {

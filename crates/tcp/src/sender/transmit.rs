@@ -61,6 +61,9 @@ impl Sender {
         core.sent_in_burst = true;
         if let Some(rate) = core.pacing_rate() {
             let quantum = core.cc.send_quantum();
+            if core.cc.start_paces() {
+                core.pacer.end_initial_window();
+            }
             core.pacer.on_sent(now, Bytes(u64::from(out.chunk.len)), quantum, rate);
             // Also a packet that a buffer's end or a window has cut short is paid for.
             if quantum.is_some() && core.tso_psh && core.tso_packet.is_complete(now) {

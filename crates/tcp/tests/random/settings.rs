@@ -3,10 +3,10 @@
 use std::fmt;
 
 use tcp::TcpConfig;
-use tcp::cc::{ALGORITHMS, CcConfig};
+use tcp::cc::{ALGORITHMS, Begin, CcConfig, Exit, Growth, SearchConfig, StartConfig};
 use tcp::compat::{Agent, AgentKind};
 use tcp::rng::Rng;
-use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::settings::{CwndReductionKind, CwndValidation, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
 
 use super::network::Path;
@@ -227,7 +227,6 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.undo,
         &mut config.nagle,
         &mut config.pacing,
-        &mut config.cwnd_validation,
         &mut config.tso_psh,
         &mut config.tso_defer,
         &mut config.tso_fill,
@@ -235,6 +234,18 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     ] {
         vary(rng, flag, coin);
     }
+    let algorithm = config.cc.algorithm;
+    if algorithm.starts.is_some() && coin(rng) {
+        let search = SearchConfig { drain: coin(rng), ..SearchConfig::default() };
+        let exit = pick(rng, &[Exit::Loss, Exit::HyStart, Exit::HyStartPlusPlus, Exit::Search(search)]);
+        let rapid = config.recovery.uses_sack() && coin(rng);
+        let growth = if rapid { Growth::Rapid } else { Growth::Standard };
+        let begin = if coin(rng) { Begin::InitialWindow } else { Begin::Jump(config.mss * (1 + rng.below(200))) };
+        config.start = Some(StartConfig { begin, growth, exit });
+    }
+    let kinds = [CwndValidation::Linux, CwndValidation::None, CwndValidation::RateLimited, CwndValidation::Rfc7661];
+    let count = if algorithm.requirements.owns_window { 2 } else { 4 };
+    vary(rng, &mut config.cwnd_validation, |rng| pick(rng, &kinds[..count]));
 }
 
 /// Writes of at most [`SEGMENTS`] times `unit` bytes in total, in up to 20 pieces of any size; sometimes none.

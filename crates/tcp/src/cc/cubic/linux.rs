@@ -29,6 +29,10 @@ pub(crate) struct LinuxCubic {
     counter: Counter,
     /// beta in 1/1024.
     pub(crate) beta: u64,
+    /// After an ECN echo, in 1/1024.
+    beta_ecn: Option<u64>,
+    /// The window that the last mark found, in segments.
+    marked: u64,
     /// C in 1/1024 (kernel: cube_rtt_scale, 10 bic_scale).
     c: u64,
     /// Acknowledged windows per segment of Reno's growth, in 1/8 (kernel: beta_scale).
@@ -74,6 +78,8 @@ impl LinuxCubic {
             base: CubicWindow::new(values, setup),
             counter: Counter::default(),
             beta,
+            beta_ecn: values.beta_ecn().map(|beta| libm::round(beta * 1024.0) as u64),
+            marked: 0,
             c: libm::round(values.number("c") * 1024.0) as u64,
             // 8 / alpha = 8 (1 + beta) / (3 (1 - beta))
             beta_scale: 8 * (1024 + beta) / 3 / (1024 - beta),
@@ -173,19 +179,34 @@ impl CongestionControl for LinuxCubic {
         self.counter.reset();
         if event.cause == Cause::Timeout {
             self.curve = Curve::default();
-        } else {
+        } else if !event.after_mark() {
             let converges = self.base.fast_convergence && w < self.curve.last_max;
             // last_max = W (1 + beta) / 2 if W < last_max
             self.curve.last_max = if converges { w * (1024 + self.beta) / 2048 } else { w };
             self.curve.epoch_start = None;
         }
         // ssthresh = max(beta W, 2)
-        let ssthresh = view.mss * (w * self.beta / 1024).max(2);
+        let beta = self.beta_ecn.filter(|_| event.cause == Cause::Ecn).unwrap_or(self.beta);
+        let w = if event.after_mark() { self.marked } else { w };
+        self.marked = w;
+        let ssthresh = view.mss * (w * beta / 1024).max(2);
         self.base.reduce(event, ssthresh, view);
+    }
+
+    fn after_round(&self, window: Bytes, _view: &View) -> Bytes {
+        super::after_round(window)
     }
 
     fn window_mut(&mut self) -> &mut Window {
         &mut self.base.window
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta as f64 / 1024.0
+    }
+
+    fn spares_marks(&self) -> bool {
+        self.beta_ecn.is_some()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

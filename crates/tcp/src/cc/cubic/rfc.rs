@@ -17,6 +17,9 @@ use crate::units::{Bytes, Span, Time};
 pub(super) struct Rfc {
     base: CubicWindow,
     beta: f64,
+    beta_ecn: Option<f64>,
+    /// FlightSize at the last mark.
+    marked: Bytes,
     c: f64,
     per_segment: bool,
     strict: bool,
@@ -55,6 +58,8 @@ impl Rfc {
         Rfc {
             base: CubicWindow::new(values, setup),
             beta: values.number("beta"),
+            beta_ecn: values.beta_ecn(),
+            marked: Bytes::ZERO,
             c: values.number("c"),
             per_segment: values.flag("per_segment"),
             strict: values.flag("strict"),
@@ -116,6 +121,18 @@ impl Rfc {
             epoch.start = epoch.start + now.since(self.accounted);
         }
     }
+
+    /// W_max and the window that a reduction starts from.
+    fn note_window(&mut self, event: &Congestion, view: &View) {
+        let w = self.segments(view.mss);
+        self.w_max = match self.w_max {
+            _ if event.cause == Cause::Timeout => None,
+            // RFC 9438 §4.7: W_max = cwnd (1 + beta) / 2 if cwnd < W_max
+            Some(w_max) if self.base.fast_convergence && w < w_max => Some(w * (1.0 + self.beta) / 2.0),
+            _ => Some(w),
+        };
+        self.cwnd_prior = Some(w);
+    }
 }
 
 impl CongestionControl for Rfc {
@@ -132,24 +149,32 @@ impl CongestionControl for Rfc {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        let w = self.segments(view.mss);
         if !event.again {
             self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
         }
-        self.w_max = match self.w_max {
-            _ if event.cause == Cause::Timeout => None,
-            // RFC 9438 §4.7: W_max = cwnd (1 + beta) / 2 if cwnd < W_max
-            Some(w_max) if self.base.fast_convergence && w < w_max => Some(w * (1.0 + self.beta) / 2.0),
-            _ => Some(w),
-        };
-        self.cwnd_prior = Some(w);
+        if !event.after_mark() {
+            self.note_window(event, view);
+        }
         self.epoch = None;
         self.fraction = 0.0;
-        // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo
-        let floor = if event.cause == Cause::Ecn { view.mss } else { view.mss * 2 };
-        let base = if event.again { self.base.window.ssthresh } else { event.flight };
-        let ssthresh = Bytes(libm::round(base.as_f64() * self.beta) as u64).max(floor);
+        // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo;
+        // RFC 8511 §3.1: beta_ecn on an echo
+        let (beta, floor) = match event.cause {
+            Cause::Ecn => (self.beta_ecn.unwrap_or(self.beta), view.mss),
+            _ => (self.beta, view.mss * 2),
+        };
+        let base = match event.again {
+            _ if event.after_mark() => self.marked,
+            true => self.base.window.ssthresh,
+            false => event.flight,
+        };
+        self.marked = base;
+        let ssthresh = Bytes(libm::round(base.as_f64() * beta) as u64).max(floor);
         self.base.reduce(event, ssthresh, view);
+    }
+
+    fn after_round(&self, window: Bytes, _view: &View) -> Bytes {
+        super::after_round(window)
     }
 
     fn window_mut(&mut self) -> &mut Window {
@@ -166,6 +191,14 @@ impl CongestionControl for Rfc {
 
     fn is_strict(&self) -> bool {
         self.strict
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    fn spares_marks(&self) -> bool {
+        self.beta_ecn.is_some()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

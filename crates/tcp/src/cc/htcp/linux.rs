@@ -202,6 +202,10 @@ impl CongestionControl for LinuxHtcp {
         self.base.reduce(kept as f64, event, view.mss);
     }
 
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        window + Bytes((self.alpha as f64 / ONE as f64 * view.mss.as_f64()) as u64)
+    }
+
     fn window_mut(&mut self) -> &mut Window {
         &mut self.base.reno.window
     }

@@ -18,6 +18,7 @@ pub(crate) const ASRAN: Algorithm = Algorithm {
     title: "ASRAN: slow start back to the window of the last loss",
     reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "code", set: &[], recovery: None },

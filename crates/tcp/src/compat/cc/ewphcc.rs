@@ -23,6 +23,7 @@ pub(crate) const EWPHCC: Algorithm = Algorithm {
     title: "EWPHCC: Vegas with targets from weighted delays and losses",
     reference: "S. J. Hisham, BUET 2023, ns-2.35",
     requirements: Requirements::NONE,
+    starts: None,
     params: &[
         Param::number("phi", 0.0..=1.0, 0.8)
             .doc("weight of the old value in the averages of RTT and loss")
@@ -282,6 +283,10 @@ impl CongestionControl for Ewphcc {
             _ => {}
         }
         self.vegas.on_congestion(event, view);
+    }
+
+    fn begin(&mut self, window: Window) {
+        self.vegas.begin(window);
     }
 
     fn window(&mut self) -> Window {

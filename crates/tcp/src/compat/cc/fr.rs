@@ -21,6 +21,7 @@ pub(crate) const FR: Algorithm = Algorithm {
     title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
     reference: "Casetti et al. 2000, TCP with faster recovery",
     requirements: Requirements::NONE,
+    starts: Some(1),
     params: PARAMS,
     profiles: &[
         Profile { name: "report", set: TEXT, recovery: None },

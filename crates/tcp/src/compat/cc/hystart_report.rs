@@ -34,6 +34,7 @@ pub(crate) const HYSTART_REPORT: Algorithm = Algorithm {
     title: "CUBIC of Linux 2.6.22 with HyStart as a report has it",
     reference: "a student report on ns-2.35, BUET 2023; docs/models.md",
     requirements: Requirements::NONE,
+    starts: None,
     params: &[
         Param::number("hystart_ack_delta", 0.0..=1e3, 4.0)
             .unit("ms")

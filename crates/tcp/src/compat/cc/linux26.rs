@@ -135,6 +135,18 @@ impl CongestionControl for Linux26Cubic {
         }
     }
 
+    fn beta(&self) -> f64 {
+        self.linux.beta()
+    }
+
+    fn spares_marks(&self) -> bool {
+        self.linux.spares_marks()
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        self.linux.after_round(window, view)
+    }
+
     fn window_mut(&mut self) -> &mut Window {
         &mut self.linux.base.window
     }

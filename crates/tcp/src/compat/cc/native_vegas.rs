@@ -344,6 +344,12 @@ impl CongestionControl for Native {
         }
     }
 
+    fn begin(&mut self, window: Window) {
+        let segments = |bytes: Bytes| bytes.as_f64() / self.mss.as_f64();
+        let ssthresh = if window.ssthresh == Bytes::MAX { f64::INFINITY } else { segments(window.ssthresh) };
+        (self.w, self.ssthresh) = (segments(window.cwnd), ssthresh);
+    }
+
     fn window(&mut self) -> Window {
         let bytes = |segments: f64| Bytes((segments.max(1.0) * self.mss.as_f64()) as u64);
         // No segment fits into a byte.

@@ -157,6 +157,7 @@ impl SackRecovery {
     pub(super) fn enter_recovery(&mut self, core: &mut SenderCore, now: Time, marks: Marks, delivered: Bytes) {
         core.totals.recoveries += 1;
         self.forget_settled_retransmissions(core);
+        self.reduce_after_mark(core, now);
         let under_way = self.episode.reduction().map(CwndReduction::with_retransmission);
         // What the network itself reported, or reduced the window for, is not undone.
         let prior_window = (!marks.echo && under_way.is_none()).then_some(core.cc.window());
@@ -237,6 +238,13 @@ impl SackRecovery {
     pub(super) fn reduce_again(&mut self, core: &mut SenderCore, now: Time, lost: Option<Bytes>) {
         let counts = lost.is_some_and(|delivered| core.sent_since_reduction(delivered));
         if counts && core.state == State::Recovery && core.cc.is_strict() {
+            self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
+        }
+    }
+
+    /// A loss in the round trip of a mark: where a mark reduces less, the loss counts.
+    fn reduce_after_mark(&mut self, core: &mut SenderCore, now: Time) {
+        if core.state == State::Cwr && core.cc.spares_marks() {
             self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
         }
     }
