@@ -133,8 +133,12 @@ impl CongestionControl for Rfc {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let w = self.segments(view.mss);
-        if !event.again {
+        // A further time-out finds the loss window, which is no window before a reduction (RFC 9438 §4.1.2, cwnd_prior).
+        if event.first {
             self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
+        }
+        if event.first || event.again {
+            self.cwnd_prior = Some(w);
         }
         self.w_max = match self.w_max {
             _ if event.cause == Cause::Timeout => None,
@@ -142,7 +146,6 @@ impl CongestionControl for Rfc {
             Some(w_max) if self.base.fast_convergence && w < w_max => Some(w * (1.0 + self.beta) / 2.0),
             _ => Some(w),
         };
-        self.cwnd_prior = Some(w);
         self.epoch = None;
         self.fraction = 0.0;
         // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo
