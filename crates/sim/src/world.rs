@@ -53,6 +53,7 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Video(_) => ("video", "tcp"),
         AppDef::Rtc(_) => ("rtc", "udp"),
         AppDef::Voice(_) => ("voice", "udp"),
+        AppDef::Script(_) => ("script", "tcp"),
     }
 }
 

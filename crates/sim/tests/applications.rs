@@ -35,6 +35,26 @@ fn a_transfer_up_is_a_bulk_of_its_size() {
     }
 }
 
+/// A write at once is a bulk of as many bytes whose connection stays open; later ones go at their times, behind one that has to wait.
+#[test]
+fn a_script_writes_at_its_times_over_one_connection() {
+    let script = |writes: Value| run(&ideal(&json!({"kind": "script", "writes": writes})), 1).flows.swap_remove(0);
+    let once = script(json!([["0s", "14480B"]]));
+    assert_eq!(
+        (once.measures.delivered_bytes, once.completion_s, once.app, once.transport),
+        (14_480, None, "script", "tcp")
+    );
+    // The handshake, one way, and what delayed ACKs do not delay.
+    about(once.measures.app_delay_s, 0.15);
+    let later = script(json!([["1s", "1448B", {"every": "2s", "until": "9s"}], ["4s", "2896B"]]));
+    assert_eq!(later.measures.delivered_bytes, 5 * 1448 + 2896);
+    about(later.measures.app_delay_s, 0.05);
+    about(later.connected_s, 0.1);
+    let mut world = ideal(&json!({"kind": "script", "writes": [["0s", "1MB"], ["1ms", "1MB"]]}));
+    world["tcp"]["send_buffer"] = json!("64kB");
+    assert_eq!(run(&world, 1).flows[0].measures.delivered_bytes, 2_000_000);
+}
+
 #[test]
 fn the_receiver_of_a_transfer_down_connects_and_asks() {
     let summary = run(&ideal(&json!({"kind": "transfer", "size": "14480B", "direction": "down"})), 1);
@@ -371,6 +391,20 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         (json!({"kind": "rtc", "fps": 0}), "flow[0].app.fps: 0 is not a number from 0.1 to 1000"),
         (json!({"kind": "rtc", "rate_min": "2Mbps"}), "flow[0].app.rate_min: 2Mbps is not a rate up to `rate`, 1Mbps"),
         (json!({"kind": "voice", "playout": "late"}), "flow[0].app.playout: "),
+        (json!({"kind": "script", "writes": []}), "flow[0].app.writes: 0 writes; from 1 to 100000"),
+        (json!({"kind": "script", "writes": [["1s", "0B"]]}), "flow[0].app.writes[0][1]: 0B is not a size from 1B"),
+        (
+            json!({"kind": "script", "writes": [["1s", "1B"], ["1s", "1B"]]}),
+            "flow[0].app.writes[1][0]: 1s is not after the write before",
+        ),
+        (
+            json!({"kind": "script", "writes": [["1s", "1B", {"every": "0s", "until": "2s"}]]}),
+            "flow[0].app.writes[0][2].every: 0s is not a time from 1ns",
+        ),
+        (
+            json!({"kind": "script", "writes": [["1s", "1B", {"every": "1s", "until": "0s"}]]}),
+            "flow[0].app.writes[0][2].until: 0s is not a time from 1s",
+        ),
     ] {
         let error = refused(&app);
         assert!(error.starts_with(start), "{error}");

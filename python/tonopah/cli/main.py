@@ -43,6 +43,7 @@ GROUPS = {
         "evaluate": "tell what a congestion control does to a network, along RFC 9743",
         "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
         "coexist": "run every pair of algorithms on one bottleneck, and show who takes what from whom",
+        "conform": "hold an algorithm against the cases of the BBR draft and of RFCs, and show where it deviates",
         "break": "search worlds in which an algorithm fails and others do not, each as small as it can be",
     },
     "hold against reality": {

@@ -7,10 +7,11 @@ use tcp::rng::Rng;
 use super::names::{find_node, matches};
 use crate::expand::{connections_of, interval_nanos};
 use crate::host::app::plans::period_of;
+use crate::host::app::script::{Entry, Script};
 use crate::host::app::{Activity, App, Phases, Ticks};
 use crate::host::flow::OnFull;
 use crate::ids::NodeId;
-use crate::scenario::{AppDef, FlowDef, Full, Scenario, ScenarioError, join};
+use crate::scenario::{AppDef, FlowDef, Full, Scenario, ScenarioError, ScriptWrite, join};
 
 /// The source of each connection of a flow; there is one at least.
 pub(super) fn sources(
@@ -56,6 +57,13 @@ pub(super) fn app_of(def: &AppDef, rng: Rng) -> App {
             ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
             activity: Box::new(Activity::new(period_of(&on_off.on), period_of(&on_off.off), rng)),
         },
+        AppDef::Script(script) => {
+            let entry = |write: &ScriptWrite| {
+                let ScriptWrite(at, bytes, repeat) = *write;
+                Entry { at, bytes, repeat: repeat.map(|repeat| (repeat.every, repeat.until)) }
+            };
+            App::Script(Box::new(Script::new(script.writes.iter().map(entry).collect())))
+        }
         _ => unreachable!("a conversation"),
     }
 }

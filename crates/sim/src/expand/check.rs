@@ -4,7 +4,7 @@ use tcp::units::Bytes;
 
 use super::bounds::{check_period, probability};
 use super::check_app::{
-    check_incast, check_page, check_request_response, check_rtc, check_transfer, check_video, check_voice,
+    check_incast, check_page, check_request_response, check_rtc, check_script, check_transfer, check_video, check_voice,
 };
 use super::check_effects::check_effects;
 use super::check_queue::check_queue;
@@ -100,7 +100,8 @@ pub(super) fn message_size(app: &AppDef) -> Option<Bytes> {
         | AppDef::RequestResponse(_)
         | AppDef::Incast(_)
         | AppDef::Page(_)
-        | AppDef::Video(_) => None,
+        | AppDef::Video(_)
+        | AppDef::Script(_) => None,
         AppDef::Rtc(rtc) => Some(rtc.packet),
         AppDef::Voice(voice) => Some(voice.datagram_size()),
         AppDef::Cbr(cbr) => Some(cbr.size),
@@ -123,6 +124,7 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
         AppDef::Video(video) => return check_video(video, path),
         AppDef::Rtc(rtc) => return check_rtc(rtc, path),
         AppDef::Voice(voice) => return check_voice(voice, path),
+        AppDef::Script(script) => return check_script(script, path),
         AppDef::Cbr(cbr) => {
             check_phases(cbr, path)?;
             (cbr.rate, cbr.size, cbr.transport)
@@ -180,7 +182,8 @@ pub(crate) fn transport_of(app: &AppDef) -> TransportDef {
         | AppDef::RequestResponse(_)
         | AppDef::Incast(_)
         | AppDef::Page(_)
-        | AppDef::Video(_) => TransportDef::Tcp,
+        | AppDef::Video(_)
+        | AppDef::Script(_) => TransportDef::Tcp,
         AppDef::Rtc(_) | AppDef::Voice(_) => TransportDef::Udp,
         AppDef::Cbr(cbr) => cbr.transport,
         AppDef::OnOff(on_off) => on_off.transport,

@@ -5,8 +5,8 @@ use tcp::units::{Bytes, Span};
 use super::bounds::{LONGEST, check_period, refuse, span_within};
 use crate::scenario::{
     AppDef, BothDef, BufferRule, DirectionDef, FlowDef, IncastDef, PageDef, PageProtocol, PerConnection, PeriodDef,
-    Playout, RequestResponseDef, RtcDef, ScenarioError, ThroughputRule, TransferDef, VideoDef, VideoRule, VoiceDef,
-    join,
+    Playout, RequestResponseDef, RtcDef, ScenarioError, ScriptDef, ScriptRepeat, ScriptWrite, ThroughputRule,
+    TransferDef, VideoDef, VideoRule, VoiceDef, join,
 };
 
 /// Most requests or rounds of an application, whose times it records.
@@ -20,6 +20,8 @@ const MAX_BROWSER_CONNECTIONS: u32 = 256;
 const MAX_LEVELS: usize = 100;
 /// Highest rate of a call.
 const MAX_CALL_BPS: u64 = 10_000_000_000;
+/// Most entries of a script.
+const MAX_WRITES: usize = 100_000;
 /// Largest message.
 const LARGEST: Bytes = Bytes(1_000_000_000_000);
 
@@ -38,7 +40,7 @@ pub(crate) fn connections_of(app: &AppDef, nodes: usize) -> u64 {
 
 /// True if the ends of the application answer each other.
 pub(super) fn is_conversation(app: &AppDef) -> bool {
-    !matches!(app, AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_))
+    !matches!(app, AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) | AppDef::Script(_))
 }
 
 /// Refuses what stands beside the application of a flow and does not go with it.
@@ -47,7 +49,7 @@ pub(super) fn check_beside(flow: &FlowDef, path: &str) -> Result<(), ScenarioErr
     match given.into_iter().find(|(_, is_given)| *is_given && is_conversation(&flow.app)) {
         Some((key, _)) => {
             Err(ScenarioError::new(join(path, key), "does not go with an application whose sink has data to send")
-                .with_hint("it is for `bulk`, `cbr` and `on_off`"))
+                .with_hint("it is for `bulk`, `cbr`, `on_off` and `script`"))
         }
         None => Ok(()),
     }
@@ -215,6 +217,27 @@ pub(super) fn check_voice(def: &VoiceDef, path: &str) -> Result<(), ScenarioErro
             span_within(&join(path, "playout"), "delay", fixed.delay, Span::ZERO, Span::from_millis(10_000))
         }
     }
+}
+
+pub(super) fn check_script(def: &ScriptDef, path: &str) -> Result<(), ScenarioError> {
+    if def.writes.is_empty() || def.writes.len() > MAX_WRITES {
+        let message = format!("{} writes; from 1 to {MAX_WRITES}", def.writes.len());
+        return Err(ScenarioError::new(join(path, "writes"), message));
+    }
+    for (index, ScriptWrite(at, bytes, repeat)) in def.writes.iter().enumerate() {
+        let place = format!("writes[{index}]");
+        if index > 0 && *at <= def.writes[index - 1].0 {
+            let message = format!("{at} is not after the write before; times ascend");
+            return Err(ScenarioError::new(join(path, &format!("{place}[0]")), message));
+        }
+        check_size(path, &format!("{place}[1]"), *bytes)?;
+        if let Some(ScriptRepeat { every, until }) = repeat {
+            let place = join(path, &format!("{place}[2]"));
+            span_within(&place, "every", *every, Span::from_nanos(1), LONGEST)?;
+            span_within(&place, "until", *until, *at, LONGEST)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_number(path: &str, key: &str, number: u32) -> Result<(), ScenarioError> {

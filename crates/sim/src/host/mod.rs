@@ -281,7 +281,7 @@ impl Flow {
         }
         self.blocked = Bytes(wanted - connection.write(wanted));
         self.written += wanted;
-        if self.app.has_messages() {
+        if wanted > 0 && self.app.has_messages() {
             self.messages.push_back((self.written, now));
         }
     }

@@ -39,6 +39,7 @@ mod receiver;
 mod record;
 mod renamed;
 mod routing;
+mod script;
 mod service;
 mod shaper;
 mod shapes;
@@ -120,6 +121,7 @@ pub use routing::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, HandoffDef,
     RoutingDef, ShortestDef,
 };
+pub use script::{ScriptDef, ScriptRepeat, ScriptWrite};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,

@@ -10,6 +10,7 @@ use super::datagrams::{DatagramEcn, DatagramKeys};
 use super::dscp::Dscp;
 use super::media::{RtcDef, VideoDef, VoiceDef};
 use super::period::PeriodDef;
+use super::script::ScriptDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
@@ -143,6 +144,8 @@ tagged_enum! {
         "rtc" => Rtc(RtcDef),
         /// A telephone call, one way: datagrams at a constant rate, judged by the E-model.
         "voice" => Voice(VoiceDef),
+        /// Writes at given times, over one connection.
+        "script" => Script(ScriptDef),
     }
 }
 
@@ -155,7 +158,8 @@ impl AppDef {
             | AppDef::RequestResponse(_)
             | AppDef::Incast(_)
             | AppDef::Page(_)
-            | AppDef::Video(_) => DatagramKeys::default(),
+            | AppDef::Video(_)
+            | AppDef::Script(_) => DatagramKeys::default(),
             AppDef::Cbr(CbrDef { ecn, dscp, .. })
             | AppDef::OnOff(OnOffDef { ecn, dscp, .. })
             | AppDef::Rtc(RtcDef { ecn, dscp, .. })

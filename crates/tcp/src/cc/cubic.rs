@@ -147,6 +147,8 @@ const PARAMS: &[Param] = &[
         .source("Linux before 3.15"),
     hystart::ENABLED,
     hystart::PLUS_PLUS,
+    hystart::CSS_GROWTH,
+    hystart::CSS_ROUNDS,
     hystart::LOW_WINDOW,
     hystart::ACK_DELTA,
     hystart::TRAIN,
@@ -182,7 +184,7 @@ pub(crate) struct CubicWindow {
 
 impl CubicWindow {
     pub(crate) fn new(values: &ParamValues, setup: &Setup) -> CubicWindow {
-        let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
+        let plus_plus = values.flag("hystart_plus_plus").then(|| PlusPlus::new(values));
         // RFC 9406 §4.3: L is infinite when paced.
         let unlimited = plus_plus.is_some() && setup.paced;
         let limit = setup.mss * values.number("slow_start_limit") as u64;

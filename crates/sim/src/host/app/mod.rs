@@ -9,6 +9,7 @@ pub(crate) mod page;
 pub(crate) mod plans;
 pub(crate) mod request_response;
 pub(crate) mod rtc;
+pub(crate) mod script;
 pub(crate) mod transfer;
 pub(crate) mod video;
 pub(crate) mod voice;
@@ -19,6 +20,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use member::Member;
+use script::Script;
 
 /// An application on the sending side of a flow.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub(crate) enum App {
     Cbr { size: Bytes, ticks: Ticks, phases: Option<Box<Phases>> },
     /// Packets at a constant rate during periods of activity.
     OnOff { size: Bytes, ticks: Ticks, activity: Box<Activity> },
+    /// Writes at given times.
+    Script(Box<Script>),
     /// A part in a conversation, which says what is written.
     Conversation(Box<Member>),
 }
@@ -153,6 +157,10 @@ impl App {
             App::Bulk { bytes } => bytes.as_mut(),
             App::Cbr { size, .. } | App::OnOff { size, .. } => Some(size),
             App::Conversation(member) => Some(&mut member.unit),
+            App::Script(script) => {
+                script.fill(unit);
+                None
+            }
         };
         if let Some(size) = size {
             *size = Bytes(size.0.next_multiple_of(unit.0));
@@ -172,6 +180,7 @@ impl App {
                 ticks.restart(now);
                 activity.begin(now);
             }
+            App::Script(script) => script.start(now),
         }
     }
 
@@ -180,6 +189,7 @@ impl App {
         match self {
             App::Bulk { bytes } => *bytes,
             App::Cbr { size, .. } | App::OnOff { size, .. } => Some(*size),
+            App::Script(script) => Some(script.now),
             App::Conversation(_) => Some(Bytes::ZERO),
         }
     }
@@ -188,6 +198,7 @@ impl App {
     pub(crate) fn next_tick(&mut self, now: Time) -> Option<Time> {
         match self {
             App::Bulk { .. } | App::Conversation(_) => None,
+            App::Script(script) => script.next(now),
             App::Cbr { ticks, phases: None, .. } => Some(ticks.next(now)),
             App::Cbr { ticks, phases: Some(phases), .. } => phases.next(now, ticks),
             App::OnOff { ticks, activity, .. } => {
@@ -204,14 +215,14 @@ impl App {
 
     /// True if each write is a message, whose delay is measured.
     pub(crate) fn has_messages(&self) -> bool {
-        matches!(self, App::Cbr { .. } | App::OnOff { .. })
+        matches!(self, App::Cbr { .. } | App::OnOff { .. } | App::Script(_))
     }
 
     /// True if the flow ends when its data has been delivered.
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             App::Bulk { bytes } => bytes.is_some(),
-            App::Cbr { .. } | App::OnOff { .. } => false,
+            App::Cbr { .. } | App::OnOff { .. } | App::Script(_) => false,
             App::Conversation(member) => member.connection == 0 && member.ends,
         }
     }

@@ -28,7 +28,7 @@ const OBJECT_SIGMA: f64 = 1.5;
 /// The conversation of an application with so many connections, if it is one.
 pub(crate) fn conversation_of(app: &AppDef, connections: usize, rng: Rng) -> Option<Conversation> {
     match app {
-        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) => None,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) | AppDef::Script(_) => None,
         AppDef::Transfer(def) => Some(Conversation::Transfer(Transfer::new(shape_of(def)))),
         AppDef::RequestResponse(def) => {
             Some(Conversation::RequestResponse(RequestResponse::new(request_plan(def), rng)))
@@ -51,7 +51,8 @@ pub(crate) fn conversation_of(app: &AppDef, connections: usize, rng: Rng) -> Opt
 pub(crate) fn client_of(app: &AppDef) -> End {
     match app {
         AppDef::Transfer(TransferDef { direction: DirectionDef::Up(_) | DirectionDef::Both(_), .. }) => End::Source,
-        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) | AppDef::Rtc(_) | AppDef::Voice(_) => End::Source,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) | AppDef::Script(_) => End::Source,
+        AppDef::Rtc(_) | AppDef::Voice(_) => End::Source,
         _ => End::Sink,
     }
 }

@@ -131,7 +131,10 @@ impl Rfc {
             Some(w_max) if self.base.fast_convergence && w < w_max => Some(w * (1.0 + self.beta) / 2.0),
             _ => Some(w),
         };
-        self.cwnd_prior = Some(w);
+        // A further time-out finds the loss window, which is no window before a reduction (RFC 9438 §4.1.2, cwnd_prior).
+        if event.first || event.again {
+            self.cwnd_prior = Some(w);
+        }
     }
 }
 
@@ -149,7 +152,7 @@ impl CongestionControl for Rfc {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        if !event.again {
+        if event.first {
             self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
         }
         if !event.after_mark() {

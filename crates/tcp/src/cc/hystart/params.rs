@@ -28,18 +28,21 @@ pub(in crate::cc) const TRAIN: Param = Param::number("hystart_train", 0.0..=10.0
     .source("Linux tcp_cubic; all of it in ns-3");
 
 pub(in crate::cc) const RISE: Param = Param::number("hystart_rise", 0.0..=10.0, 0.125)
-    .doc("share of the base delay by which a round's minimum RTT must rise to end slow start")
-    .source("Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3");
+    .doc(
+        "share of the base delay by which a round's minimum RTT must rise to end slow start; with hystart_plus_plus of \
+         that of the round before, to slow it down",
+    )
+    .source("Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3; RFC 9406 section 4.3, 1 / MIN_RTT_DIVISOR");
 
 pub(in crate::cc) const MIN_RISE: Param = Param::number("hystart_least_rise", 0.0..=1e3, 4.0)
     .unit("ms")
     .doc("the rise is never asked to be less")
-    .source("Linux tcp_cubic, HYSTART_DELAY_MIN, since December 2014");
+    .source("Linux tcp_cubic, HYSTART_DELAY_MIN, since December 2014; RFC 9406 section 4.3, MIN_RTT_THRESH");
 
 pub(in crate::cc) const MAX_RISE: Param = Param::number("hystart_most_rise", 0.0..=1e4, 16.0)
     .unit("ms")
     .doc("the rise is never asked to be more")
-    .source("Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014");
+    .source("Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014; RFC 9406 section 4.3, MAX_RTT_THRESH");
 
 pub(in crate::cc) const CUSHION: Param = Param::flag("hystart_cushion", true)
     .doc("a train may last longer by the delay that TSO may add to ACKs, at most 1 ms")
@@ -53,3 +56,12 @@ pub(in crate::cc) const CLOCK: Param = Param::number("hystart_clock", 0.001..=10
 pub(in crate::cc) const FIRST_SAMPLES: Param = Param::flag("hystart_first_samples", false)
     .doc("a round's delay is the minimum of its first eight samples, instead of all so far")
     .source("Linux tcp_cubic before 5.6");
+
+pub(in crate::cc) const CSS_GROWTH: Param = Param::number("css_growth", 1.0..=100.0, 4.0)
+    .doc("share of slow start's pace at which the window grows once the RTT rises, as its reciprocal; with hystart_plus_plus")
+    .source("RFC 9406 section 4.3, CSS_GROWTH_DIVISOR");
+
+pub(in crate::cc) const CSS_ROUNDS: Param = Param::number("css_rounds", 1.0..=1000.0, 5.0)
+    .unit("rounds")
+    .doc("rounds at that pace, after which slow start ends; with hystart_plus_plus")
+    .source("RFC 9406 section 4.3, CSS_ROUNDS");

@@ -5,24 +5,31 @@
 //! over. It serves the first slow start of a connection alone. There is no ACK train: spacing says little where ACKs
 //! are bunched.
 
+use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, View};
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
-/// RFC 9406 §4.3: MIN_RTT_THRESH, MAX_RTT_THRESH, MIN_RTT_DIVISOR.
-const MIN_RISE: Span = Span::from_millis(4);
-const MAX_RISE: Span = Span::from_millis(16);
-const RISE_DIVISOR: u64 = 8;
 /// RFC 9406 §4.3: N_RTT_SAMPLE.
 const SAMPLES: u32 = 8;
-/// RFC 9406 §4.3: CSS_GROWTH_DIVISOR.
-const GROWTH_DIVISOR: u64 = 4;
-/// RFC 9406 §4.3: CSS_ROUNDS.
-const CSS_ROUNDS: u32 = 5;
+
+/// The constants of RFC 9406 §4.3 that are parameters.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// 1 / MIN_RTT_DIVISOR, within MIN_RTT_THRESH and MAX_RTT_THRESH.
+    rise: f64,
+    least_rise: Span,
+    most_rise: Span,
+    /// CSS_GROWTH_DIVISOR.
+    growth: u64,
+    /// CSS_ROUNDS.
+    rounds: u32,
+}
 
 /// The first slow start of a connection.
 #[derive(Debug)]
 pub(in crate::cc) struct PlusPlus {
+    form: Form,
     /// windowEnd: the round is over when this has been acknowledged.
     round_end: SeqNo,
     /// Minimum RTT of the round before; absent if it had no sample.
@@ -45,8 +52,26 @@ struct Css {
 }
 
 impl PlusPlus {
-    pub(in crate::cc) fn new() -> PlusPlus {
-        PlusPlus { round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
+    /// With the parameters of an algorithm.
+    pub(in crate::cc) fn new(values: &ParamValues) -> PlusPlus {
+        let millis = |name| Span::from_secs_f64(values.number(name) * 1e-3);
+        PlusPlus::with(Form {
+            rise: values.number("hystart_rise"),
+            least_rise: millis("hystart_least_rise"),
+            most_rise: millis("hystart_most_rise"),
+            growth: values.number("css_growth") as u64,
+            rounds: values.number("css_rounds") as u32,
+        })
+    }
+
+    /// With the constants of RFC 9406 §4.3.
+    pub(in crate::cc) fn standard() -> PlusPlus {
+        let [least_rise, most_rise] = [4, 16].map(Span::from_millis);
+        PlusPlus::with(Form { rise: 0.125, least_rise, most_rise, growth: 4, rounds: 5 })
+    }
+
+    fn with(form: Form) -> PlusPlus {
+        PlusPlus { form, round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
     }
 
     pub(in crate::cc) fn is_conservative(&self) -> bool {
@@ -60,7 +85,7 @@ impl PlusPlus {
             (self.last, self.current, self.samples) = (self.current, None, 0);
             if let Some(css) = &mut self.css {
                 css.rounds += 1;
-                if css.rounds >= CSS_ROUNDS {
+                if css.rounds >= self.form.rounds {
                     return true;
                 }
             }
@@ -79,25 +104,32 @@ impl PlusPlus {
             // RFC 9406 §4.2: the rise was spurious
             (Some(css), _) if current < css.baseline => self.css = None,
             // RFC 9406 §4.2: currentRoundMinRTT >= lastRoundMinRTT + clamp(lastRoundMinRTT / 8, 4 ms, 16 ms)
-            (None, Some(last)) if current >= last + (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE) => {
+            (None, Some(last)) if current >= last + self.rise(last) => {
                 self.css = Some(Css { baseline: current, rounds: 0, left: 0 });
             }
             _ => {}
         }
     }
 
+    fn rise(&self, last: Span) -> Span {
+        let rise = Span::from_nanos((last.as_nanos() as f64 * self.form.rise) as u64);
+        rise.min(self.form.most_rise).max(self.form.least_rise)
+    }
+
     /// What of `acked` counts for growth: all of it, in CSS a quarter.
     pub(in crate::cc) fn growth(&mut self, acked: Bytes) -> Bytes {
         let Some(css) = &mut self.css else { return acked };
         let due = acked.0 + css.left;
-        css.left = due % GROWTH_DIVISOR;
-        Bytes(due / GROWTH_DIVISOR)
+        css.left = due % self.form.growth;
+        Bytes(due / self.form.growth)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::config::CcConfig;
+    use crate::cc::parameters::Value;
     use crate::cc::signals::RttSample;
 
     const MSS: Bytes = Bytes(1460);
@@ -111,8 +143,13 @@ mod tests {
         (0..samples).any(|i| sender.on_ack(&ack, &view(i)))
     }
 
+    fn with(changed: &[(&str, f64)]) -> PlusPlus {
+        let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), Value::Number(*value))).collect();
+        PlusPlus::new(&CcConfig::by_name("cubic", Some("hystart++"), &changed).unwrap().values)
+    }
+
     fn after(last_us: u64, current_us: u64) -> PlusPlus {
-        let mut sender = PlusPlus::new();
+        let mut sender = with(&[]);
         round(&mut sender, 1, 8, last_us);
         round(&mut sender, 2, 8, current_us);
         sender
@@ -164,5 +201,17 @@ mod tests {
         let ended = (3..20).find(|number| round(&mut sender, *number, 8, 120_000));
         // Rounds 2 to 6 were conservative; the first ACK of round 7 tells that they are over.
         assert_eq!(ended, Some(7));
+    }
+
+    #[test]
+    fn the_constants_are_parameters() {
+        let rises = [("hystart_rise", 0.25), ("hystart_least_rise", 2.0), ("hystart_most_rise", 20.0)];
+        let rise = |last_ms| with(&rises).rise(Span::from_millis(last_ms));
+        assert_eq!([4, 40, 400].map(rise), [2, 10, 20].map(Span::from_millis));
+        let mut sender = with(&[("css_growth", 2.0), ("css_rounds", 1.0)]);
+        round(&mut sender, 1, 8, 100_000);
+        round(&mut sender, 2, 8, 200_000);
+        assert_eq!(sender.growth(MSS), Bytes(MSS.0 / 2));
+        assert!(round(&mut sender, 3, 8, 200_000));
     }
 }

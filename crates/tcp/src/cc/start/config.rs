@@ -99,7 +99,7 @@ impl StartConfig {
             Exit::Loss => (limit_of(config), Watch::Nothing),
             Exit::HyStart => (limit_of(config), Watch::HyStart(HyStart::linux(setup))),
             // RFC 9406 §4.2: L is infinite when paced
-            Exit::HyStartPlusPlus => (if setup.paced { u64::MAX } else { L }, Watch::PlusPlus(PlusPlus::new())),
+            Exit::HyStartPlusPlus => (if setup.paced { u64::MAX } else { L }, Watch::PlusPlus(PlusPlus::standard())),
             Exit::Search(config) => (u64::MAX, Watch::Search(Box::new(Search::new(config, setup.initial_window)))),
         };
         let rapid = (self.growth == Growth::Rapid).then(Rapid::default);

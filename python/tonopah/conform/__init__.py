@@ -1,0 +1,1 @@
+"""Cases of specifications as worlds with checks: `tonopah conform` (docs/conform.md)."""
