@@ -6,6 +6,8 @@ A library is opened only in a process of its own (`process.py`, `execution/worke
 import ctypes
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,12 +25,13 @@ from tonopah.cc.description import (
 )
 from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
+from tonopah.cc.shared_object import ALGORITHM as SYMBOL
+from tonopah.cc.shared_object import MAX_BYTES, TRANSPORT, limits, open_shared, symbol_in, text, version_of
+from tonopah.cc.transport import TransportLibrary
 from tonopah.digest import digest
-from tonopah.errors import AlgorithmError, InputError, plain
+from tonopah.errors import AlgorithmError, InputError
 from tonopah.scenario.files import read_file
 
-SYMBOL = "tonopah_algorithm"
-MAX_LIBRARY_BYTES = 512 * 1024 * 1024
 MAX_PARAMETERS = 64
 ABSENT = math.nan
 
@@ -112,16 +115,8 @@ class Library:
     """An open library; called with a setup and parameters it makes the state of one end of a connection."""
 
     def __init__(self, file: Path):
-        self.file = file
-        try:
-            self.library = ctypes.CDLL(str(file))
-        except OSError as error:
-            raise InputError("", f"{file.name} cannot be opened: {error}", "a shared library for this machine") from None
-        hint = "docs/native.md: const struct tonopah_algorithm tonopah_algorithm = { .abi = TONOPAH_ABI, … }"
-        try:
-            abi = ctypes.c_uint32.in_dll(self.library, SYMBOL).value
-        except ValueError:
-            raise InputError("", f"{file.name} has no symbol {SYMBOL}", hint) from None
+        self.file, self.library = file, open_shared(file)
+        abi = version_of(self.library, file, SYMBOL)
         if abi not in DESCRIPTORS:
             text = f"{file.name} has version {abi} of the interface, the engine has {NATIVE_VERSION}"
             raise InputError("", text, "compile it with the tonopah.h of this version")
@@ -165,12 +160,9 @@ class Library:
         """Return the description of a parameter."""
         given = self.made.parameters[index]
         name, standard, low, high = text(given.name), given.standard, given.min, given.max
-        if not name.isidentifier() or not (math.isfinite(standard) and low <= standard <= high):
-            allowed = "a name, and min ≤ standard ≤ max"
-            raise InputError("", f"{self.file.name}: parameter {index}, {name!r} = {standard} from {low} to {high}", allowed)
         about = {"unit": text(given.unit), "doc": text(given.doc), "source": ""}
-        limits = {key: value if math.isfinite(value) else None for key, value in (("min", low), ("max", high))}
-        return {"name": name, "default": standard, **limits, **about}
+        allowed = limits(name, standard, low, high, f"{self.file.name}: parameter {index}")
+        return {"name": name, "default": standard, **allowed, **about}
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return its entry in the list of algorithms."""
@@ -223,11 +215,6 @@ class State:
             self.made.destroy(self.address)
 
 
-def text(written: bytes | None) -> str:
-    """Return text of a library, in which a terminal finds nothing to obey."""
-    return plain((written or b"").decode(errors="replace"))
-
-
 def open_library(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
     """Return the algorithm of a library, which is opened in this process; its mistakes have no path."""
     library = Library(file)
@@ -247,28 +234,55 @@ def describe_library(file: str, name: str) -> str:
     return found.core.description
 
 
+def describe_any(file: str, name: str) -> str:
+    """Return the description of a library, be it a congestion control or a transport."""
+    if symbol_in(open_shared(Path(file))) == TRANSPORT:
+        return json.dumps(TransportLibrary(Path(file)).describe(name))
+    return describe_library(file, name)
+
+
 def refuse(setup: Any, **_: float) -> None:
     """Stand for code that is not loaded here."""
     raise RuntimeError("its code is not loaded here: a library runs in a process of its own, results are only read")
 
 
-@cache
-def described(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
-    """Return a library as this process knows it: by its description. Raises InputError without a path."""
+def asked(function: Callable[[str, str], str], file: Path, name: str) -> str:
+    """Return what a function of this module says of a library, in a process of its own. Raises InputError without a path."""
     try:
-        description = ask("tonopah.cc.library:describe_library", str(file), name)
+        return ask(f"{__name__}:{function.__name__}", str(file), name)  # type: ignore[no-any-return]
     except ProcessEndedError as error:
         raise InputError("", f"{file.name} ended the process that tried it: {error}") from None
     except AlgorithmError as error:
         raise InputError("", f"{file.name} cannot be used: {error}") from None
+
+
+@cache
+def described(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
+    """Return a library as this process knows it: by its description. Raises InputError without a path."""
+    description = asked(describe_library, file, name)
     return LoadedAlgorithm(Algorithm(refuse, description), replace(origin, description=description), Maker(refuse))
+
+
+@contextmanager
+def placed(path: str) -> Iterator[None]:
+    """Give errors about a library the path of the key that names it."""
+    try:
+        yield
+    except InputError as error:
+        said = f"{error.source} {error.message}" if error.source else error.message
+        raise InputError(path, said, error.hint or f'like native = "libmine{SUFFIX}"') from None
 
 
 def find_library(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
     """Return the library that a reference names, starting at `folder`. Raises InputError."""
-    try:
+    with placed(path):
         file = (folder / reference).resolve()
-        return described(file, reference, provenance(file, read_file(file, "a library", MAX_LIBRARY_BYTES)))
-    except InputError as error:
-        text = f"{error.source} {error.message}" if error.source else error.message
-        raise InputError(path, text, error.hint or f'like native = "libmine{SUFFIX}"') from None
+        return described(file, reference, provenance(file, read_file(file, "a library", MAX_BYTES)))
+
+
+def describe_file(reference: str, path: str) -> dict[str, Any]:
+    """Return what a library says of itself, whatever it is. Raises InputError."""
+    with placed(path):
+        file = Path(reference).resolve()
+        read_file(file, "a library", MAX_BYTES)
+        return json.loads(asked(describe_any, file, reference))  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from typing import Any
 from tonopah._core import Algorithm, algorithms, capture, run, trace, transmissions
 from tonopah.cc.description import LoadedAlgorithm, Maker, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
-from tonopah.cc.library import find_library, open_library, refuse
+from tonopah.cc.library import describe_file, find_library, open_library, refuse
 from tonopah.cc.permission import StoredAlgorithm, permission
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
@@ -209,7 +209,10 @@ def find_class(module: ModuleType, name: str, path: str, where: str) -> type:
 
 
 def describe_reference(reference: str, path: str) -> dict[str, Any]:
-    """Return the description of a class as in the list of algorithms. Raises InputError when it cannot be used."""
+    """Return the description of a class or library as in the list of algorithms. Raises InputError when it cannot be used."""
+    if is_library(reference):
+        permission().check(reference, path)
+        return describe_file(reference, path)
     return json.loads(load(reference, path).core.description)
 
 

@@ -35,6 +35,8 @@ def algorithm_table(algorithms: list[dict[str, Any]], title: str | None = None) 
 
 def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
     """Return all there is to say of one algorithm: where it is from and what it asks for, its parameters, its profiles."""
+    if algorithm.get("kind") == "transport":
+        return transport_tables(algorithm)
     tables = [facts_table(algorithm)]
     if algorithm["params"]:
         tables.append(parameter_table(algorithm))
@@ -68,6 +70,30 @@ def facts_table(algorithm: dict[str, Any]) -> "Table":
     words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
     table.add_row("written", f"cc = {{ {', '.join(words)} }}")
     return table
+
+
+def transport_tables(transport: dict[str, Any]) -> list["Table"]:
+    """Return all that a whole transport in a library says of itself."""
+    from rich.table import Table
+
+    name, protocol = transport["name"], transport["protocol"]
+    facts = Table(title=f"{name}: {transport['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
+    facts.add_row("defined in", transport["reference"])
+    facts.add_row("protocol", "UDP (17)" if protocol == 17 else str(protocol))
+    facts.add_row("streams", str(transport["max_streams"]))
+    facts.add_row("states", ", ".join(transport["states"]) or "none")
+    facts.add_row("written", f'transport = {{ native = "{name}" }}')
+    if not transport["options"]:
+        return [facts]
+    table = plain_table()
+    for head in ("option", "default", "allowed", "unit", "meaning"):
+        table.add_column(head, justify="right" if head == "default" else "left", no_wrap=head != "meaning")
+    for option in transport["options"]:
+        words = option["words"]
+        default = words[int(option["default"])] if words else parameter(option["default"])
+        allowed = ", ".join(words) or parameter_range(option)
+        table.add_row(option["name"], default, allowed, option["unit"], option["doc"])
+    return [facts, table]
 
 
 def requirements_text(requirements: Mapping[str, Any]) -> str:
