@@ -352,3 +352,24 @@ fn an_arrival_that_may_go_at_once_does_not_wait_for_one_that_is_held() {
     assert!((12_500..=12_502).contains(&held.received_packets), "{}", held.received_packets);
     assert!(free.dropped_packets == 0 && free.delay_max_s.unwrap() < 0.0075, "{:?}", free.delay_max_s);
 }
+
+/// What a measurement of responsiveness finds over 20 Mb/s and an RTT of 20 ms.
+fn responsiveness(queue: &Value, direction: &str) -> [f64; 3] {
+    let app = json!({"kind": "responsiveness", "direction": direction});
+    let mut scenario = dumbbell(queue, &[0], json!([{"from": "left0", "to": "right0", "app": app, "cc": "cubic"}]));
+    (scenario["link"][0]["rate"], scenario["link"][0]["delay"]) = (json!("20Mbps"), json!("10ms"));
+    scenario["duration"] = json!("60s");
+    let summary = run(&scenario, 1);
+    let found = serde_json::to_value(summary.flows[0].application.as_ref().unwrap()).unwrap();
+    ["rpm", "rpm_foreign", "rpm_loaded"].map(|key| found[key].as_f64().unwrap_or_else(|| panic!("{found}")))
+}
+
+#[test]
+fn a_long_queue_makes_a_path_unresponsive_and_queues_of_flows_do_not() {
+    for direction in ["down", "up", "both"] {
+        let [long, ..] = responsiveness(&json!({"kind": "drop_tail", "limit": "1MB"}), direction);
+        let [short, foreign, _] = responsiveness(&json!({"kind": "fq_codel"}), direction);
+        assert!(long < 250.0, "{direction}: {long}");
+        assert!(foreign > 2200.0 && short >= 5.0 * long, "{direction}: {foreign}, {short}, {long}");
+    }
+}

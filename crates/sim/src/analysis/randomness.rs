@@ -114,7 +114,8 @@ fn is_random_app(app: &AppDef) -> bool {
         AppDef::Incast(def) => def.jitter > Span::ZERO,
         AppDef::Page(def) => def.object_size.is_none() && def.objects > 0,
         AppDef::Rtc(_) => true,
-        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Video(_) | AppDef::Voice(_) => false,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) => false,
+        AppDef::Responsiveness(_) | AppDef::Video(_) | AppDef::Voice(_) => false,
     }
 }
 
