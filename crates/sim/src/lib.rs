@@ -49,6 +49,7 @@ pub use host::app::conversation::AppSummary;
 pub use host::app::incast::IncastSummary;
 pub use host::app::page::PageSummary;
 pub use host::app::request_response::RequestSummary;
+pub use host::app::responsiveness::ResponsivenessSummary;
 pub use host::app::rtc::{BreakerRule, RtcSummary};
 pub use host::app::transfer::TransferSummary;
 pub use host::app::video::VideoSummary;

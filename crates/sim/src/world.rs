@@ -51,6 +51,7 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Incast(_) => ("incast", "tcp"),
         AppDef::Page(_) => ("page", "tcp"),
         AppDef::Video(_) => ("video", "tcp"),
+        AppDef::Responsiveness(_) => ("responsiveness", "tcp"),
         AppDef::Rtc(_) => ("rtc", "udp"),
         AppDef::Voice(_) => ("voice", "udp"),
         AppDef::Script(_) => ("script", "tcp"),

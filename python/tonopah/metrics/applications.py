@@ -2,7 +2,7 @@
 
 from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Metric
 
-SECONDS, NUMBER = ("s", 1.0), ("", 1.0)
+SECONDS, NUMBER, RPM = ("s", 1.0), ("", 1.0), ("round trips per minute", 1.0)
 
 REQUESTS = (
     "{} of the times of the requests that began within the measurement interval: from the moment at which the client sends the "
@@ -57,6 +57,30 @@ APPLICATIONS = {
     ),
     "page_bytes": Metric("Page", "kB", 1e-3, "Bytes of the document and of all objects of `page`"),
     "objects": Metric("Objects", *NUMBER, "Objects of `page` that have arrived, the document among them"),
+    "rpm": Metric(
+        "Responsiveness", *RPM, "Mean of rpm_foreign and rpm_loaded (draft-ietf-ippm-responsiveness, the TCP-only case)"
+    ),
+    "rpm_foreign": Metric(
+        "Responsiveness of new connections",
+        *RPM,
+        "60 s / the mean of the handshake and of the exchange of 328 B for 1 B on connections of their own: means of the least "
+        "95 % of each over the last four intervals of 5 s, of what began within the measurement interval",
+    ),
+    "rpm_loaded": Metric(
+        "Responsiveness of loaded connections", *RPM, "The same of exchanges on the connections of the load: 60 s / their mean"
+    ),
+    "rpm_stable": Metric(
+        "Stable",
+        *NUMBER,
+        "1 if the averages that end with the last four intervals differ by a standard deviation of less than 5 %, else 0; absent "
+        "below four averages",
+        bounds=(0.0, 1.0),
+    ),
+    "probes_answered": Metric(
+        "Probes answered",
+        *NUMBER,
+        "Exchanges of `responsiveness` on new connections that were answered and began within the measurement interval",
+    ),
     "chunks": Metric("Chunks", *NUMBER, "Chunks of `video` that have arrived"),
     "startup_s": Metric(
         "Start-up", *SECONDS, "Time from the start of `video` to the first picture: the last byte of the first chunk"
@@ -154,6 +178,10 @@ APPLICATION_COLUMNS = {
     "page": (
         ("page load", "page_load_s", 1e3, "ms"), ("first object", "first_object_s", 1e3, "ms"), ("objects", "objects", 1.0, ""),
         ("size", "page_bytes", 1e-3, "kB"), ("connections", "connections_opened", 1.0, ""),
+    ),
+    "responsiveness": (
+        ("RPM", "rpm", 1.0, "1/min"), ("new", "rpm_foreign", 1.0, "1/min"), ("loaded", "rpm_loaded", 1.0, "1/min"),
+        ("stable", "rpm_stable", 1.0, ""), ("probes", "probes_answered", 1.0, ""),
     ),
     "video": (
         ("rate", "bitrate_mean_bps", 1e-6, "Mb/s, mean"), ("stalled", "stall_s", 1.0, "s"), ("stalls", "stalls", 1.0, ""),

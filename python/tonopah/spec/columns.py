@@ -24,6 +24,7 @@ APPLICATIONS: tuple[dict[str, Any], ...] = (
     {"kind": "request_response"},
     {"kind": "incast"},
     {"kind": "page"},
+    {"kind": "responsiveness"},
     {"kind": "video"},
     {"kind": "rtc"},
     {"kind": "voice"},

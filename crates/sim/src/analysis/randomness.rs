@@ -115,7 +115,7 @@ fn is_random_app(app: &AppDef) -> bool {
         AppDef::Page(def) => def.object_size.is_none() && def.objects > 0,
         AppDef::Rtc(_) => true,
         AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Script(_) | AppDef::Transfer(_) => false,
-        AppDef::Video(_) | AppDef::Voice(_) => false,
+        AppDef::Responsiveness(_) | AppDef::Video(_) | AppDef::Voice(_) => false,
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn sources(
     path: &str,
 ) -> Result<Vec<NodeId>, ScenarioError> {
     let AppDef::Incast(incast) = &def.app else {
-        let connections = connections_of(&def.app, 0) as usize;
+        let connections = connections_of(&def.app, 0, graph.duration) as usize;
         return Ok(vec![find_node(names, &def.from, &join(path, "from"))?; connections]);
     };
     let is_server = |name: &str| names.contains_key(name) && name != def.to && matches(&def.from, name);

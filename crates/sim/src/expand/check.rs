@@ -4,7 +4,8 @@ use tcp::units::Bytes;
 
 use super::bounds::{check_period, probability};
 use super::check_app::{
-    check_incast, check_page, check_request_response, check_rtc, check_script, check_transfer, check_video, check_voice,
+    check_incast, check_page, check_request_response, check_responsiveness, check_rtc, check_script, check_transfer,
+    check_video, check_voice,
 };
 use super::check_effects::check_effects;
 use super::check_queue::check_queue;
@@ -100,6 +101,7 @@ pub(super) fn message_size(app: &AppDef) -> Option<Bytes> {
         | AppDef::RequestResponse(_)
         | AppDef::Incast(_)
         | AppDef::Page(_)
+        | AppDef::Responsiveness(_)
         | AppDef::Video(_)
         | AppDef::Script(_) => None,
         AppDef::Rtc(rtc) => Some(rtc.packet),
@@ -121,6 +123,7 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
         AppDef::RequestResponse(requests) => return check_request_response(requests, path),
         AppDef::Incast(incast) => return check_incast(incast, path),
         AppDef::Page(page) => return check_page(page, path),
+        AppDef::Responsiveness(own) => return check_responsiveness(own, path),
         AppDef::Video(video) => return check_video(video, path),
         AppDef::Rtc(rtc) => return check_rtc(rtc, path),
         AppDef::Voice(voice) => return check_voice(voice, path),
@@ -182,6 +185,7 @@ pub(crate) fn transport_of(app: &AppDef) -> TransportDef {
         | AppDef::RequestResponse(_)
         | AppDef::Incast(_)
         | AppDef::Page(_)
+        | AppDef::Responsiveness(_)
         | AppDef::Video(_)
         | AppDef::Script(_) => TransportDef::Tcp,
         AppDef::Rtc(_) | AppDef::Voice(_) => TransportDef::Udp,

@@ -5,8 +5,8 @@ use tcp::units::{Bytes, Span};
 use super::bounds::{LONGEST, check_period, refuse, span_within};
 use crate::scenario::{
     AppDef, BothDef, BufferRule, DirectionDef, FlowDef, IncastDef, PageDef, PageProtocol, PerConnection, PeriodDef,
-    Playout, RequestResponseDef, RtcDef, ScenarioError, ScriptDef, ScriptRepeat, ScriptWrite, ThroughputRule,
-    TransferDef, VideoDef, VideoRule, VoiceDef, join,
+    Playout, RequestResponseDef, ResponsivenessDef, RtcDef, ScenarioError, ScriptDef, ScriptRepeat, ScriptWrite,
+    ThroughputRule, TransferDef, VideoDef, VideoRule, VoiceDef, join,
 };
 
 /// Most requests or rounds of an application, whose times it records.
@@ -16,6 +16,8 @@ const MAX_CONNECTIONS: u64 = 10_000;
 /// Most objects of a page, and connections of a browser.
 const MAX_OBJECTS: u32 = 100_000;
 const MAX_BROWSER_CONNECTIONS: u32 = 256;
+/// Most connections that load a path for a measurement of responsiveness.
+const MAX_LOADS: u32 = 1000;
 /// Most rates of a video.
 const MAX_LEVELS: usize = 100;
 /// Highest rate of a call.
@@ -25,14 +27,15 @@ const MAX_WRITES: usize = 100_000;
 /// Largest message.
 const LARGEST: Bytes = Bytes(1_000_000_000_000);
 
-/// How many connections an application needs in a world of so many nodes.
-pub(crate) fn connections_of(app: &AppDef, nodes: usize) -> u64 {
+/// How many connections an application needs in a world of so many nodes and a run of so long.
+pub(crate) fn connections_of(app: &AppDef, nodes: usize, duration: Span) -> u64 {
     match app {
         AppDef::RequestResponse(def) => match def.per_connection {
             PerConnection::All => 1,
             PerConnection::Requests(each) => u64::from(def.requests.div_ceil(each)),
         },
         AppDef::Page(def) if def.protocol == PageProtocol::H1 => u64::from(def.connections),
+        AppDef::Responsiveness(def) => u64::from(def.flows) + libm::ceil(duration.as_secs_f64() * def.probes.0) as u64,
         AppDef::Incast(def) => def.servers.map_or(nodes as u64, u64::from),
         _ => 1,
     }
@@ -90,7 +93,7 @@ pub(super) fn check_request_response(def: &RequestResponseDef, path: &str) -> Re
     }
     check_pause(def.think.as_ref(), &join(path, "think"))?;
     check_pause(def.server_time.as_ref(), &join(path, "server_time"))?;
-    let connections = connections_of(&AppDef::RequestResponse(def.clone()), 0);
+    let connections = connections_of(&AppDef::RequestResponse(def.clone()), 0, Span::ZERO);
     if connections > MAX_CONNECTIONS {
         let message = format!("{} requests are {connections} connections; at most {MAX_CONNECTIONS}", def.requests);
         return Err(ScenarioError::new(join(path, "per_connection"), message));
@@ -105,6 +108,14 @@ fn check_pause(pause: Option<&PeriodDef>, path: &str) -> Result<(), ScenarioErro
         Some(PeriodDef::Constant(constant)) if constant.length == Span::ZERO => Ok(()),
         Some(period) => check_period(period, path),
     }
+}
+
+pub(super) fn check_responsiveness(def: &ResponsivenessDef, path: &str) -> Result<(), ScenarioError> {
+    if !(1..=MAX_LOADS).contains(&def.flows) {
+        let message = format!("{} is not a number of connections from 1 to {MAX_LOADS}", def.flows);
+        return Err(ScenarioError::new(join(path, "flows"), message));
+    }
+    Ok(())
 }
 
 pub(super) fn check_incast(def: &IncastDef, path: &str) -> Result<(), ScenarioError> {

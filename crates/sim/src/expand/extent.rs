@@ -29,7 +29,8 @@ impl Extent {
         dispatch::complete(&mut network)?;
         let topology = dispatch::topology(&network, seed)?;
         let nodes = topology.nodes.len();
-        let generated = topology.flow_ends.len() as u64 * connections_of(&scenario.traffic.app, nodes);
+        let generated =
+            topology.flow_ends.len() as u64 * connections_of(&scenario.traffic.app, nodes, scenario.duration);
         let flows = connections(scenario, nodes) + generated;
         let routing = topology.network.routing();
         Ok(Extent::new(nodes, flows, &topology.links, &topology.channels, routing))
@@ -69,7 +70,7 @@ fn connections(scenario: &Scenario, nodes: usize) -> u64 {
     scenario
         .flow
         .iter()
-        .map(|flow| flow.copies().saturating_mul(connections_of(&flow.app, nodes)))
+        .map(|flow| flow.copies().saturating_mul(connections_of(&flow.app, nodes, scenario.duration)))
         .fold(0, u64::saturating_add)
 }
 

@@ -48,7 +48,7 @@ fn common_options(scenario: &Scenario) -> TcpOptions {
 
 /// What a flow of this application has where it says nothing itself. Browsers and servers of the web set TCP_NODELAY.
 fn options_beside(app: &AppDef, tcp: &TcpOptions) -> TcpOptions {
-    let nagle = matches!(app, AppDef::Page(_)).then_some(false);
+    let nagle = matches!(app, AppDef::Page(_) | AppDef::Responsiveness(_)).then_some(false);
     tcp.over(&TcpOptions { nagle, ..TcpOptions::default() })
 }
 

@@ -247,6 +247,73 @@ mod tests {
         assert!(nepal.reverse.unwrap().loss.is_none());
     }
 
+    /// What a row of docs/topologies.md names: its numbers, and those of the line that it says it is like.
+    fn numbers_of_row(name: &str) -> Vec<f64> {
+        let page = include_str!("../../../../docs/topologies.md");
+        let row = page.lines().find(|row| row.starts_with(&format!("| `{name}` |"))).unwrap();
+        let words = row.split(|c: char| !c.is_ascii_digit() && c != '.');
+        let mut numbers: Vec<f64> = words.filter_map(|word| word.trim_matches('.').parse().ok()).collect();
+        if let Some((_, like)) = row.split_once("as `") {
+            numbers.extend(numbers_of_row(like.split('`').next().unwrap()));
+        }
+        numbers
+    }
+
+    /// The ways in which a row may write the number of a key; `bps` is the rate of its direction.
+    fn spellings(value: &Value, bps: f64) -> Vec<f64> {
+        if let Some(number) = value.as_f64() {
+            return vec![number, 256.0 * number];
+        }
+        let text = value.as_str().unwrap_or_default();
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let Ok(number) = text[..end].parse::<f64>() else { return Vec::new() };
+        match &text[end..] {
+            "bps" => vec![number / 1e6, number / bps],
+            "B" => vec![number, number * 8e3 / bps],
+            "ns" => vec![number / 1e3, number / 1e6, (number + f64::from(1 << 19)) / 1e6],
+            "us" => vec![number, number / 1e3],
+            _ => vec![number],
+        }
+    }
+
+    /// Numbers of a table and of those inside it that the row does not name, but for zeros; a chain of losses counts by its ratio and bursts.
+    fn unnamed(table: &Value, bps: f64, known: &[f64], found: &mut Vec<String>) {
+        let names = |way: &f64| known.iter().any(|number| (way / number - 1.0).abs() < 1e-9);
+        let told = |found: &mut Vec<String>, key: &str, value: &Value, ways: Vec<f64>| {
+            if !ways.is_empty() && !ways.iter().any(names) {
+                found.push(format!("{key} = {value}"));
+            }
+        };
+        if let Some(bad) = table["bad_to_good"].as_f64() {
+            let good = table["good_to_bad"].as_f64().unwrap();
+            told(found, "loss", table, vec![libm::round(1e6 * good / (good + bad)) / 1e4]);
+            return told(found, "bursts", table, vec![1.0 / bad]);
+        }
+        let drawn = table["service"]["rate"].is_array();
+        for (key, value) in table.as_object().unwrap() {
+            match value {
+                Value::Object(_) if key != "reverse" => unnamed(value, bps, known, found),
+                Value::Array(items) => items.iter().for_each(|item| told(found, key, item, spellings(item, bps))),
+                Value::String(text) if text == "0s" => {}
+                // The mean of the rates that slots draw.
+                _ if key == "rate" && drawn => {}
+                _ => told(found, key, value, spellings(value, bps)),
+            }
+        }
+    }
+
+    #[test]
+    fn no_line_has_a_number_that_its_row_does_not_name() {
+        for (name, down, up) in LINES {
+            let forward = line(name, &LinkOptions::default()).unwrap();
+            let (known, mut found) = (numbers_of_row(name), Vec::new());
+            for (side, kbps) in [(&forward, down), (&forward["reverse"], up)] {
+                unnamed(side, 1e3 * kbps as f64, &known, &mut found);
+            }
+            assert_eq!(found, Vec::<String>::new(), "{name}: docs/topologies.md");
+        }
+    }
+
     #[test]
     fn an_unknown_preset_is_refused_with_all_names() {
         let error = filled(json!({"preset": "cabel"})).unwrap_err().to_string();

@@ -15,7 +15,7 @@ use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
 use crate::packet::Packet;
 
-/// What a source may have left to send when it is told that there is room: a frame of HTTP/2.
+/// What an end may have left to send when it is told that there is room: a frame of HTTP/2.
 const LITTLE: u64 = 16_384;
 
 impl Hosts {
@@ -120,10 +120,10 @@ impl Hosts {
         let flow_of = |connection: usize| self.sessions[session].flows[connection];
         match command {
             Command::Wake(at) => ctx.schedule(at, Event::App { flow: flow_of(0) }),
-            Command::TellRoom(connection) => {
+            Command::TellRoom { connection, end } => {
                 let id = flow_of(connection);
                 if let App::Conversation(member) = &mut self.flows[id.index()].app {
-                    member.wants_room = true;
+                    member.wants_room[end as usize] = true;
                 }
             }
             Command::Open(connection) => {
@@ -196,21 +196,23 @@ impl Hosts {
         (first.finished, first.ended_at) = (true, Some(now));
     }
 
-    /// Tells a conversation that the source has little left to send, if it asked for that.
+    /// Tells a conversation that an end has little left to send, if it asked for that.
     fn tell_room(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let flow = &mut self.flows[endpoint.flow().index()];
         let App::Conversation(member) = &mut flow.app else { return };
-        if !endpoint.is_source() || !member.wants_room {
+        let end = End::of(endpoint);
+        if !member.wants_room[end as usize] {
             return;
         }
         let (session, connection) = (member.session, member.connection);
-        let written = member.streams[End::Source as usize].written;
-        let sent = flow.snapshot().map_or(0, |snapshot| (snapshot.snd_nxt - SeqNo::FIRST_DATA).0);
+        let written = member.streams[end as usize].written;
+        let snapshot = flow.side(endpoint).and_then(|side| side.connection.snapshot());
+        let sent = snapshot.map_or(0, |snapshot| (snapshot.snd_nxt - SeqNo::FIRST_DATA).0);
         if written.saturating_sub(sent) <= LITTLE {
             if let App::Conversation(member) = &mut self.flows[endpoint.flow().index()].app {
-                member.wants_room = false;
+                member.wants_room[end as usize] = false;
             }
-            self.tell(ctx, network, session, Input::Room(connection));
+            self.tell(ctx, network, session, Input::Room { connection, end });
         }
     }
 

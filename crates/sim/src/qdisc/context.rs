@@ -47,6 +47,12 @@ impl<'a> QueueContext<'a> {
         self.ctx.packets.get(waiting.packet)
     }
 
+    /// The endpoint that a packet is for, which tells its flow and direction.
+    #[inline]
+    pub(super) fn receiver(&self, waiting: &QueuedPacket) -> EndpointId {
+        self.ctx.packets.receiver(waiting.packet)
+    }
+
     /// What a packet takes on a line.
     #[inline]
     pub(super) fn on_line(&self, overhead: &Overhead, waiting: &QueuedPacket) -> Bytes {
@@ -63,7 +69,7 @@ impl<'a> QueueContext<'a> {
 
     /// The nodes that send and receive a packet.
     pub(super) fn hosts(&self, waiting: &QueuedPacket) -> [NodeId; 2] {
-        let to = self.ctx.packets.receiver(waiting.packet);
+        let to = self.receiver(waiting);
         [self.ends(to).source_of(to), self.ctx.packets.forwarding_header(waiting.packet).destination]
     }
 

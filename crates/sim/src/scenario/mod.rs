@@ -38,6 +38,7 @@ mod radio;
 mod receiver;
 mod record;
 mod renamed;
+mod responsiveness;
 mod routing;
 mod script;
 mod service;
@@ -117,6 +118,7 @@ pub use radio::{
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, RecordedFlows, RecordedInternals, SampleDef, SeriesName, Variable};
+pub use responsiveness::{LoadDirection, ProbeRate, ResponsivenessDef};
 pub use routing::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, HandoffDef,
     RoutingDef, ShortestDef,

@@ -10,6 +10,7 @@ use super::datagrams::{DatagramEcn, DatagramKeys};
 use super::dscp::Dscp;
 use super::media::{RtcDef, VideoDef, VoiceDef};
 use super::period::PeriodDef;
+use super::responsiveness::ResponsivenessDef;
 use super::script::ScriptDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
@@ -140,6 +141,8 @@ tagged_enum! {
         "page" => Page(PageDef),
         /// Streaming of video: chunks at a rate that the player chooses.
         "video" => Video(VideoDef),
+        /// Responsiveness under load, in round trips per minute, such as `{ kind = "responsiveness", direction = "down" }`.
+        "responsiveness" => Responsiveness(ResponsivenessDef),
         /// A video call, one way: frames over datagrams, with reports and a circuit breaker.
         "rtc" => Rtc(RtcDef),
         /// A telephone call, one way: datagrams at a constant rate, judged by the E-model.
@@ -158,6 +161,7 @@ impl AppDef {
             | AppDef::RequestResponse(_)
             | AppDef::Incast(_)
             | AppDef::Page(_)
+            | AppDef::Responsiveness(_)
             | AppDef::Video(_)
             | AppDef::Script(_) => DatagramKeys::default(),
             AppDef::Cbr(CbrDef { ecn, dscp, .. })

@@ -46,8 +46,8 @@ pub(crate) enum Command {
     Close(usize),
     /// Say when this time has come.
     Wake(Time),
-    /// Say once when the source of a connection has little left that it has not sent.
-    TellRoom(usize),
+    /// Say once when an end of a connection has little left that it has not sent.
+    TellRoom { connection: usize, end: End },
 }
 
 /// What has happened.
@@ -61,8 +61,8 @@ pub(crate) enum Input {
     Connected(usize),
     /// `reader` has read the last byte of a message.
     Message { connection: usize, reader: End },
-    /// The source of a connection, of which this was asked, has little left to send.
-    Room(usize),
+    /// The end of a connection, of which this was asked, has little left to send.
+    Room { connection: usize, end: End },
     /// `reader` has received a datagram, the number `number` of those sent to it, from 0.
     Datagram { reader: End, number: u64, sent_at: Time },
 }

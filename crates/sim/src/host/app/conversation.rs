@@ -8,6 +8,7 @@ use super::command::{Command, Input, TransportCounts};
 use super::incast::{Incast, IncastSummary};
 use super::page::{Page, PageSummary};
 use super::request_response::{RequestResponse, RequestSummary};
+use super::responsiveness::{Responsiveness, ResponsivenessSummary};
 use super::rtc::{Rtc, RtcSummary};
 use super::transfer::{Transfer, TransferSummary};
 use super::video::{Video, VideoSummary};
@@ -21,6 +22,7 @@ pub(crate) enum Conversation {
     Incast(Incast),
     Page(Page),
     Video(Video),
+    Responsiveness(Responsiveness),
     Rtc(Rtc),
     Voice(Voice),
 }
@@ -39,6 +41,8 @@ pub enum AppSummary {
     Page(PageSummary),
     /// Of `video`.
     Video(VideoSummary),
+    /// Of `responsiveness`.
+    Responsiveness(ResponsivenessSummary),
     /// Of `rtc`.
     Rtc(RtcSummary),
     /// Of `voice`.
@@ -54,6 +58,7 @@ impl Conversation {
             Conversation::Incast(incast) => incast.on(now, input, commands),
             Conversation::Page(page) => page.on(now, input, commands),
             Conversation::Video(video) => video.on(now, input, commands),
+            Conversation::Responsiveness(own) => own.on(now, input, commands),
             Conversation::Rtc(rtc) => rtc.on(now, input, commands),
             Conversation::Voice(voice) => voice.on(now, input, commands),
         }
@@ -67,7 +72,7 @@ impl Conversation {
             Conversation::Incast(incast) => incast.is_over(),
             Conversation::Page(page) => page.is_over(),
             Conversation::Video(video) => video.is_over(),
-            Conversation::Rtc(_) | Conversation::Voice(_) => false,
+            Conversation::Responsiveness(_) | Conversation::Rtc(_) | Conversation::Voice(_) => false,
         }
     }
 
@@ -79,6 +84,7 @@ impl Conversation {
             Conversation::Incast(incast) => AppSummary::Incast(incast.summary(warmup, transport)),
             Conversation::Page(page) => AppSummary::Page(page.summary()),
             Conversation::Video(video) => AppSummary::Video(video.summary(now)),
+            Conversation::Responsiveness(own) => AppSummary::Responsiveness(own.summary(warmup, now)),
             Conversation::Rtc(rtc) => AppSummary::Rtc(rtc.summary(warmup, now)),
             Conversation::Voice(voice) => AppSummary::Voice(voice.summary(warmup, now)),
         }
@@ -96,6 +102,7 @@ impl Conversation {
     pub(crate) fn held_bytes(&self) -> u64 {
         match self {
             Conversation::Transfer(_) | Conversation::Page(_) | Conversation::Video(_) => 0,
+            Conversation::Responsiveness(own) => own.held_bytes(),
             Conversation::Rtc(rtc) => rtc.held_bytes(),
             Conversation::RequestResponse(requests) => requests.times().held_bytes(),
             Conversation::Incast(incast) => incast.times().held_bytes(),

@@ -81,7 +81,7 @@ impl Incast {
                 }
             }
             Input::Due => self.on_due(now, commands),
-            Input::Datagram { .. } | Input::Room(_) => {}
+            Input::Datagram { .. } | Input::Room { .. } => {}
         }
     }
 

@@ -23,14 +23,14 @@ pub(crate) struct Member {
     pub(crate) streams: [Stream; 2],
     /// An answer has been written, whose window is to be looked at.
     pub(crate) answering: bool,
-    /// The conversation asks to be told when the source has little left to send.
-    pub(crate) wants_room: bool,
+    /// The conversation asks to be told when the source, or the sink, has little left to send.
+    pub(crate) wants_room: [bool; 2],
 }
 
 impl Member {
     pub(crate) fn new(session: usize, connection: usize, client: End, ends: bool) -> Member {
         let (completed, unit, streams) = (false, Bytes(1), Default::default());
-        let (answering, wants_room) = (false, false);
+        let (answering, wants_room) = (false, [false; 2]);
         Member { session, connection, client, ends, completed, unit, streams, answering, wants_room }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod member;
 pub(crate) mod page;
 pub(crate) mod plans;
 pub(crate) mod request_response;
+pub(crate) mod responsiveness;
 pub(crate) mod rtc;
 pub(crate) mod script;
 pub(crate) mod transfer;

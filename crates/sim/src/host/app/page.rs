@@ -95,7 +95,7 @@ impl Page {
             }
             Input::Message { connection, reader } if reader == SERVER => self.on_request(connection, commands),
             Input::Message { connection, .. } => self.on_data(now, connection, commands),
-            Input::Room(_) => {
+            Input::Room { .. } => {
                 self.waits_for_room = false;
                 self.send_frame(commands);
             }
@@ -157,7 +157,10 @@ impl Page {
         }
         self.frames.push_back(left == bytes);
         self.waits_for_room = true;
-        commands.extend([Command::Send { connection: 0, end: SERVER, bytes }, Command::TellRoom(0)]);
+        commands.extend([
+            Command::Send { connection: 0, end: SERVER, bytes },
+            Command::TellRoom { connection: 0, end: SERVER },
+        ]);
     }
 
     fn on_data(&mut self, now: Time, connection: usize, commands: &mut Vec<Command>) {
@@ -236,7 +239,7 @@ mod tests {
                         let reader = if end == CLIENT { SERVER } else { CLIENT };
                         queue.push((now.max(open[connection]) + 50, Input::Message { connection, reader }));
                     }
-                    Command::TellRoom(connection) => queue.push((now, Input::Room(connection))),
+                    Command::TellRoom { connection, end } => queue.push((now, Input::Room { connection, end })),
                     Command::Wake(at) => queue.push((at.as_nanos() / 1_000_000, Input::Due)),
                     Command::Close(_) => {}
                 }
@@ -278,8 +281,9 @@ mod tests {
             sent.extend(commands.iter().filter_map(bytes));
         };
         let at = |reader| Input::Message { connection: 0, reader };
-        [Input::Start, at(SERVER), Input::Room(0), at(CLIENT), at(SERVER), at(SERVER)].into_iter().for_each(&mut tell);
-        (0..5).for_each(|_| tell(Input::Room(0)));
+        let room = Input::Room { connection: 0, end: SERVER };
+        [Input::Start, at(SERVER), room, at(CLIENT), at(SERVER), at(SERVER)].into_iter().for_each(&mut tell);
+        (0..5).for_each(|_| tell(room));
         assert_eq!(sent, [100, 16_384, 16_384, 16_384, 7_232, 3_616]);
     }
 }

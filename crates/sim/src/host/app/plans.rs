@@ -1,7 +1,7 @@
 //! From the schema to conversations: what each application sends, and when.
 
 use tcp::rng::Rng;
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Span};
 
 use super::Period;
 use super::command::End;
@@ -9,13 +9,15 @@ use super::conversation::Conversation;
 use super::incast::{Incast, IncastPlan};
 use super::page::{Page, PagePlan};
 use super::request_response::{RequestPlan, RequestResponse};
+use super::responsiveness::{Responsiveness, ResponsivenessPlan};
 use super::rtc::{Rtc, RtcPlan};
 use super::transfer::{Shape, Transfer};
 use super::video::{Rule, Video, VideoPlan};
 use super::voice::{Coding, Voice};
 use crate::scenario::{
-    AppDef, BothDef, BufferRule, Codec, DirectionDef, IncastDef, PageDef, PageProtocol, PerConnection, PeriodDef,
-    Playout, RequestResponseDef, RtcControl, RtcDef, ThroughputRule, TransferDef, VideoDef, VideoRule,
+    AppDef, BothDef, BufferRule, Codec, DirectionDef, IncastDef, LoadDirection, PageDef, PageProtocol, PerConnection,
+    PeriodDef, Playout, RequestResponseDef, ResponsivenessDef, RtcControl, RtcDef, ThroughputRule, TransferDef,
+    VideoDef, VideoRule,
 };
 
 /// Bytes of all answers of a round of `incast`, unless the scenario says otherwise (Alizadeh et al. 2010, §4.2.1).
@@ -36,6 +38,9 @@ pub(crate) fn conversation_of(app: &AppDef, connections: usize, rng: Rng) -> Opt
         AppDef::Incast(def) => Some(Conversation::Incast(Incast::new(incast_plan(def, connections), rng))),
         AppDef::Page(def) => Some(Conversation::Page(Page::new(page_plan(def, rng)))),
         AppDef::Video(def) => Some(Conversation::Video(Video::new(video_plan(def)))),
+        AppDef::Responsiveness(def) => {
+            Some(Conversation::Responsiveness(Responsiveness::new(responsiveness_plan(def, connections))))
+        }
         AppDef::Rtc(def) => Some(Conversation::Rtc(Rtc::new(rtc_plan(def), rng))),
         AppDef::Voice(def) => {
             let playout = match def.playout {
@@ -51,6 +56,7 @@ pub(crate) fn conversation_of(app: &AppDef, connections: usize, rng: Rng) -> Opt
 pub(crate) fn client_of(app: &AppDef) -> End {
     match app {
         AppDef::Transfer(TransferDef { direction: DirectionDef::Up(_) | DirectionDef::Both(_), .. }) => End::Source,
+        AppDef::Responsiveness(def) if def.direction != LoadDirection::Down => End::Source,
         AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::OnOff(_) | AppDef::Script(_) => End::Source,
         AppDef::Rtc(_) | AppDef::Voice(_) => End::Source,
         _ => End::Sink,
@@ -59,7 +65,7 @@ pub(crate) fn client_of(app: &AppDef) -> End {
 
 /// The application comes to an end by itself.
 pub(crate) fn has_end(app: &AppDef) -> bool {
-    !matches!(app, AppDef::Rtc(_) | AppDef::Voice(_))
+    !matches!(app, AppDef::Responsiveness(_) | AppDef::Rtc(_) | AppDef::Voice(_))
 }
 
 fn shape_of(def: &TransferDef) -> Shape {
@@ -81,6 +87,17 @@ fn request_plan(def: &RequestResponseDef) -> RequestPlan {
     };
     let (think, server_time) = (pause(&def.think), pause(&def.server_time));
     RequestPlan { requests, request, responses, think, server_time, per_connection }
+}
+
+fn responsiveness_plan(def: &ResponsivenessDef, connections: usize) -> ResponsivenessPlan {
+    let (client, loading) = match def.direction {
+        LoadDirection::Down => (End::Sink, [true, false]),
+        LoadDirection::Up => (End::Source, [true, false]),
+        LoadDirection::Both => (End::Source, [true, true]),
+    };
+    let flows = def.flows as usize;
+    let every = Span::from_secs_f64(1.0 / def.probes.0);
+    ResponsivenessPlan { flows, probes: connections.saturating_sub(flows), client, loading, every }
 }
 
 fn incast_plan(def: &IncastDef, servers: usize) -> IncastPlan {

@@ -87,7 +87,7 @@ impl RequestResponse {
                 }
             }
             Input::Due => self.on_due(now, commands),
-            Input::Connected(_) | Input::Datagram { .. } | Input::Room(_) => {}
+            Input::Connected(_) | Input::Datagram { .. } | Input::Room { .. } => {}
         }
     }
 

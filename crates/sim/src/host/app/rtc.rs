@@ -168,7 +168,7 @@ impl Rtc {
             Input::Due => self.on_due(now, commands),
             Input::Datagram { reader: End::Sink, number, sent_at } => self.on_packet(now, number, sent_at),
             Input::Datagram { number, .. } => self.on_report(now, number),
-            Input::Connected(_) | Input::Message { .. } | Input::Room(_) => {}
+            Input::Connected(_) | Input::Message { .. } | Input::Room { .. } => {}
         }
     }
 

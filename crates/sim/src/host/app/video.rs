@@ -114,7 +114,7 @@ impl Video {
                     self.ask(now, commands);
                 }
             }
-            Input::Connected(_) | Input::Datagram { .. } | Input::Room(_) => {}
+            Input::Connected(_) | Input::Datagram { .. } | Input::Room { .. } => {}
         }
     }
 

@@ -101,7 +101,7 @@ impl Voice {
                 let delay = &mut self.delays[number as usize];
                 *delay = now.since(sent_at).min(*delay);
             }
-            Input::Connected(_) | Input::Message { .. } | Input::Room(_) => {}
+            Input::Connected(_) | Input::Message { .. } | Input::Room { .. } => {}
         }
     }
 

@@ -52,8 +52,8 @@ impl Choke {
             return false;
         }
         let place = self.red.rng.below(waiting.packets()) as usize;
-        let drawn = waiting.iter().nth(place).map(|packet| ctx.packet(packet).to);
-        if drawn != Some(ctx.packet(arrival).to) {
+        let drawn = waiting.iter().nth(place).map(|packet| ctx.receiver(packet));
+        if drawn != Some(ctx.receiver(arrival)) {
             return false;
         }
         let victim = waiting.remove(place).expect("it was just there");
