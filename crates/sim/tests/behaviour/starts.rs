@@ -214,4 +214,9 @@ fn table_of_starts() {
             println!("| {start} | {name} | {} |", places.join(" | "));
         }
     }
+    for size in ["1MB", "5.3MB"] {
+        let at =
+            |start: &str| run(&visits(&[("0s", "20MB"), ("60s", size)], start, &json!({})), 1).flows[1].completion_s;
+        println!("resume, {size}: {:.2?} s, standard {:.2?} s", at("resume").unwrap(), at("standard").unwrap());
+    }
 }
