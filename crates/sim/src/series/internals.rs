@@ -34,7 +34,7 @@ impl Internals {
             .iter()
             .flatten()
             .flat_map(|algorithm| algorithm.listed_internals())
-            .chain(flows.iter().any(Flow::has_start).then_some(&StartConfig::SHOWN))
+            .chain(flows.iter().any(Flow::has_start).then_some(&StartConfig::SHOWN).into_iter().flatten())
             .map(|shown| shown.name)
             .collect();
         known.sort_unstable();

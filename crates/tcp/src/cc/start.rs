@@ -299,7 +299,10 @@ impl CongestionControl for Start {
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.inside.observe(put);
-        put(StartConfig::SHOWN.name, self.stage());
+        put(StartConfig::SHOWN[0].name, self.stage());
+        if let Some(drain) = &self.drain {
+            put(StartConfig::SHOWN[1].name, drain.target().as_f64());
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl CcState {
     pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.algorithm.observe(put);
         if self.start() == Start::Over {
-            put(StartConfig::SHOWN.name, 0.0);
+            put(StartConfig::SHOWN[0].name, 0.0);
         }
     }
 

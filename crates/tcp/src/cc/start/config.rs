@@ -77,11 +77,14 @@ pub struct StartConfig {
 }
 
 impl StartConfig {
-    /// What a start shows of itself beside the variables of the algorithm.
-    pub const SHOWN: Internal = Internal::of(
-        "start",
-        "stage of tcp.start: 0 over, 1 slow start, 2 conservative slow start, 3 draining, 4 unvalidated, 5 validating, 6 retreat",
-    );
+    /// What a start shows of itself beside the variables of the algorithm: its stage, and what SEARCH drains to.
+    pub const SHOWN: [Internal; 2] = [
+        Internal::of(
+            "start",
+            "stage of tcp.start: 0 over, 1 slow start, 2 conservative slow start, 3 draining, 4 unvalidated, 5 validating, 6 retreat",
+        ),
+        Internal::of("start_target_bytes", "bytes of one empty round trip, to which SEARCH takes the window"),
+    ];
 
     /// It begins with what an earlier connection has left.
     pub fn resumes(&self) -> bool {

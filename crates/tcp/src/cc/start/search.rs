@@ -202,6 +202,10 @@ impl Drain {
         (view.pipe + view.mss * due).max(self.target)
     }
 
+    pub(super) fn target(&self) -> Bytes {
+        self.target
+    }
+
     pub(super) fn is_over(&self, cwnd: Bytes) -> bool {
         cwnd <= self.target
     }
