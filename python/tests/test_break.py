@@ -1,6 +1,7 @@
 """`tonopah break`: the space of worlds, the classes of failure, what is found, shrunk, stored and replayed."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,14 +10,16 @@ import tomllib
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tonopah as tp
-from tonopah.breaking import classes, observed
+from tonopah.breaking import classes, observed, page, told
 from tonopah.breaking import runs as runs_module
 from tonopah.breaking.holes import Listed, Range, hole_in
+from tonopah.breaking.observed import Observed
 from tonopah.breaking.runs import Runs, Wanted
 from tonopah.breaking.search import Search, State
 from tonopah.breaking.space import World, read_space
@@ -165,6 +168,38 @@ def test_where_everybody_has_nothing_nobody_is_worse():
     assert classes.log2(0, 0) == classes.log2(0, 1) == -np.inf and classes.log2(1, 0) == np.inf and classes.log2(4, 1) == 2
 
 
+def test_the_judge_compares_by_the_kind_of_a_class():
+    few, many = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), np.array([3.0, 3.1, 2.9, 3.2, 2.8, 3.0])
+    ((loss, unit),) = told.judged(told.QUANTITIES["loss"], many, few, None)
+    assert unit == "%" and loss.p_greater() < 0.05 and loss.value == pytest.approx(3.0), "no ratio to nothing: the difference"
+    both = told.judged(told.QUANTITIES["loss"], many, many / 3 + 0.01 * few, None)
+    assert len(both) == 2 and both[0][0].value == pytest.approx(200)
+    ((goodput, unit),) = told.judged(told.QUANTITIES["underuse"], many / 3, many, None)
+    assert unit == "%" and goodput.value == pytest.approx(-66.7, abs=0.1)
+    # Transfers that had not ended are only known to be longer.
+    unended = np.array([True] * 6), np.zeros(6, bool)
+    ((slow, _),) = told.judged(told.QUANTITIES["unfinished"], many, many / 2 + 0.1 * np.arange(6), unended)
+    assert slow.p_greater() < 0.05 and "ranks" in slow.test
+
+
+def test_the_stretch_that_a_picture_shades():
+    bins = np.full((1, 200), 1e6)
+    bins[0, 60:110] = 0
+    bins[0, 150:155] = 0
+    seen = Observed(bins=bins, flows=[{"start_s": 0.0, "completion_s": 7.0}])
+
+    def stretch(name, **setup):
+        table = {"subjects": (0,), "rivals": (), "duration_s": 20.0, "last_change_s": 6.0, "app": "bulk", **setup}
+        mark = page.stretch(SimpleNamespace(**table), SimpleNamespace(finding=SimpleNamespace(name=name)), seen, None)
+        return mark.x, mark.until
+
+    assert stretch("stall") == pytest.approx((6.0, 11.0))
+    assert stretch("recovery") == pytest.approx((6.0, 11.1), abs=0.5)
+    assert stretch("slow", app="transfer") == (0.0, 7.0) and stretch("slow") == (0.0, 20.0)
+    assert stretch("underuse") == (4.0, 20.0)
+    assert stretch("yields") == pytest.approx((5.8, 11.2), abs=0.3)
+
+
 def test_stretches():
     bins = np.array([0.0, 0, 1, 1, 0, 0, 0, 1])
     assert observed.longest(bins <= 0) == 3 and observed.longest(bins > 5) == 0
@@ -196,7 +231,8 @@ def test_a_planted_fault_is_found_where_it_is(found):
     first = search.findings[0]
     assert first.finding.name == "underuse" and first.finding.kind == "alone" and len(first.finding.fails) >= 9
     assert set(first.finding.where.axes) <= {"acks", "ack_every"} and first.confirmed
-    assert first.effect[2] < 0 and "FewAcks" in first.sentence
+    # Goodput is compared as the judge does: a ratio, here of less than half.
+    assert first.effect[2] < -50 and first.effect_unit == "%" and "FewAcks" in first.sentence
     assert search.table()["class"].tolist().count("underuse") == len(search.findings)
     assert "FewAcks" in search._repr_html_()
 
@@ -259,6 +295,17 @@ def test_jobs_and_kills_change_nothing(found, tmp_path):
     assert ours == theirs
 
 
+def test_a_search_is_resumed_as_it_was_begun(found, tmp_path, monkeypatch, capsys):
+    """From another working directory: subject and space are files that are named from the folder, one as deep as that."""
+    search, _ = found
+    shutil.copytree(search.folder.parent, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    assert main.main(["break", "--resume", "out", "--worlds", "7", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["worlds"] == 8 and len(facts["findings"]) >= len(search.findings)
+    assert facts["question"] == json.loads((search.folder / "findings.json").read_text())["question"]
+
+
 def test_replay_says_what_still_fails(found, capsys):
     search, space = found
     folder = str(search.folder)
@@ -310,6 +357,9 @@ def test_another_question_needs_another_folder(found, capsys):
         (["bbr", "--space", "/nowhere.toml"], "cannot be read"),
         (["--replay", "/nowhere"], "findings.json"),
         (["--replay", "x", "--worlds", "3"], "has no effect with --replay"),
+        (["--resume", "x", "--margin", "3"], "--margin: has no effect with --resume"),
+        (["--resume", "x"], "holds no search"),
+        ([], "--resume DIR"),
     ],
 )
 def test_wrong_input_is_one_sentence(arguments, said, capsys, tmp_path, monkeypatch):

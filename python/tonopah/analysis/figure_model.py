@@ -103,10 +103,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A vertical line at a place of the horizontal axis."""
+    """A vertical line at a place of the horizontal axis, or a stretch of it that is shaded."""
 
     x: float
     label: str
+    until: float | None = None
+    """Where the stretch ends."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from tonopah.execution.options import cores
 from tonopah.judge.subjects import read_algorithm
 from tonopah.scenario.document import load
 from tonopah.spec.validation import list_allowed
+from tonopah.units import si
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +126,7 @@ def counterexamples(
     subject = trials.runs.algorithms[trials.subject].subject
     folder = Folder(Path(out) if out else Path("results") / f"break-{file_name(subject.name)}")
     question = what.question(trials)
+    folder.began(trials, what.space)
     stored = folder.stored(question)
     state, before_s = stored or (State(), 0.0)
     limit_s = budget_s if budget_s is not None else None if worlds is not None else BUDGET_S
@@ -232,3 +234,17 @@ def refuse_dice(trials: Trials) -> None:
 def file_name(name: str) -> str:
     """Return the name of an algorithm as a folder can have it."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-").lower() or "algorithm"
+
+
+def budget(text: str | None) -> tuple[float | None, bool]:
+    """Return a budget in seconds, and whether it is of CPU time. Raises InputError."""
+    if text is None:
+        return None, False
+    cpu = text.startswith("cpu:")
+    try:
+        seconds = si(text.removeprefix("cpu:"))
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise InputError("--budget", f"{text!r} is no time", "like 10min, 30s or cpu:10min")
+    return seconds, cpu

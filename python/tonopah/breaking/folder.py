@@ -53,6 +53,39 @@ class Folder:
 
     def __init__(self, path: Path):
         self.path = path
+        self.origin: dict[str, Any] = {}
+        """What `--resume` asks anew: subject and references as they are named from here, and the file of the space."""
+
+    def began(self, trials: Trials, space: str | Path | None) -> None:
+        """Note how a search began."""
+        named = {name: self.reference_from_here(one) for name, one in trials.runs.algorithms.items()}
+        file = os.path.relpath(space, self.path) if space is not None else None
+        self.origin = {"cc": named[trials.subject], "references": [named[one] for one in trials.references], "space": file}
+
+    def asked(self) -> tuple[Any, dict[str, Any]]:
+        """Return the subject of the search that is here, and what was asked, as `tonopah.counterexamples` takes it.
+
+        Raises InputError.
+        """
+        try:
+            facts = json.loads((self.path / STATE).read_text(encoding="utf-8"))
+            question, origin = facts["question"], facts["origin"]
+            asked = {key: question[key] for key in ("only", "most", "seed", "margin")}
+            space = None if origin["space"] is None else self.path / origin["space"]
+            references = [self.from_outside(one) for one in origin["references"]]
+            return self.from_outside(origin["cc"]), {**asked, "against": references, "space": space}
+        except FileNotFoundError:
+            raise InputError("--resume", f"{self.path} holds no search", "a folder that `tonopah break` writes to") from None
+        except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(str(self.path / STATE), f"is damaged: {error}", "the command that began it") from None
+
+    def from_outside(self, cc: Any) -> Any:
+        """Return an algorithm that is named from here by the whole way to its file."""
+        if isinstance(cc, Mapping):
+            return {key: self.from_outside(one) if key in ("python", "native") else one for key, one in cc.items()}
+        file, colon, name = cc.rpartition(":") if ":" in cc else (cc, "", "")
+        path = self.path / file
+        return f"{path.resolve()}{colon}{name}" if path.is_file() else cc
 
     def stored(self, asked: Question) -> tuple[State, float] | None:
         """Return where an earlier search of the same stopped, and its time; None if there is none.
@@ -74,7 +107,13 @@ class Folder:
 
     def store(self, asked: Question, state: State, elapsed_s: float) -> None:
         """Write where the search stands."""
-        facts = {"format": FORMAT, "question": asked.facts, "state": state.as_json(), "elapsed_s": elapsed_s}
+        facts = {
+            "format": FORMAT,
+            "question": asked.facts,
+            "state": state.as_json(),
+            "elapsed_s": elapsed_s,
+            "origin": self.origin,
+        }
         self.write(STATE, json.dumps(facts, allow_nan=False))
 
     def write(self, name: str, text: str) -> None:
@@ -96,9 +135,7 @@ class Folder:
         counts = {"worlds": state.worlds, "runs": state.runs, "refused": state.refused, "explained": state.explained}
         counts |= {"not_confirmed": state.not_confirmed, "dropped": state.dropped}
         facts = {"format": FORMAT, "version": engine_version(), "question": asked.facts, **counts}
-        algorithms = trials.runs.algorithms
-        facts["cc"] = self.reference_from_here(algorithms[trials.subject])
-        facts["references"] = [self.reference_from_here(algorithms[one]) for one in trials.references]
+        facts |= {key: self.origin[key] for key in ("cc", "references")}
         facts["findings"] = [self.kept(one) for one in told]
         self.write(FINDINGS, json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 

@@ -118,8 +118,17 @@ def windows(bins: Bins, count: int) -> Bins:
 
 def longest(holds: NDArray[np.bool_]) -> int:
     """Return the length of the longest stretch in which something holds."""
+    begin, end = longest_stretch(holds)
+    return end - begin
+
+
+def longest_stretch(holds: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return where the longest stretch in which something holds begins and ends; 0 and 0 if there is none."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], holds, [False])).astype(int)))
-    return int((edges[1::2] - edges[::2]).max()) if len(edges) else 0
+    if not len(edges):
+        return 0, 0
+    place = 2 * int((edges[1::2] - edges[::2]).argmax())
+    return int(edges[place]), int(edges[place + 1])
 
 
 def observe(outcome: str | Exception, series: Any, duration_s: float) -> Observed:

@@ -6,10 +6,11 @@ from typing import Any
 
 from tonopah._core import run
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Mark, Series, as_numbers, step_of
+from tonopah.breaking.classes import LIMIT
 from tonopah.breaking.folder import Folder, Question
-from tonopah.breaking.observed import observe
+from tonopah.breaking.observed import STARVED_BINS, Observed, longest_stretch, observe, windows
 from tonopah.breaking.runs import Runs
-from tonopah.breaking.scenario import Setup
+from tonopah.breaking.scenario import BIN_S, WARMUP_S, Setup
 from tonopah.breaking.search import State
 from tonopah.breaking.told import Told, short, weaknesses
 from tonopah.breaking.trial import Trials
@@ -49,10 +50,12 @@ def pictures(trials: Trials, one: Told) -> list[FigureData]:
     """Return goodput, window and queue of subject and nearest reference, with a seed that fails."""
     runs, seed, world = trials.runs, one.finding.fails[0], one.finding.where
     setups = {name: runs.setup(world, name) for name in (trials.subject, one.worst)}
-    series = {name: recorded(runs, name, setup, seed) for name, setup in setups.items() if setup}
-    setup = setups[trials.subject]
+    made = {name: recorded(runs, name, setup, seed) for name, setup in setups.items() if setup}
+    series = {name: columns for name, (_, columns) in made.items()}
+    setup, (own, _) = setups[trials.subject], made[trials.subject]
     assert setup
-    marks = stretch(setup, one, series[trials.subject])
+    other = next((seen for name, (seen, _) in made.items() if name == one.worst and not seen.failed), None)
+    marks = [] if own.failed else [stretch(setup, one, own, other)]
     found = []
     for kind in SHOWN:
         shown = metric(kind)
@@ -68,15 +71,16 @@ def pictures(trials: Trials, one: Told) -> list[FigureData]:
     return found
 
 
-def recorded(runs: Runs, label: str, setup: Setup, seed: int) -> Any:
-    """Return the series of a run; None if it ended with an error."""
+def recorded(runs: Runs, label: str, setup: Setup, seed: int) -> tuple[Observed, Any]:
+    """Return what is read of a run, and its series; None in the place of those if it ended with an error."""
     algorithm = runs.algorithms[label]
     scenario = {**setup.scenario, "record": {"series": list(SHOWN), "every": "100ms"}}
     try:
         loaded = {name: load_planned(name, origin).core for name, origin in algorithm.origins.items()}
-        return run(json.dumps(scenario), seed, loaded)[1]
-    except (AlgorithmError, LimitError):
-        return None
+        summary, columns = run(json.dumps(scenario), seed, loaded)[:2]
+    except (AlgorithmError, LimitError) as error:
+        return observe(error, None, setup.duration_s), None
+    return observe(summary.json(), columns, setup.duration_s), columns
 
 
 def lines_of(kind: str, columns: Any, setup: Setup, name: str, style: int) -> list[Series]:
@@ -104,13 +108,28 @@ def bottleneck_of(columns: Any) -> int:
     return int(max(owners, key=lambda owner: float(columns["value"][columns["id"] == owner].mean())))
 
 
-def stretch(setup: Setup, one: Told, columns: Any) -> list[Mark]:
-    """Return where it fails by the series of the subject, where that is a stretch of time."""
-    if one.finding.name == "recovery":
-        return [Mark(setup.last_change_s, "the line changes")]
-    if one.finding.name == "stall" and columns is not None:
-        seen = observe(json.dumps({"flows": [{"start_s": 0.0}] * (1 + max(columns["goodput"]["id"]))}), columns, setup.duration_s)
-        silent = seen.together(setup.subjects) <= 0
-        ends = [place for place in range(1, len(silent)) if silent[place] and not silent[place - 1]]
-        return [Mark(0.1 * ends[-1], "silent from here")] if ends else []
-    return []
+def stretch(setup: Setup, one: Told, own: Observed, other: Observed | None) -> Mark:
+    """Return the stretch of time in which the subject fails: what its class counts."""
+    name, flows, end_s = one.finding.name, setup.subjects, setup.duration_s
+    if name == "recovery":
+        level_bps = LIMIT["level"] * max(own.level(setup), other.level(setup) if other else 0.0)
+        return Mark(setup.last_change_s, "not recovered", setup.last_change_s + own.recovery_s(setup, level_bps))
+    if name == "stall":
+        first = own.start_bin(flows)
+        begin, end = longest_stretch(own.together(flows)[first:] <= 0)
+        return Mark(BIN_S * (first + begin), "no byte", BIN_S * (first + end))
+    if name in ("starvation", "yields"):
+        all_flows = (*flows, *setup.rivals)
+        share = LIMIT["starve"] * max(own.mean(all_flows), other.mean(all_flows) if other else 0.0) / len(all_flows)
+        found = []
+        for flow in flows:
+            first = own.start_bin([flow])
+            begin, end = longest_stretch(windows(own.bins[flow, first:], STARVED_BINS) < share)
+            found.append((end - begin, BIN_S * (first + begin), BIN_S * (first + end + STARVED_BINS - 1)))
+        _, begin_s, until_s = max(found)
+        return Mark(begin_s, "starved", until_s)
+    if name in ("slow", "unfinished"):
+        start_s = own.value(flows[0], "start_s")
+        ended = setup.app == "transfer" and own.ended(setup)
+        return Mark(start_s, "waits", start_s + own.value(flows[0], "completion_s") if ended else end_s)
+    return Mark(WARMUP_S, "counted", end_s)

@@ -14,9 +14,12 @@ from tonopah.breaking.scenario import Setup
 from tonopah.breaking.search import MANY, Finding
 from tonopah.breaking.trial import Trials, sign_test
 from tonopah.metrics import show
-from tonopah.stats import Estimate, finite, holm, median_of
+from tonopah.stats import Estimate, Exact, Mean, difference_of, finite, holm, ratio_of
+from tonopah.stats.kinds import KINDS, KindName
+from tonopah.stats.making import Longer
 
 Value = Callable[[Setup, Observed, Observed], float]
+NO_EFFECT = (None, None, None)
 LEVEL = 0.05
 """Of all findings of a folder together (Holm)."""
 
@@ -30,6 +33,8 @@ class Quantity:
     factor: float
     more_is_worse: bool
     value: Value
+    kind: KindName = "time"
+    """What it is, which decides how the judge compares it (`stats/kinds.py`)."""
 
 
 def wait_s(setup: Setup, run: Observed, _: Observed) -> float:
@@ -50,17 +55,17 @@ def recovery_s(setup: Setup, run: Observed, other: Observed) -> float:
 
 
 QUANTITIES: dict[str, Quantity] = {
-    "underuse": Quantity("goodput", "Mb/s", 1e-6, False, lambda setup, run, _: run.mean(setup.subjects)),
-    "delay": Quantity("median one-way delay", "ms", 1e3, True, wait_s),
-    "loss": Quantity("loss", "%", 100.0, True, lambda setup, run, _: run.loss(setup.subjects)),
+    "underuse": Quantity("goodput", "Mb/s", 1e-6, False, lambda setup, run, _: run.mean(setup.subjects), "positive"),
+    "delay": Quantity("median one-way delay", "ms", 1e3, True, wait_s, "positive"),
+    "loss": Quantity("loss", "%", 100.0, True, lambda setup, run, _: run.loss(setup.subjects), "proportion"),
     "slow": Quantity("time", "s", 1.0, True, lambda setup, run, _: run.time_s(setup)),
     "unfinished": Quantity("time", "s", 1.0, True, lambda setup, run, _: run.time_s(setup)),
     "recovery": Quantity("time to recover", "s", 1.0, True, recovery_s),
     "stall": Quantity("longest silence", "s", 1.0, True, lambda setup, run, _: run.silence_s(setup)),
-    "unsteady": Quantity("variation of goodput", "", 1.0, True, lambda setup, run, _: run.variation(setup)),
+    "unsteady": Quantity("variation of goodput", "", 1.0, True, lambda setup, run, _: run.variation(setup), "share"),
     "starvation": Quantity("longest starvation of a flow", "s", 1.0, True, together),
     "yields": Quantity("longest starvation", "s", 1.0, True, together),
-    "harm": Quantity("goodput of the rivals", "Mb/s", 1e-6, False, lambda setup, run, _: run.mean(setup.rivals)),
+    "harm": Quantity("goodput of the rivals", "Mb/s", 1e-6, False, lambda setup, run, _: run.mean(setup.rivals), "positive"),
 }
 
 
@@ -79,7 +84,9 @@ class Told:
     values: dict[str, list[float | None]]
     """By algorithm: the quantity with each fresh seed, in the unit."""
     effect: tuple[float | None, float | None, float | None]
-    """Median of the paired differences to `worst`, with its interval, in the unit."""
+    """How much more or less it is than with `worst`, as the judge says it of this kind, with the interval that holds for all
+    findings of the folder together."""
+    effect_unit: str
     p: float
     """That the subject is no worse than `worst`, adjusted for all findings of the folder."""
     error: str = ""
@@ -129,13 +136,13 @@ def weaknesses(told: Sequence[Told], axes: int) -> list[tuple[str, list[Told]]]:
 
 def tell(trials: Trials, findings: Sequence[Finding]) -> list[Told]:
     """Return findings with their sentences and effects, in order."""
-    made = [one_finding(trials, number, one) for number, one in enumerate(order(findings), 1)]
+    made = [one_finding(trials, number, one, LEVEL / len(findings)) for number, one in enumerate(order(findings), 1)]
     adjusted = holm([one.p for one in made])
     return [Told(**{**vars(one), "p": p}) for one, p in zip(made, adjusted, strict=True)]
 
 
-def one_finding(trials: Trials, number: int, one: Finding) -> Told:
-    """Return a finding with its sentence, its p value not yet adjusted."""
+def one_finding(trials: Trials, number: int, one: Finding, level: float) -> Told:
+    """Return a finding with its sentence and an interval of level `level`, its p value not yet adjusted."""
     world, runs = one.where, trials.runs
     setup, others = runs.setup(world, trials.subject), trials.references_of(one.name, world)
     assert setup
@@ -145,7 +152,7 @@ def one_finding(trials: Trials, number: int, one: Finding) -> Told:
     if one.name == "error":
         error = next((run.error or "no end within the events that a run may have" for run in mine if run and run.failed), "")
         sentence = f"{short(trials, trials.subject)}: {error}"
-        return Told(number, one, sentence, axes, others[0], "", "", {}, (None, None, None), sign_test(len(one.fails), 0), error)
+        return Told(number, one, sentence, axes, others[0], "", "", {}, NO_EFFECT, "", sign_test(len(one.fails), 0), error)
     quantity = QUANTITIES[one.name]
     sign = 1.0 if quantity.more_is_worse else -1.0
     found: dict[str, np.ndarray] = {}
@@ -162,16 +169,38 @@ def one_finding(trials: Trials, number: int, one: Finding) -> Told:
     bad = {name: failing(trials, one, world, mine, seen) for name, seen in theirs.items()}
     beside = [name for name in others if bad[name] > len(one.fails) / 2] or list(others)
     worst = min(beside, key=lambda name: float(np.nanmedian(sign * differences[name])))
-    difference = median_of(differences[worst])
-    p = difference.p_greater() if quantity.more_is_worse else difference.p_less()
+    effects = judged(quantity, found[trials.subject], found[worst], longer(setup, one.name, mine, theirs[worst]))
+    # Each of the effects that a kind asks for has to hold.
+    p = max(effect.p_greater() if quantity.more_is_worse else effect.p_less() for effect, _ in effects)
     if one.how == "rare":
         # It fails with some seeds only: the sign test of failures says how sure it is, not the median.
         p = sign_test(len(one.fails), len(one.exchanged))
     return Told(
         number, one, sentence_of(trials, one, setup, quantity, found, others), axes, worst, quantity.name, quantity.unit,
         {name: [None if math.isnan(v) else float(f"{v:.6g}") for v in values] for name, values in found.items()},
-        bounds(difference.interval(1 - LEVEL)), p,
+        bounds(effects[0][0].interval(1 - level)), effects[0][1], p,
     )  # fmt: skip
+
+
+def judged(quantity: Quantity, mine: np.ndarray, theirs: np.ndarray, unended: Longer) -> list[tuple[Mean | Exact, str]]:
+    """Return the effects by which the judge compares a kind, each with its unit: of a proportion both, of the others one.
+
+    There is no ratio to a reference that has none; the difference says it then.
+    """
+    asked = KINDS[quantity.kind].effect
+    ratio = ratio_of(mine, theirs, quantity.kind, unended)
+    difference = difference_of(mine, theirs, kind=quantity.kind), quantity.unit
+    if math.isnan(ratio.value) or asked == "difference":
+        return [difference]
+    return [(ratio, "%"), difference] if asked == "both" else [(ratio, "%")]
+
+
+def longer(setup: Setup, name: str, mine: Sequence[Any], theirs: Sequence[Any]) -> Longer:
+    """Return which transfers had not ended, whose times are only known to be longer; None where all had."""
+    if setup.app != "transfer" or name not in ("slow", "unfinished"):
+        return None
+    sides = [np.array([not (run and run.ended(setup)) for run in side]) for side in (mine, theirs)]
+    return (sides[0], sides[1]) if any(side.any() for side in sides) else None
 
 
 def failing(trials: Trials, one: Finding, world: Any, mine: Sequence[Any], theirs: Sequence[Any]) -> int:

@@ -6,10 +6,11 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
-from tonopah.breaking.api import AGAINST, MOST, Counterexamples, Progress, counterexamples
+from tonopah.breaking.api import AGAINST, MOST, Counterexamples, Progress, budget, counterexamples
 from tonopah.breaking.classes import NAMES
-from tonopah.breaking.folder import FINDINGS
+from tonopah.breaking.folder import FINDINGS, Folder
 from tonopah.breaking.replay import Replay, replay
 from tonopah.breaking.search import State
 from tonopah.breaking.told import Told, weaknesses
@@ -19,12 +20,12 @@ from tonopah.execution.options import cores
 from tonopah.metrics import count_text
 from tonopah.names import listed
 from tonopah.terminal.grid import Grid, print_grids
-from tonopah.units import si
 
 EXAMPLES = (
     "tonopah break my.py:MyCC                          # ten minutes beside cubic, reno and bbr",
     "tonopah break bbr --only harm,loss --worlds 300   # the same findings on any machine",
     "tonopah break my.py:MyCC --against old.py:MyCC --budget cpu:1h",
+    "tonopah break --resume results/break-mycc --budget 1h   # goes on as it was begun",
     "tonopah break --replay results/break-mycc         # for CI, exit code 1 if one still fails",
 )
 INTERRUPTED = 130
@@ -52,6 +53,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--margin", type=float, default=1.0, metavar="F", help="by what factor every threshold has to be exceeded (default: 1)"
     )
     command.add_argument("--space", metavar="FILE", help="a file that changes the space of worlds")
+    command.add_argument("--resume", metavar="DIR", help="go on with the search in a folder, as it was begun")
     command.add_argument("--replay", metavar="DIR", help="run the findings of a folder again, with SUBJECT if it is given")
     command.add_argument(
         "--out", metavar="DIR", help="folder of the findings; a search in it goes on (default: results/break-NAME)"
@@ -63,8 +65,9 @@ def act(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah break`."""
     if arguments.replay:
         return again(arguments)
-    if not arguments.subject:
-        raise InputError("SUBJECT", "is missing", "an algorithm, like my.py:MyCC, or --replay DIR")
+    if not arguments.subject and not arguments.resume:
+        raise InputError("SUBJECT", "is missing", "an algorithm, like my.py:MyCC, or --resume DIR or --replay DIR")
+    subject, asked = resumed(arguments) if arguments.resume else (arguments.subject, asked_by(arguments))
     budget_s, cpu = budget(arguments.budget)
     show = not arguments.json
     line = Line(show and sys.stderr.isatty())
@@ -72,20 +75,15 @@ def act(arguments: argparse.Namespace) -> int:
         print_head()
     try:
         found = counterexamples(
-            arguments.subject,
-            against=listed(arguments.against) or AGAINST,
-            only=listed(arguments.only),
-            most=arguments.most,
+            subject,
             worlds=arguments.worlds,
             budget_s=budget_s,
             cpu=cpu,
-            seed=arguments.seed,
-            margin=arguments.margin,
-            space=arguments.space,
-            out=arguments.out,
+            out=arguments.resume or arguments.out,
             jobs=arguments.jobs,
             command=shlex.join(["tonopah", *sys.argv[1:]]),
             progress=Progress(line.show, line.finding) if show else None,
+            **asked,
         )
     except KeyboardInterrupt:
         line.clear()
@@ -97,6 +95,24 @@ def act(arguments: argparse.Namespace) -> int:
         return 0
     print_found(found)
     return 0
+
+
+def asked_by(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what decides the findings, as the command line says it."""
+    return {
+        "against": listed(arguments.against) or AGAINST, "only": listed(arguments.only), "most": arguments.most,
+        "seed": arguments.seed, "margin": arguments.margin, "space": arguments.space,
+    }  # fmt: skip
+
+
+def resumed(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """Return the subject of the search in a folder, and what was asked of it. Raises InputError."""
+    defaults = {"subject": None, "against": None, "only": "", "most": MOST, "seed": 1, "margin": 1.0, "space": None, "out": None}
+    for option, default in defaults.items():
+        if getattr(arguments, option) != default:
+            name = "SUBJECT" if option == "subject" else f"--{option}"
+            raise InputError(name, "has no effect with --resume", "the folder says what is searched")
+    return Folder(Path(arguments.resume)).asked()
 
 
 def print_head() -> None:
@@ -153,7 +169,7 @@ def note(one: Told) -> str:
 
 def again(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah break --replay`."""
-    for option in ("against", "only", "budget", "worlds", "out"):
+    for option in ("against", "only", "budget", "worlds", "out", "resume"):
         if getattr(arguments, option):
             raise InputError(f"--{option}", "has no effect with --replay", "the folder says what is run")
     done = replay(Path(arguments.replay), arguments.subject, space=arguments.space, jobs=arguments.jobs or cores())
@@ -175,17 +191,3 @@ def print_replay(done: Replay) -> None:
         for one in done.found
     ]  # fmt: skip
     print_grids(Grid("Findings now", ("", "now", "class", "then", "now", "world"), rows, 6))
-
-
-def budget(text: str | None) -> tuple[float | None, bool]:
-    """Return a budget in seconds, and whether it is of CPU time. Raises InputError."""
-    if text is None:
-        return None, False
-    cpu = text.startswith("cpu:")
-    try:
-        seconds = si(text.removeprefix("cpu:"))
-    except ValueError:
-        seconds = 0.0
-    if not seconds > 0:
-        raise InputError("--budget", f"{text!r} is no time", "like 10min, 30s or cpu:10min")
-    return seconds, cpu

@@ -108,7 +108,10 @@ class Chart:
         draw[self.data.kind](axes)
         for i, mark in enumerate(self.data.marks):
             label = "" if i else self.text(mark.label)
-            axes.axvline(mark.x, color=MARK, linewidth=0.8, linestyle=":", label=label, zorder=1)
+            if mark.until is not None:
+                axes.axvspan(mark.x, mark.until, color=MARK, alpha=0.12, linewidth=0, label=label, zorder=0)
+            else:
+                axes.axvline(mark.x, color=MARK, linewidth=0.8, linestyle=":", label=label, zorder=1)
         for printed in self.data.published:
             colour = self.line_style(printed.style)["color"]
             axes.plot(
