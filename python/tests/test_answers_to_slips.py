@@ -79,11 +79,30 @@ def test_files_of_a_run_have_names_that_fit(tmp_path, capsys, monkeypatch):
 def test_a_file_of_algorithms_is_answered_with_its_classes(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gentle.py").write_text(
-        "from tonopah import CongestionControl\nclass Gentle(CongestionControl): pass\nclass Other: pass\n"
+        "from tonopah import CongestionControl\nfrom tonopah.examples import cubic\nclass Gentle(CongestionControl): pass\n"
+        "class Other: pass\n"
+        "class Mine(cubic.Cubic): pass\nclass Free:\n    def on_ack(self, ack, view): pass\n"
     )
     assert main(["algorithms", "gentle.py"]) == 2
     said = capsys.readouterr().err
-    assert "gentle.py:Gentle" in said and "Other" not in said
+    assert "(gentle.py:Gentle, gentle.py:Mine, gentle.py:Free)" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("from;to;start\nleft0;right0;0s\n", "flows.csv: line 1: columns are separated by ; (by commas: from,to,start)"),
+        ("src,dst\nleft0,right0\n", "flows.csv: line 1: column 'src' is no key of a flow (from)"),
+        ("from,to,strat\nleft0,right0,0s\n", "flows.csv: line 1: column 'strat' is no key of a flow (start)"),
+    ],
+)
+def test_a_table_of_flows_that_is_written_otherwise_names_its_line_and_column(text, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "flows.csv").write_text(text)
+    (tmp_path / "world.toml").write_text(
+        'duration = "1s"\nflow = { file = "flows.csv" }\n[network]\nkind = "dumbbell"\npairs = 1\n'
+    )
+    assert main(["check", "world.toml"]) == 2 and said in capsys.readouterr().err
 
 
 def test_a_report_is_found_by_the_name_of_its_study(tmp_path, capsys, monkeypatch):

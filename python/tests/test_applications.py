@@ -46,3 +46,12 @@ def test_data_in_reverse_is_shown(dumbbell):
     grids = application_grids(summary)
     assert [grid.title for grid in grids] == ["Data in reverse"]
     assert "50.00" in grids[0].rows[0]
+
+
+def test_what_an_application_measured_is_in_the_typed_summary_of_its_flow():
+    app = {"kind": "request_response", "requests": 5}
+    network = {"kind": "dumbbell", "pairs": 1}
+    flow = tp.run({"duration": "5s", "network": network, "flow": [{"from": "left0", "to": "right0", "app": app}]}).flow(0)
+    assert flow.application["requests"] == 5 and flow.application["request_p50_s"] > 0 and hash(flow)
+    bulk = tp.run({"duration": "1s", "network": network | {"flows": 1}}).flow(0)
+    assert not {"requests", "mos"} & set(bulk.application)

@@ -76,7 +76,7 @@ def test_a_study_draws_a_metric_over_an_axis(study, tmp_path):
     assert study.plot("delay_s", x=AXIS).save(tmp_path / "d.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(tp.InputError, match="no format"):
         study.plot("delay_s", x=AXIS).save(tmp_path / "d.xyz")
-    with pytest.raises(tp.InputError, match="no run measured delay_s"):
+    with pytest.raises(tp.InputError, match=f"no run measured delay_s at the nominal point .over an axis: x='{AXIS}'"):
         study.plot("delay_s")
     with pytest.raises(tp.InputError):
         study.plot("goodputs_bps", x=AXIS)

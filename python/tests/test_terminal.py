@@ -110,3 +110,12 @@ def test_the_list_has_every_column_of_the_tables(study_file, tmp_path):
     assert set(flows.columns) - texts - axes == set(known.flows) - of_links - of_workloads - set(APPLICATIONS)
     assert metric("delay_s").unit == "ms" and describe("delay_s")["unit"] == "s"
     assert flatten({"a": {"b": 1}, "c": 2}) == {"a.b": 1, "c": 2}
+
+
+def test_an_algorithm_fits_eighty_columns_without_a_word_that_is_cut(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main.main(["algorithms", "cubic"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines) and "…" not in "".join(lines) and len(lines) < 120
+    written = "".join(line.strip() for line in lines)
+    assert 'profile = "linux"' in written and all(name in written for name in ("slow_start_at_threshold", "HYSTART_DELAY_THRESH"))

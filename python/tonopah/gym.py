@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 try:
     import gymnasium
 except ImportError as error:
-    raise ImportError("tonopah.gym needs Gymnasium: pip install 'tonopah[gym]'") from error
+    raise ImportError("tonopah.gym needs Gymnasium: pip install '.[gym]' in the checkout") from error
 import numpy as np
 from numpy.typing import NDArray
 

@@ -134,7 +134,7 @@ def toolkit() -> dict[str, Any]:
         from numba.core import types
         from numba.extending import overload
     except ImportError:
-        raise CompileError("", "compiled classes need numba", "pip install 'tonopah[compiled]'") from None
+        raise CompileError("", "compiled classes need numba", "pip install '.[compiled]' in the checkout") from None
 
     def is_absent(value):  # type: ignore[no-untyped-def]
         raise NotImplementedError

@@ -15,6 +15,9 @@ from tonopah.terminal.algorithm_tables import algorithm_tables, lists
 from tonopah.terminal.grid import console
 
 EXAMPLE = "tonopah algorithms cubic"
+METHODS = ("on_ack", "on_congestion")
+EXAMPLES_THERE = ("Reno", "Cubic")
+"""Classes of tonopah.examples, from which others are derived."""
 MOST_BYTES = 1 << 20
 """Of a file of algorithms."""
 
@@ -33,8 +36,9 @@ def show_algorithms(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(entries[0] if arguments.name else entries))
         return 0
-    for table in algorithm_tables(entries[0]) if arguments.name else lists(entries):
-        console().print(table)
+    shown = console()
+    for table in algorithm_tables(entries[0], shown.width) if arguments.name else lists(entries):
+        shown.print(table)
     return 0
 
 
@@ -44,8 +48,14 @@ def classes_in(path: Path) -> list[str]:
         tree = ast.parse(read_file(path, "an algorithm", MOST_BYTES))
     except (SyntaxError, ValueError, RecursionError):
         raise InputError("", "is not Python", None, str(path)) from None
-    bases = {one.name: [ast.unparse(base) for base in one.bases] for one in tree.body if isinstance(one, ast.ClassDef)}
-    return [name for name, of in bases.items() if any("CongestionControl" in base for base in of)]
+    classes = [one for one in tree.body if isinstance(one, ast.ClassDef)]
+    found: list[str] = []
+    for one in classes:
+        own = any(isinstance(part, ast.FunctionDef) and part.name in METHODS for part in one.body)
+        bases = [ast.unparse(base) for base in one.bases]
+        known = any("CongestionControl" in base or base in found or base.rpartition(".")[2] in EXAMPLES_THERE for base in bases)
+        found += [one.name] if own or known else []
+    return found
 
 
 def find_algorithm(name: str) -> dict[str, object]:

@@ -115,7 +115,7 @@ def dask() -> dict[str, Any]:
     """Tell whether studies can run on a cluster."""
     versions = {name: version_of(name) for name in OPTIONAL}
     if not all(versions.values()):
-        return check("dask", "absent", 'not installed; for clusters: pip install "tonopah[dask]"')
+        return check("dask", "absent", "not installed; for clusters: pip install '.[dask]' in the checkout")
     return check("dask", "ok", str(versions["distributed"]))
 
 

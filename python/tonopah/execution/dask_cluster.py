@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: an existing one, or processes on this machine. Needs `pip install tonopah[dask]`.
+"""Runs on a Dask cluster: an existing one, or processes on this machine. Needs `pip install '.[dask]'`.
 
 Runs are sent in batches long enough to keep Dask's overhead small (docs/cluster.md has the figures). The batch of a worker that
 ends is given to another one; a run that ends three workers in turn stops the study. Results do not depend on the order in
@@ -64,7 +64,7 @@ def connect(options: ExecutionOptions) -> Iterator[Callable[[Sequence[Run], Any]
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("executor", "dask is not installed", 'pip install "tonopah[dask]"') from None
+        raise InputError("executor", "dask is not installed", "pip install '.[dask]' in the checkout") from None
     silence_dask()
     if not options.scheduler:
         with start_cluster(options.threads) as cluster, closing(Client(cluster, set_as_default=False)) as client:
@@ -103,11 +103,11 @@ def start_cluster(count: int) -> Any:
 
     if tuple(int(part) for part in __version__.split(".")[:2]) < OLDEST:
         message = f"distributed {__version__} would let other machines reach the cluster"
-        raise InputError("executor", message, 'pip install --upgrade "tonopah[dask]"')
+        raise InputError("executor", message, "pip install --upgrade '.[dask]' in the checkout")
     try:
         security = Security.temporary()
     except ImportError:
-        raise InputError("executor", "cryptography is not installed, for TLS", 'pip install "tonopah[dask]"') from None
+        raise InputError("executor", "cryptography is not installed, for TLS", "pip install '.[dask]' in the checkout") from None
     # The processes on this machine share its memory: Dask must not end one that needs more than an equal share.
     with dask.config.set(NO_PAGES):  # pyright: ignore[reportPrivateImportUsage]
         return LocalCluster(

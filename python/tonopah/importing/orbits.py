@@ -89,7 +89,7 @@ def read_shell(text: str, source: str) -> Shell:
     try:
         from sgp4.api import Satrec, SatrecArray
     except ImportError:
-        raise InputError("", "needs the package sgp4", "pip install 'tonopah[topologies]'", source) from None
+        raise InputError("", "needs the package sgp4", "pip install '.[topologies]' in the checkout", source) from None
     lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     grid = re.fullmatch(r"(\d{1,4}) (\d{1,4})", lines[0][1]) if lines else None
     found: list[Any] = []

@@ -1,8 +1,10 @@
 """The summary of a run with types: what is known about a flow and about a link. docs/glossary.md defines the terms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+from tonopah.metrics.applications import APPLICATIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +73,8 @@ class FlowSummary:
     """`fct_s / ideal_fct_s`."""
     handshake_s: float | None = None
     first_byte_s: float | None = None
+    application: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """What its application measured, by the names of metrics: `mos`, `request_p50_s`, `frame_delay_p95_s`, …"""
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,8 @@ class LinkSummary:
 
 def flow_summary(values: Mapping[str, Any]) -> FlowSummary:
     """Return a flow of a summary."""
-    return FlowSummary(**chosen(FlowSummary, values))
+    measured = {key: value for key, value in values.items() if key in APPLICATIONS and value is not None}
+    return FlowSummary(**chosen(FlowSummary, values) | {"application": measured})
 
 
 EDGES = ("above_bytes", "upto_bytes")

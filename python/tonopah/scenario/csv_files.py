@@ -15,6 +15,9 @@ def read_table(path: Path, most: int = MAX_ROWS) -> list[tuple[str, dict[str, st
     text = read_file(path, "a table", MAX_FILE_BYTES).decode("utf-8-sig", errors="replace")
     lines = csv.reader(text.splitlines())
     head = [name.strip() for name in next(lines, [])]
+    if other := next((sign for sign in (";", "\t", "|") if len(head) == 1 and sign in head[0]), None):
+        hint = f"by commas: {head[0].replace(other, ',')}"
+        raise InputError("line 1", f"columns are separated by {'tabs' if other == chr(9) else other}", hint, str(path))
     if not head or not all(head) or len(set(head)) < len(head):
         raise InputError("line 1", "is no header", "a name for each column, all different", str(path))
     rows = []

@@ -3,11 +3,12 @@
 `flow = { file = "flows.csv" }`: a row for each flow, its columns the keys of a flow (`from`, `to`, `start`, `app.kind`, …).
 """
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
 
-from tonopah.errors import InputError, ScenarioWarning
+from tonopah.errors import InputError, ScenarioWarning, near_names
 from tonopah.scenario.csv_files import read_table
 from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import parse_assignment, put
@@ -16,6 +17,7 @@ from tonopah.scenario.topology_files import inline_topology
 
 MAX_FLOWS = 100_000
 """As many as the engine takes (`crates/sim/src/expand/limits.rs`): a longer table is refused before each row is made a flow."""
+OFTEN_MEANT = {"src": "from", "source": "from", "dst": "to", "dest": "to", "destination": "to", "algorithm": "cc"}
 TEXTS = ("from", "to", "sink_agent")
 """Columns of names, which stay text even where they look like numbers."""
 
@@ -38,9 +40,22 @@ def inline_flows(scenario: dict[str, Any], folder: Path, source: str | None = No
         raise InputError("flow", "a table of flows stands alone", "only file", source)
     try:
         path = folder / flow["file"]
-        scenario["flow"] = [read_flow(row, where, path) for where, row in read_table(path, MAX_FLOWS)]
+        rows = read_table(path, MAX_FLOWS)
+        check_columns(list(rows[0][1]), path)
+        scenario["flow"] = [read_flow(row, where, path) for where, row in rows]
     except InputError as error:
         raise named_by(error, "flow.file", source) from None
+
+
+def check_columns(names: list[str], path: Path) -> None:
+    """Refuse a column that is no key of a flow: the engine, which sees flows and no file, could not name it."""
+    from tonopah._core import schema
+
+    known = list(json.loads(schema())["$defs"]["FlowDef"]["properties"])
+    for name in names:
+        if name.partition(".")[0].partition("[")[0] not in known:
+            hint = OFTEN_MEANT.get(name.lower()) or ", ".join(near_names(name, known, 3)) or f"columns: {', '.join(known)}"
+            raise InputError("line 1", f"column {name!r} is no key of a flow", hint, str(path))
 
 
 def read_flow(row: dict[str, str], where: str, path: Path) -> dict[str, Any]:

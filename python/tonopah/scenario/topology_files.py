@@ -174,7 +174,7 @@ def networkx(source: str) -> Any:
     try:
         import networkx as nx
     except ImportError:
-        raise InputError("", "needs the package networkx", "pip install 'tonopah[topologies]'", source) from None
+        raise InputError("", "needs the package networkx", "pip install '.[topologies]' in the checkout", source) from None
     return nx
 
 

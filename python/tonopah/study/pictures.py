@@ -71,6 +71,9 @@ def plot_study(spec: StudySpec, plan: Plan, store: Store, name: str, x: str | No
     found = asked_figures(spec, plan, store, name, x)
     if not found:
         axes = sorted({axis for part in spec.parts for sweep in part.sweeps for axis in sweep.vary})
+        if x is None and axes:
+            hint = f"over an axis: x={axes[0]!r}" + (f" (axes: {', '.join(axes)})" if len(axes) > 1 else "")
+            raise InputError("plot", f"no run measured {name} at the nominal point", hint)
         raise InputError("plot", f"no run measured {name} over {x or 'the algorithms'}", f"axes: {', '.join(axes) or 'none'}")
     return Picture(lambda form: picture.picture(found[0], picture.make_look(form, width="5.4in"), form), lambda: found[:1])
 

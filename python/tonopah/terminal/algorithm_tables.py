@@ -33,13 +33,17 @@ def algorithm_table(algorithms: list[dict[str, Any]], title: str | None = None) 
     return table
 
 
-def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
+NARROW = 110
+"""In fewer columns the numbers of a parameter stand below its name, so that its meaning has room."""
+
+
+def algorithm_tables(algorithm: dict[str, Any], width: int = NARROW) -> list["Table"]:
     """Return all there is to say of one algorithm: where it is from and what it asks for, its parameters, its profiles."""
     if algorithm.get("kind") == "transport":
         return transport_tables(algorithm)
     tables = [facts_table(algorithm)]
     if algorithm["params"]:
-        tables.append(parameter_table(algorithm))
+        tables.append(parameter_table(algorithm) if width >= NARROW else narrow_parameter_table(algorithm))
     if algorithm["profiles"]:
         tables.append(profile_table(algorithm))
     if algorithm["internals"]:
@@ -66,7 +70,9 @@ def facts_table(algorithm: dict[str, Any]) -> "Table":
     table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
     table.add_row("defined in", algorithm["reference"])
     table.add_row("asks for", requirements_text(algorithm["requirements"]))
-    words = [f'{key_of(name)} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
+    # That of today's kernels, where there is one.
+    known = sorted(profiles, key=lambda profile: profile["name"] == "linux")[-1:]
+    words = [f'{key_of(name)} = "{name}"', *(f'profile = "{p["name"]}"' for p in known)]
     words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
     table.add_row("written", f"cc = {{ {', '.join(words)} }}")
     return table
@@ -115,6 +121,18 @@ def parameter_table(algorithm: dict[str, Any]) -> "Table":
     for entry in algorithm["params"]:
         meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text)
         table.add_row(entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", meaning)
+    return table
+
+
+def narrow_parameter_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the same in two columns: below the name of a parameter its default, its range and its unit."""
+    table = plain_table()
+    table.add_column("parameter", no_wrap=True)
+    table.add_column("meaning, and where the default is from")
+    for entry in algorithm["params"]:
+        numbers = f"{parameter(entry['default'])} {entry['unit'] or ''}".rstrip()
+        name = "\n".join(text for text in (entry["name"], f"  {numbers}", f"  {parameter_range(entry)}") if text.strip())
+        table.add_row(name, " ".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text))
     return table
 
 
