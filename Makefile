@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -135,6 +135,10 @@ MUTATIONS ?= 100000
 
 mutate: $(VENV)/.built ## change scenario and study files at random, MUTATIONS (100000) of each, and look that each is accepted or refused
 	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py -s
+	TONOPAH_DAMAGED_LOGS=10000 $(PYTHON) -m pytest python/tests/test_qlog.py -k damaged
+
+conform: $(VENV)/.built ## every wrong constant against the cases that are to catch it, and bbr3 with seven seeds
+	TONOPAH_CONFORM=all $(PYTHON) -m pytest python/tests/test_conform.py
 
 KILLS ?= 100
 

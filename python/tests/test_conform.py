@@ -1,6 +1,7 @@
 """`tonopah conform`: cases of specifications as worlds with checks (docs/conform.md)."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ MUTANTS: list[tuple[str, str, str]] = [
     ("rfc9406", '{ name = "cubic", profile = "hystart++", hystart_least_rise = 2 }', "h4"),
     ("rfc9406", '{ name = "cubic", profile = "hystart++", hystart_most_rise = 32 }', "h5"),
 ]
-"""Subjects with one constant wrong, and a case that catches each."""
+"""Subjects with one constant wrong, and a case that catches each. `make test` tries each fourth, `make conform` all."""
 
 
 def verdicts(report: Report) -> dict[str, str]:
@@ -55,10 +56,13 @@ def verdicts(report: Report) -> dict[str, str]:
     return {one.case.id: one.verdict for one in report.outcomes}
 
 
-def test_bbr3_holds_in_every_case_of_the_draft() -> None:
-    report = conform("bbr3", "bbr-draft")
+@pytest.mark.parametrize("seed", range(1, 8) if os.environ.get("TONOPAH_CONFORM") else [1])
+def test_bbr3_holds_in_every_case_of_the_draft(seed: int) -> None:
+    report = conform("bbr3", "bbr-draft", seed=seed)
     assert verdicts(report) == dict.fromkeys((case.id for case in SPECS["bbr-draft"].cases), HOLDS)
     assert len(report.outcomes) == 25
+    if seed > 1:
+        return
     measured = {measure.name: measure.value for one in report.outcomes for measure in one.measures if one.case.id == "06"}
     assert measured["seconds_without_loss"] == pytest.approx(2.192, abs=1e-3)
     assert measured["ms_in_up"] == pytest.approx(81.4, abs=0.1)
@@ -82,7 +86,7 @@ def test_what_deviates_is_what_the_page_names(subject: str, spec: str, deviating
     assert all(f"| {one} |" in page for one in deviating)
 
 
-@pytest.mark.parametrize(("spec", "subject", "case"), MUTANTS)
+@pytest.mark.parametrize(("spec", "subject", "case"), MUTANTS if os.environ.get("TONOPAH_CONFORM") else MUTANTS[::4])
 def test_a_wrong_constant_is_caught(spec: str, subject: str, case: str) -> None:
     assert verdicts(conform(subject, spec, case=[case])) == {case: DEVIATES}
 

@@ -50,6 +50,7 @@ GROUPS = {
         "validate": "compare the engine with recordings of real stacks",
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
         "identify": "say which congestion control made a trace",
+        "compare-trace": "compare two recordings of a sender: qlogs of any stack, captures, our series",
         "trace": "print the metrics of a run, of an ASCII trace that another simulator wrote",
         "reproduce": "run packed results again on this machine, and say what differs",
     },

@@ -40,4 +40,4 @@ def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], p
     for name, summary in summaries.items():
         own = {"help": summary} if listed else {}
         command = commands.add_parser(name, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw, **own)
-        command.module = f"{prefix}{name}"  # pyright: ignore[reportAttributeAccessIssue]
+        command.module = f"{prefix}{name.replace('-', '_')}"  # pyright: ignore[reportAttributeAccessIssue]

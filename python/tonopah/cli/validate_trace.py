@@ -22,13 +22,16 @@ def add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     command = add_command(commands, "trace", "draw a recorded TCP connection beside a simulation of its link", compare, *EXAMPLES)
     command.description = (
         "Estimate bytes in flight, RTT and retransmissions of a TCP connection from a capture (pcap, pcapng, compressed or\n"
-        "not) or from a qlog of tonopah run, and draw them beside a simulation of the same link."
+        "not) or from a qlog of any stack, and draw them beside a simulation of the same link."
     )
     command.add_argument("file", metavar="FILE", help="a capture, best made at the sender of the data")
     command.add_argument("--rate", metavar="RATE", help="rate of the link, like 20Mbps (default: estimated)")
     command.add_argument("--delay", metavar="TIME", help="delay of the link one way, like 15ms (default: estimated)")
     command.add_argument("--queue", type=positive, metavar="N", help="packets that its queue holds (default: estimated)")
     command.add_argument("--connection", type=int, default=0, metavar="N", help="0 has the most data (default), 1 the next")
+    command.add_argument(
+        "--trace", type=int, default=0, metavar="N", help="the N-th trace of a qlog that has several (default: 0)"
+    )
     command.add_argument("--out", metavar="FILE", help="write FILE.html or FILE.svg (default: NAME-trace.html; none with --json)")
     add_set(command)
 
@@ -37,7 +40,7 @@ def compare(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate trace`."""
     given = {"rate": arguments.rate, "delay": arguments.delay, "queue": arguments.queue}
     path = Path(arguments.file)
-    compared = trace.compare(path, given, changes(arguments), arguments.connection)
+    compared = trace.compare(path, given, changes(arguments), arguments.connection, arguments.trace)
     if arguments.json:
         print(json.dumps({key: value for key, value in compared.items() if key != "curves"}))
     else:

@@ -15,17 +15,16 @@ import numpy as np
 
 from tonopah._core import capture, parse_quantity
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.qlog.trace import Trace as QlogTrace
 from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
-from tonopah.scenario.files import read_file
 from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, CapturedPacket, packets, packets_of, survey
 from tonopah.validate.trace.connection import Observed, observe
 from tonopah.validate.trace.diagnosis import HELD, Marks, held_by_window, marks, notes_of, taken_at, without_copies
 from tonopah.validate.trace.frames import PADDING, Frames
 from tonopah.validate.trace.opening import parts
-from tonopah.validate.trace.qlog import RECORD_SEPARATOR, observe_qlog
+from tonopah.validate.trace.qlog import RECEIVER, is_qlog, observe_qlog
 
-MAX_FILE_BYTES = 1 << 30
 MAX_SECONDS = 300.0
 MAX_BYTES = 256_000_000
 """Of data: of a longer trace the beginning is compared."""
@@ -65,6 +64,22 @@ class Trace:
     held: tuple[float, int] | None = None
     """Share of the data that met a full window of the receiver, and that window."""
     notes: tuple[str, ...] = ()
+    log: QlogTrace | None = None
+    """What a qlog says besides."""
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what the table shows, and of a qlog what only a log has."""
+        found: dict[str, Any] = self.seen.numbers()
+        if self.log:
+            windows = [value for _, value in self.log.metrics.get("congestion_window", [])]
+            found |= {
+                "lost_packets": self.log.lost_packets,
+                "cwnd_max_bytes": max(windows, default=None),
+                "cwnd_last_bytes": windows[-1] if windows else None,
+                "form": self.log.form,
+                "rtt_unit": self.log.rtt_unit,
+            }
+        return found
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,8 @@ class Recording:
     """Those of a capture, without copies; a qlog has none."""
     capture: Capture | None = None
     copies: int = 0
+    log: QlogTrace | None = None
+    """What a qlog says."""
 
     @property
     def connections(self) -> int:
@@ -83,13 +100,18 @@ class Recording:
         return len(self.capture.connections) if self.capture else 1
 
 
-def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Recording:
-    """Return connection `number` of a capture or qlog, in the order of their data. Raises InputError."""
+def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS, log_trace: int = 0) -> Recording:
+    """Return connection `number` of a capture, in the order of their data, or a trace of a qlog. Raises InputError."""
     source, until = str(path), min(until_s, MAX_SECONDS)
-    if next(parts(path, lambda _: None), b"")[:1] == RECORD_SEPARATOR:
+    if is_qlog(next(parts(path, lambda _: None), b"")):
         if number:
-            raise InputError("--connection", f"{number}: a qlog has one connection", "0", source)
-        return Recording(observe_qlog(read_file(path, "a qlog", MAX_FILE_BYTES), source, until, MAX_BYTES))
+            raise InputError(
+                "--connection", f"{number}: a qlog has one connection", "--trace counts those of a file of several", source
+            )
+        seen, log = observe_qlog(path, log_trace, until, MAX_BYTES)
+        return Recording(seen, log=log)
+    if log_trace:
+        raise InputError("--trace", "has no effect on a capture", "--connection", source)
     capture = survey(path)
     if not 0 <= number < len(capture.connections):
         raise InputError("--connection", f"{number} is not there", f"0 to {len(capture.connections) - 1}", source)
@@ -97,11 +119,12 @@ def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -
     return Recording(observe(found, source, until, MAX_BYTES), found, capture, copies)
 
 
-def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS) -> Trace:
+def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS, log_trace: int = 0) -> Trace:
     """Return a connection with what is to be said of it. Raises InputError."""
-    one, source = read_connection(path, number, until_s), str(path)
-    if not one.capture:
-        return Trace(one.seen)
+    one, source = read_connection(path, number, until_s, log_trace), str(path)
+    if one.log or not one.capture:
+        notes = tuple(one.log.notes) if one.log else ()
+        return Trace(one.seen, taken_at="receiver" if RECEIVER in notes else "sender", notes=notes, log=one.log)
     place, why = taken_at(one.packets, source)
     notes = [*file_notes(one.capture, number, one.seen, one.copies), why, *notes_of(one.seen, one.packets, source)]
     held = held_by_window(one.packets, source)
@@ -265,9 +288,11 @@ def refuted(seen: Observed, simulated: Observed) -> Iterator[str]:
         yield f"the capture refutes the simulated world: {lost:,} segments were sent again in it, {found:,} in the simulation"
 
 
-def compare(path: Path, given: Mapping[str, str | int | None], changes: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
+def compare(
+    path: Path, given: Mapping[str, str | int | None], changes: Mapping[str, Any], number: int = 0, log_trace: int = 0
+) -> dict[str, Any]:
     """Return a trace, its link and the simulation of it, with the curves of both as `Observed`. Raises InputError."""
-    trace = read_trace(path, number)
+    trace = read_trace(path, number, log_trace=log_trace)
     seen, link = trace.seen, estimate(trace, given, str(path))
     scenario, notes = world(trace, link)
     simulated, scenario = simulate(trace, scenario, changes)
@@ -275,5 +300,5 @@ def compare(path: Path, given: Mapping[str, str | int | None], changes: Mapping[
     return {
         "notes": notes, "file": path.name, "connection": seen.name, "connections": trace.connections, "taken_at": trace.taken_at,
         "ecn": asdict(trace.marks), "link": asdict(link), "scenario": scenario,
-        "trace": seen.numbers(), "simulation": simulated.numbers(), "curves": (seen, simulated),
+        "trace": trace.numbers(), "simulation": simulated.numbers(), "curves": (seen, simulated),
     }  # fmt: skip

@@ -1,82 +1,108 @@
-"""Reads the connection in a qlog as `tonopah run --qlog` writes it: JSON text sequences with packets and their acknowledgments.
+"""The connection in a qlog as the comparison wants it: what was in flight, delivered, sampled and lost, over time.
 
-qlog speaks of numbered packets. The bytes that each carried give back the cumulative ACK: the first byte that no acknowledged
-packet had.
+In flight is what was sent, less what was acknowledged, less what was declared lost; where the log names no packets, its metric. A
+log of TCP (`tonopah run --qlog`) is counted in payload, one of QUIC in datagrams.
 """
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
 
 from tonopah.errors import InputError
-from tonopah.validate.trace.connection import Acknowledged, Observed, ObservedSender, observed
+from tonopah.qlog.forms import RECORD_SEPARATOR
+from tonopah.qlog.trace import SentPacket, Trace, read
+from tonopah.validate.trace.connection import Observed, ObservedSender, observed
 
-RECORD_SEPARATOR = b"\x1e"
-SENT = ("transport:packet_sent", "quic:packet_sent")
-RECEIVED = ("transport:packet_received", "quic:packet_received")
-"""By the names of qlog 0.3, and of the draft for QUIC."""
-MAX_RANGE = 1_000_000
-"""Packets that one frame acknowledges."""
+RECEIVER = "the log was made at the receiver of the data: RTT and window are not the sender's"
 
 
-def observe_qlog(data: bytes, source: str, until_s: float, most_bytes: int) -> Observed:
-    """Return what the log shows of its sender, up to a time or a number of bytes. Raises InputError, with the byte."""
-    sender, found = ObservedSender("the sender of the log"), Acknowledged()
-    packets: dict[int, tuple[int, int]] = {}
-    start, last = None, 0
-    for at, event in records(data, source):
-        if "trace" in event and isinstance(event.get("title"), str):
-            sender.name = event["title"]
-        if event.get("name") not in (*SENT, *RECEIVED):
-            continue
-        try:
-            t_ns = round(event["time"] * 1e6)
-            start = t_ns if start is None else start
-            if t_ns - start > until_s * 1e9 or sender.payload_bytes > most_bytes:
-                break
-            last = t_ns
-            note(sender, found, packets, t_ns, event)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            text = f"at byte {at:,}: an event {event['name']} that cannot be read: {type(error).__name__} {error}"
-            raise InputError("", text, None, source) from None
-    if not sender.segments:
-        raise InputError("", "the log has no packet with data", "a file of tonopah run --qlog", source)
-    return observed(sender, start or 0, last, until_s)
+def is_qlog(start: bytes) -> bool:
+    """Tell whether a file is a qlog by how it begins."""
+    return start.lstrip()[:1] in (RECORD_SEPARATOR, b"{")
 
 
-def note(
-    sender: ObservedSender, found: Acknowledged, packets: dict[int, tuple[int, int]], t_ns: int, event: Mapping[str, Any]
-) -> None:
-    """Note a packet that was sent, or what one that was received acknowledges."""
-    for frame in event["data"]["frames"]:
-        if event["name"] in SENT and frame["frame_type"] == "stream":
-            offset, length = int(frame["offset"]), int(frame["raw"]["payload_length"])
-            if offset < 0 or not 0 < length <= 1 << 24:
-                raise ValueError(f"offset {offset}, length {length}")
-            packets[int(event["data"]["header"]["packet_number"])] = offset, length
-            sender.sent(t_ns, offset, length, int(event["data"]["raw"]["length"]))
-        elif event["name"] in RECEIVED and frame["frame_type"] == "ack":
-            for first, *more in frame["acked_ranges"]:
-                until = more[0] if more else first
-                if until - first > MAX_RANGE:
-                    raise ValueError(f"a range of {until - first:,} packets")
-                for number in range(first, until + 1):
-                    offset, length = packets.get(number, (0, 0))
-                    if length:
-                        found.add(offset, offset + length)
-            sender.acknowledged(t_ns, found.cumulative, found.total - found.cumulative)
+def observe_qlog(path: Path, number: int, until_s: float, most_bytes: int) -> tuple[Observed, Trace]:
+    """Return what trace `number` of a log shows of its sender, and all that it says. Raises InputError."""
+    trace = read(path, number, until_s)
+    if not trace.data:
+        raise InputError("", "the log has no packet with data", "the log of the end that sends", str(path))
+    if trace.received_bytes > sum(one.payload for one in trace.data):
+        trace.notes.append(RECEIVER)
+    sender = ObservedSender(trace.title)
+    for one in trace.data:
+        if sender.payload_bytes > most_bytes:
+            break
+        sender.segments += 1
+        sender.payload_bytes += one.payload
+        sender.wire_bytes += one.size + trace.headers
+        sender.mss_bytes = max(sender.mss_bytes, one.payload)
+    sender.high = sender.payload_bytes
+    for t_s, rtt in trace.rtt:
+        sender.rtt.append((nanos(t_s), nanos(rtt)))
+    for t_s, _, count, _ in trace.lost:
+        sender.retransmitted_ns += [nanos(t_s)] * count
+    in_flight(trace, sender)
+    first = next(iter(trace.sent.values()))
+    if first.space == "initial" and trace.first_received_s is not None:
+        sender.handshake_ns = max(0, nanos(trace.first_received_s - first.t_s))
+    return observed(sender, 0, nanos(trace.end_s), until_s), trace
 
 
-def records(data: bytes, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the records of a JSON text sequence (RFC 7464), each with the byte at which it begins."""
-    at = 0
-    for text in data.split(RECORD_SEPARATOR):
-        if text.strip():
-            try:
-                event = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise InputError("", f"at byte {at:,}: no JSON: {str(error)[:100]}", None, source) from None
-            if not isinstance(event, dict):
-                raise InputError("", f"at byte {at:,}: a record that is no object", None, source)
-            yield at, event
-        at += len(text) + 1
+def nanos(seconds: float) -> int:
+    """Return a time in nanoseconds."""
+    return round(seconds * 1e9)
+
+
+def counted(trace: Trace, packet: SentPacket) -> int:
+    """Return what a packet counts for in flight."""
+    return packet.size if trace.headers else packet.payload
+
+
+def steps(trace: Trace) -> Iterator[tuple[float, int, str, SentPacket]]:
+    """Yield what happens to packets with data: when, the order at one time, what, which."""
+    for packet in trace.data:
+        yield packet.t_s, 2, "sent", packet
+    for t_s, packets in trace.acks:
+        for packet in packets:
+            if packet.payload:
+                yield t_s, 0, "acked", packet
+    for t_s, lost, _, _ in trace.lost:
+        if lost is not None and lost.payload:
+            yield t_s, 1, "lost", lost
+
+
+def in_flight(trace: Trace, sender: ObservedSender) -> None:
+    """Fill in what was in flight and delivered."""
+    metric = trace.metrics.get("bytes_in_flight", [])
+    named = trace.has_acks and (not trace.lost or any(packet for _, packet, _, _ in trace.lost))
+    now = delivered = 0
+    gone: set[tuple[str, int]] = set()
+    for t_s, _, what, packet in sorted(steps(trace), key=lambda step: step[:2]):
+        key, size = (packet.space, packet.number), counted(trace, packet)
+        if what == "sent":
+            now += size
+        elif key not in gone:
+            now -= size
+        gone |= {key} if what != "sent" else set()
+        if what == "acked":
+            delivered += packet.payload
+            sender.delivered.append((nanos(t_s), delivered))
+        if named:
+            sender.flight.append((nanos(t_s), now))
+    if not named:
+        sender.flight = [(nanos(t_s), round(value)) for t_s, value in metric]
+    if not trace.has_acks:
+        without_acks(trace, sender)
+    sender.outstanding = sender.flight
+
+
+def without_acks(trace: Trace, sender: ObservedSender) -> None:
+    """Fill in what was delivered where ACKs are not logged: sent, less lost, less in flight, at each metric."""
+    sent, lost = iter(trace.data), iter(trace.lost)
+    one, other, total, most = next(sent, None), next(lost, None), 0, 0
+    for t_s, value in trace.metrics.get("bytes_in_flight", []):
+        while one is not None and one.t_s <= t_s:
+            total, one = total + counted(trace, one), next(sent, None)
+        while other is not None and other[0] <= t_s:
+            total, other = total - other[3], next(lost, None)
+        most = max(most, total - round(value))
+        sender.delivered.append((nanos(t_s), most))

@@ -235,6 +235,21 @@ fn after_a_time_out_the_first_stage_starts_on_its_plateau() {
     assert_eq!((cubic.w_max, cubic.cwnd_prior), (Some(49.0), Some(70.0)));
 }
 
+/// cwnd_prior is the window before the reduction (RFC 9438 §4.1.2), which the second time-out of an episode does not see; nor
+/// does it change what an undone episode returns to.
+#[test]
+fn a_further_time_out_keeps_the_window_before_the_first() {
+    let mut cubic = after_loss(100);
+    lose(&mut cubic, Cause::Timeout, 70);
+    let saved = cubic.saved.cwnd_prior;
+    let loss_window = MSS;
+    let (cause, state_before, flight) = (Cause::Timeout, State::Loss, MSS);
+    let again = Congestion { cause, state_before, flight, first: false, again: false, loss_window, head: None };
+    cubic.on_congestion(&again, &at(1.0));
+    assert_eq!((cubic.cwnd_prior, cubic.window().ssthresh), (Some(70.0), MSS * 49));
+    assert_eq!((cubic.saved.cwnd_prior, saved), (Some(100.0), Some(100.0)));
+}
+
 #[test]
 fn internals_are_observed_by_name() {
     let mut names = Vec::new();
