@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::NodeId;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Scenario, ScenarioError, did_you_mean};
 
 /// Nodes by name.
 pub(super) fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError> {
@@ -23,8 +23,9 @@ pub(super) fn find_node(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) 
     names.get(name).copied().ok_or_else(|| {
         let some: Vec<&str> = names.keys().copied().take(8).collect();
         let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
+        let near = did_you_mean(name, names.keys().copied()).map_or(String::new(), |near| format!("{near} "));
         ScenarioError::new(path, format!("unknown node {name:?}"))
-            .with_hint(format!("nodes: {}{more}", some.join(", ")))
+            .with_hint(format!("{near}nodes: {}{more}", some.join(", ")))
     })
 }
 

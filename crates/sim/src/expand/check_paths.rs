@@ -1,6 +1,6 @@
 //! Checks of names of flows, of routing over links, and of flows that are pinned or move.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcp::units::Span;
 
@@ -43,15 +43,16 @@ pub(super) fn check_paths(graph: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn flow_names(flows: &[FlowDef]) -> Result<BTreeSet<&str>, ScenarioError> {
-    let mut names = BTreeSet::new();
+    let mut names = BTreeMap::new();
     for (i, name) in flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.name.as_deref()?))) {
-        if name.is_empty() || !names.insert(name) {
-            let wrong =
-                if name.is_empty() { "is empty".to_owned() } else { format!("{name:?} is the name of two flows") };
-            return Err(ScenarioError::new(format!("flow[{i}].name"), wrong));
-        }
+        let wrong = match names.insert(name, i) {
+            _ if name.is_empty() => "is empty".to_owned(),
+            Some(other) => format!("{name:?} is the name of flow[{other}] too"),
+            None => continue,
+        };
+        return Err(ScenarioError::new(format!("flow[{i}].name"), wrong));
     }
-    Ok(names)
+    Ok(names.into_keys().collect())
 }
 
 fn check_one(names: &BTreeSet<&str>, flow: &str, via: &Via, path: &str) -> Result<(), ScenarioError> {

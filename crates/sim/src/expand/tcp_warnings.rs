@@ -12,6 +12,9 @@ pub(super) fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWar
     all.flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
 }
 
+/// What a jumbo frame of 9000 B holds behind 40 B of headers.
+const JUMBO_MSS: u64 = 8960;
+
 fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<ScenarioWarning> {
     let mut found = Vec::new();
     // Where all is written, as in the graph of a scenario, nobody asked for it.
@@ -27,6 +30,13 @@ fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<Sce
     if let Some((cwnd, most)) = resolved.unused_saved() {
         let message = format!("cwnd \"{cwnd}\" is below four initial windows ({most}): it will not be used");
         found.push(ScenarioWarning::new(join(path, "start.resume.saved"), message));
+    }
+    if let Some(mss) = given.mss.filter(|mss| mss.0 > JUMBO_MSS) {
+        let message = format!(
+            "segments of {} B fit into no frame: one of 9000 B, the largest in use, holds {JUMBO_MSS} B",
+            mss.0
+        );
+        found.push(ScenarioWarning::new(join(path, "mss"), message));
     }
     let algorithm = resolved.cc.as_ref().and_then(|cc| tcp::cc::find(&cc.name));
     let deaf = algorithm.filter(|algorithm| algorithm.requirements.owns_window && algorithm.requirements.ecn.is_none());
@@ -72,6 +82,8 @@ mod tests {
             said(&json!({"profile": "linux", "cc": "cubic", "recovery": "sack"})).is_empty(),
             "a default is not written"
         );
+        assert!(said(&json!({"mss": "64kB"}))[0].starts_with("tcp.mss: segments of 64000 B fit into no frame"));
+        assert!(said(&json!({"mss": "8960B"})).is_empty());
         assert!(said(&json!({"cc": "bbr3", "ecn": "l4s"}))[0].starts_with("tcp.ecn: bbr3 does not answer to marks"));
         for tcp in [json!({"cc": "bbr3"}), json!({"cc": "prague"}), json!({"cc": "cubic", "ecn": "classic"})] {
             assert!(said(&tcp).is_empty(), "{tcp}");

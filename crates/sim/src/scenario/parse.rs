@@ -167,6 +167,10 @@ mod tests {
                 r#""loss": 0.01"#,
                 r#"loss: 0.01 is not a loss model; it is a table with a `kind`, such as { kind = "packet", p = 0.01 }"#,
             ),
+            (
+                r#""loss": "5%""#,
+                r#""5%" is not a loss model; it is a table with a `kind`, such as { kind = "packet", p = 0.05 }"#,
+            ),
             (r#""marks": 0.1"#, r#"such as { kind = "packet", p = 0.1 }; known: `packet`, `gilbert_elliott`, `nth`"#),
             (r#""corrupt": 0.1"#, r#"such as { kind = "packet", p = 0.1 }; known: `packet`, `bit`"#),
             (r#""jitter": "4ms""#, r#"such as { kind = "constant", length = "4ms" }; known: `constant`, `uniform`, "#),

@@ -43,6 +43,8 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
 /// The table that a value without one probably stands for: the kind that a text names, or the first whose only necessary key
 /// may have the value; else the first kind.
 fn likely<T>(value: &Value, kinds: &[(&str, Reader<T>)]) -> String {
+    let share = value.as_str().and_then(percent);
+    let value = share.as_ref().unwrap_or(value);
     let named = kinds.iter().find(|(name, _)| value == *name).or(kinds.first()).map_or("", |(name, _)| name);
     let takes = |(name, reader): &(&str, Reader<T>)| {
         let missing = reader(Value::Object(Map::new())).err()?.message;
@@ -52,6 +54,12 @@ fn likely<T>(value: &Value, kinds: &[(&str, Reader<T>)]) -> String {
     };
     let taken = if value.is_array() { None } else { kinds.iter().find_map(takes) };
     taken.unwrap_or_else(|| format!("{{ kind = {named:?} }}"))
+}
+
+/// The number that a text in percent, such as `"5%"`, stands for.
+fn percent(text: &str) -> Option<Value> {
+    let number: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
+    Some(Value::from(number / 100.0))
 }
 
 /// A value that is no table, in words.

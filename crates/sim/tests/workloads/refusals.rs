@@ -15,7 +15,7 @@ fn what_is_wrong_is_said_with_its_place() {
     let load = |load: f64, overload: bool| json!({"kind": "poisson", "load": load, "link": ["r0", "r1"], "overload": overload});
     for (key, value, expected) in [
         ("from", json!(["srv*"]), "workload[0].from[0]: no node has a name like \"srv*\" (nodes: left0"),
-        ("from", json!(["lfet0"]), "workload[0].from[0]: unknown node \"lfet0\""),
+        ("from", json!(["lfet0"]), "workload[0].from[0]: unknown node \"lfet0\" (did you mean left0? nodes: "),
         ("to", json!(["left1"]), "workload[0].to: leaves a node of `from` no other node"),
         ("to", json!([]), "workload[0].to: is empty"),
         ("name", json!("a.b"), "workload[0].name: \"a.b\" is not 1 to 64 letters"),
