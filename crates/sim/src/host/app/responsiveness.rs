@@ -114,7 +114,7 @@ pub struct ResponsivenessSummary {
 
 impl Responsiveness {
     pub(crate) fn new(plan: ResponsivenessPlan) -> Responsiveness {
-        let (loads, foreign) = (vec![Load::default(); 0], Vec::new());
+        let (loads, foreign) = (Vec::new(), Vec::new());
         let [started, last, next_load, next_probe] = [Time::ZERO; 4];
         let (turn, delivered, samples) = (0, Bytes::ZERO, Default::default());
         Responsiveness { plan, started, last, loads, next_load, next_probe, turn, foreign, delivered, samples }
