@@ -150,14 +150,14 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_starts(more, path,
     monkeypatch.setattr(plan, "available", lambda: ["reno", "cubic", "bbr"])
     document = world() | {"tcp": {"profile": "linux", "cc": "cubic"}, "flow": [{"from": "left0", "to": "right0"}]} | more
     with pytest.raises(ScenarioError) as refused:
-        plan.planned(document, 1)
+        plan.planned(document, None, 1)
     assert refused.value.path == path
 
 
 def test_a_plan_has_what_the_sockets_need(monkeypatch):
     monkeypatch.setattr(plan, "available", lambda: ["reno", "cubic", "bbr"])
     flow = {"from": "left0", "to": "right0", "app": {"kind": "cbr", "rate": "1Mbps", "size": "1250B"}, "stop": "1s", "dscp": "46"}
-    found = plan.planned(world() | {"tcp": {"profile": "linux", "cc": "bbr", "nagle": False}, "flow": [flow]}, 1)
+    found = plan.planned(world() | {"tcp": {"profile": "linux", "cc": "bbr", "nagle": False}, "flow": [flow]}, None, 1)
     only = found.flows[0]
     assert (only.cc, only.interval_s, only.stop_s, only.dscp, only.nodelay, only.port) == ("bbr", 0.01, 1.0, 46, True, 20_000)
     assert (found.hosts, found.mtu, found.duration_s) == (["left0", "right0"], 1500, 2.0)

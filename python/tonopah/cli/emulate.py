@@ -47,7 +47,7 @@ def emulate_command(arguments: argparse.Namespace) -> int:
     scenario, name = prepare(scenario_source(arguments.scenario), made)
     if arguments.series and not (scenario.get("record") or {}).get("series"):
         scenario["record"] = {**(scenario.get("record") or {}), "series": list(SERIES)}
-    options = Options(arguments.spin, arguments.pcap)
+    options = Options(arguments.spin, arguments.pcap, apart=arguments.json)
     found = emulate(scenario, name, arguments.seed, arguments.program, options)
     if arguments.series:
         names = write_series(found, Path(arguments.series))

@@ -13,9 +13,9 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.kernel import device, hosts, running
 from tonopah.kernel.isolation import isolated
 from tonopah.runs import simulation
-from tonopah.runs.simulation import RunResult
-from tonopah.scenario.document import to_json
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 
+STDERR = 2
 GRACE_S = 2.0
 """For a server to end after SIGTERM."""
 
@@ -27,6 +27,8 @@ class Options:
     spin: bool = False
     pcap: str | None = None
     """Folder for what each host sends and receives."""
+    apart: bool = False
+    """What the command prints goes to standard error: standard output is for results alone."""
 
 
 class Emulated(RunResult):
@@ -46,17 +48,9 @@ def emulate(
     RunFailedError if the emulation fails.
     """
     world = {**scenario, "emulate": scenario.get("emulate", {})}
-    table = simulation.check(world, seed)["graph"]["emulate"] if name is None else checked(world, name, seed)
+    table = simulation.checked_in(world, name, seed)["graph"]["emulate"]
     captures = running.capture_files(options.pcap, table["hosts"])
-    return Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options.spin)))
-
-
-def checked(world: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return the table `emulate` of a scenario with every default filled in. Raises ScenarioError."""
-    try:
-        return simulation.check(world, seed)["graph"]["emulate"]  # type: ignore[no-any-return]
-    except ScenarioError as error:
-        raise relay(error, name) from None
+    return Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
 
 
 def inside(
@@ -66,7 +60,7 @@ def inside(
     command: Sequence[str],
     table: Mapping[str, Any],
     captures: Mapping[str, int],
-    spin: bool,
+    options: Options,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], int]:
     """Carry out the emulation in the namespaces of this process."""
     made = hosts.make_hosts(table["hosts"], table)
@@ -75,18 +69,22 @@ def inside(
     try:
         pairs = [(host.name, host.addresses.texts) for host in made]
         header = device.VNET_HEADER if table.get("offload") else 0
-        emulation = Emulation(to_json(world), seed, pairs, None, header)
+        emulation = Emulation(engine_form(world, name).text, checked_seed(seed), pairs, None, header)
     except ScenarioError as error:
         raise relay(error, name) from None
-    network = running.Network(emulation, made, captures, spin, time.monotonic_ns())
+    network = running.Network(emulation, made, captures, options.spin, time.monotonic_ns())
     network.start()
     by_name = {host.name: host for host in made}
     servers = []
     try:
         for server in table.get("server", []):
-            servers.append(hosts.start(by_name[server["host"]], server["command"], known, quiet=True))
+            servers.append(
+                hosts.start(
+                    by_name[server["host"]], server["command"], known, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+                )
+            )
             hosts.await_listener(by_name[server["host"]], servers[-1])
-        code = run_command(by_name[table["run_on"]], command, known)
+        code = run_command(by_name[table["run_on"]], command, known, options.apart)
     finally:
         end(servers)
         network.stop()
@@ -94,11 +92,11 @@ def inside(
     return summary, series, running.judged(report, made, emulation.least_base_rtt_s), code
 
 
-def run_command(host: hosts.Host, command: Sequence[str], known: Mapping[str, str]) -> int:
+def run_command(host: hosts.Host, command: Sequence[str], known: Mapping[str, str], apart: bool) -> int:
     """Run the command on its host, or a shell; return its exit code, of a shell always 0. Raises InputError."""
     shell = os.environ.get("SHELL", "/bin/sh")
     try:
-        code = hosts.start(host, command or [shell], known).wait()
+        code = hosts.start(host, command or [shell], known, stdout=STDERR if apart else None).wait()
     except OSError as error:
         raise InputError("", f"{(command or [shell])[0]}: {error.strerror}", "a command that this machine has") from None
     if not command:

@@ -76,16 +76,10 @@ def environment(hosts: Sequence[Host]) -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def start(host: Host, command: Sequence[str] | str, known: Mapping[str, str], quiet: bool = False) -> subprocess.Popen[bytes]:
+def start(host: Host, command: Sequence[str] | str, known: Mapping[str, str], **streams: int | None) -> subprocess.Popen[bytes]:
     """Begin a command on a host. Raises OSError."""
     with inside_network(host.namespace):
-        return subprocess.Popen(
-            command,
-            shell=isinstance(command, str),
-            env=known,
-            stdin=subprocess.DEVNULL if quiet else None,
-            stdout=subprocess.DEVNULL if quiet else None,
-        )
+        return subprocess.Popen(command, shell=isinstance(command, str), env=known, **streams)  # type: ignore[call-overload]
 
 
 def await_listener(host: Host, server: subprocess.Popen[bytes]) -> None:

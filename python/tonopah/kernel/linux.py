@@ -18,8 +18,7 @@ from tonopah.kernel.device import Addresses
 from tonopah.kernel.isolation import isolated
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
-from tonopah.runs.simulation import RunResult
-from tonopah.scenario.document import to_json
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 
 NETWORKS = {"network": "10.77.0.0/16", "network6": "fd77::/64"}
 BEFORE_START_NS = 300_000_000
@@ -45,14 +44,14 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = F
     Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
     """
     try:
-        plan = planned(scenario, seed)
-        return OnLinux(*isolated(lambda: inside(scenario, seed, plan, spin)))
+        plan = planned(scenario, name, seed)
+        return OnLinux(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
     except ScenarioError as error:
         raise relay(error, name) from None
 
 
 def inside(
-    scenario: Mapping[str, Any], seed: int, plan: Plan, spin: bool
+    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, spin: bool
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Carry the flows in the namespaces of this process."""
     made = hosts.make_hosts(plan.hosts, {**NETWORKS, "mtu": plan.mtu})
@@ -62,7 +61,7 @@ def inside(
         with inside_network(host.namespace):
             controls = set_controls(plan)
     pairs = [(host.name, host.addresses.texts) for host in made]
-    emulation = Emulation(to_json(scenario), seed, pairs, (FIRST_PORT, len(plan.flows)))
+    emulation = Emulation(engine_form(scenario, name).text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
     start_ns = time.monotonic_ns() + BEFORE_START_NS
     addresses = {host.name: first_of(host.addresses) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]

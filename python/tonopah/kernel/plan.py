@@ -82,9 +82,9 @@ def available() -> list[str]:
         return []
 
 
-def planned(scenario: Mapping[str, Any], seed: int) -> Plan:
+def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
     """Return how the kernel carries the flows of a scenario. Raises ScenarioError that names what it cannot do."""
-    graph = simulation.check(scenario, seed)["graph"]
+    graph = simulation.checked_in(scenario, name, seed)["graph"]
     refuse_world(graph)
     flows = [flow_of(number, flow, graph) for number, flow in enumerate(graph["flow"])]
     settings = [flow.get("tcp") or graph["tcp"] for flow in graph["flow"]]
