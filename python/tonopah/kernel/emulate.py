@@ -50,7 +50,12 @@ def emulate(
     world = {**scenario, "emulate": scenario.get("emulate", {})}
     table = simulation.checked_in(world, name, seed)["graph"]["emulate"]
     captures = running.capture_files(options.pcap, table["hosts"])
-    return Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
+    try:
+        return Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
+    finally:
+        # Those of the process in the namespaces are its own.
+        for file in captures.values():
+            os.close(file)
 
 
 def inside(
