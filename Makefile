@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -147,6 +147,14 @@ settable: $(VENV)/.built ## set every path of every scenario of the shipped stud
 
 kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables are the same, byte for byte
 	TONOPAH_KILLS=$(KILLS) $(PYTHON) -m pytest python/tests/test_kills.py -s
+
+EMULATION_KILLS ?= 20
+
+emulate-kills: $(VENV)/.built ## kill an emulation at EMULATION_KILLS (20) random moments; no process, device, mount or route is left
+	TONOPAH_EMULATION_KILLS=$(EMULATION_KILLS) $(PYTHON) -m pytest python/tests/test_kernel.py -k killed
+
+emulate-numbers: $(VENV)/.built ## the kernel's flows in our network beside ours: the numbers of docs/kernel.md (minutes of real time)
+	$(PYTHON) -m tonopah_dev.kernel_numbers
 
 # BENCH holds further arguments, like BENCH="--only wifi40,leo10". Some of ns-3's runs would take a quarter of an hour each.
 BENCH ?= --limit 120

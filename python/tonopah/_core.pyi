@@ -251,6 +251,33 @@ class Stepwise:
         The summary of a run that is not over is that of a shorter one.
         """
 
+class Emulation:
+    """The network of a scenario in real time (Linux): node and addresses of each host; gone when it has run.
+
+    `carried`: the flows of the scenario come from outside too, by the port of the first sink and their number. `header`: bytes
+    before the IP header of each packet.
+    """
+
+    def __init__(
+        self,
+        scenario: str,
+        seed: int,
+        hosts: Sequence[tuple[str, Sequence[str]]],
+        carried: tuple[int, int] | None = None,
+        header: int = 0,
+    ) -> None: ...
+    @property
+    def least_base_rtt_s(self) -> float | None:
+        """The least round trip between two hosts without a queue; None if none has a path to another."""
+
+    def run(
+        self, devices: Sequence[tuple[int, int | None]], stop: int, start_ns: int, epoch_ns: int, spin: bool = False
+    ) -> tuple[str, Series, str]:
+        """Run until `stop` becomes readable or, of carried flows, to the end; return summary, series, lateness and flows as JSON.
+
+        The file descriptors are taken over: a TUN device of each host, and a file for its packets or None.
+        """
+
 class Endpoint:
     """A TCP endpoint driven by hand; `tonopah.Endpoint` is the form to use."""
 

@@ -5,6 +5,8 @@ mod algorithm;
 mod answers;
 mod checking;
 mod class;
+#[cfg(target_os = "linux")]
+mod emulation;
 mod endpoint;
 mod exception;
 mod failure;
@@ -66,6 +68,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     agent::add(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<stepwise::Stepwise>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<emulation::Emulation>()?;
     quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     runs::add(module)?;

@@ -22,6 +22,7 @@ mod metrics;
 mod mobility;
 mod network;
 mod orbit;
+mod outside;
 mod packet;
 pub mod parallel;
 mod qdisc;
@@ -56,6 +57,7 @@ pub use host::app::video::VideoSummary;
 pub use host::app::voice::VoiceSummary;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
+pub use outside::Incoming;
 pub use packet::{Datagram, DropReason, Packet, Payload};
 pub use qdisc::{BandReport, DualPi2Report, FqCodelReport, HtbClassReport, QueueReport, TinReport};
 pub use scenario::{Scenario, ScenarioError, ScenarioWarning};
@@ -66,6 +68,7 @@ pub use summary::{
     LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
     Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
+pub use world::Outside;
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

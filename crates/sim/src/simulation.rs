@@ -1,5 +1,7 @@
 //! The loop: takes the next event and calls the component that handles it.
 
+mod following;
+
 use std::collections::BTreeMap;
 
 use tcp::units::Time;
@@ -12,7 +14,7 @@ use crate::invariants;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::Column;
 use crate::summary::{self, FlowSummary, Summary};
-use crate::world::{Change, World};
+use crate::world::{Change, Outside, World};
 
 /// How the hops of a packet over links become events. Results are the same but for the count of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +102,11 @@ impl Simulation {
         sink: Option<Box<dyn Sink>>,
         mode: EventMode,
     ) -> Result<Simulation, ScenarioError> {
-        let world = assemble(scenario, seed, sink)?;
+        Ok(Simulation::of(assemble(scenario, seed, sink, Outside::default())?, mode))
+    }
+
+    /// The simulation of a world that has been built.
+    pub(crate) fn of(world: World, mode: EventMode) -> Simulation {
         let watches_flows = world.series.samples_flow_changes() || !world.workloads.all.is_empty();
         let next_check = invariants::interval(&world);
         let mut simulation = Simulation { world, next_check, watches_flows, recorded: BTreeMap::new() };
@@ -117,7 +123,7 @@ impl Simulation {
             network.enable_fast_path(&changing, ends.as_deref());
             simulation.plan_observation();
         }
-        Ok(simulation)
+        simulation
     }
 
     /// Number of flows, free slots of workloads included.
@@ -164,7 +170,7 @@ impl Simulation {
     }
 
     /// Checks the invariants at intervals, however short the steps are in which a caller advances.
-    fn check_if_due(&mut self) {
+    pub(crate) fn check_if_due(&mut self) {
         if self.world.ctx.events >= self.next_check {
             invariants::check(&self.world);
             self.next_check = self.world.ctx.events + invariants::interval(&self.world);
@@ -317,65 +323,6 @@ impl Simulation {
     /// Number of events handled.
     pub fn events(&self) -> u64 {
         self.world.ctx.events
-    }
-
-    /// Samples a flow after an input, if the scenario asks for it.
-    #[inline]
-    fn on_flow_change(&mut self, id: FlowId) {
-        if self.watches_flows {
-            self.after_change(id);
-        }
-    }
-
-    #[inline(never)]
-    fn after_change(&mut self, id: FlowId) {
-        let World { ctx, hosts, series, workloads, .. } = &mut self.world;
-        if let Some(outbox) = &mut ctx.outbox {
-            // What has become of a flow with its ends in two parts is found out when the run is over.
-            outbox.inputs.push(id);
-        } else if workloads.is_listed(id) {
-            if series.samples_flow_changes() {
-                series.on_change(ctx.now, id, &hosts.flows[id.index()]);
-            }
-        } else if !workloads.is_under_way(hosts, id) {
-            self.follow(id);
-        }
-    }
-
-    /// Follows a flow of a workload that has come to an end of its data, or to its own.
-    #[inline(never)]
-    fn follow(&mut self, id: FlowId) {
-        let World { ctx, hosts, workloads, .. } = &mut self.world;
-        if workloads.follow(ctx, hosts, id) {
-            self.release(id);
-        }
-    }
-
-    /// A flow of a workload arrives.
-    #[inline(never)]
-    fn on_arrival(&mut self, index: usize) {
-        while let Some(id) = self.world.workloads.next_vanished(&self.world.ctx) {
-            self.release(id);
-        }
-        let World { ctx, network, hosts, workloads, .. } = &mut self.world;
-        if workloads.on_arrival(ctx, network, hosts, index) {
-            self.recorded.retain(|serial, _| workloads.recorder.has(*serial));
-        }
-    }
-
-    /// Nothing of a flow of a workload exists any more.
-    fn release(&mut self, id: FlowId) {
-        let serial = self.world.workloads.slot(id).serial;
-        if self.world.workloads.recorder.has(serial) {
-            self.recorded.insert(serial, Box::new(summary::of_transfer(&mut self.world, id, 0)));
-        }
-        let World { ctx, hosts, workloads, .. } = &mut self.world;
-        workloads.release(ctx, hosts, id);
-    }
-
-    /// Why the run has ended before its time, if it has: more flows exist than may.
-    pub fn exceeded(&self) -> Option<&str> {
-        self.world.workloads.exceeded.as_deref()
     }
 
     #[cold]

@@ -23,6 +23,15 @@ pub(crate) enum Change {
     Path { flow: FlowId, stops: Vec<NodeId> },
 }
 
+/// Flows whose packets come from outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outside {
+    /// How many flows packets from outside may open, beside those of the scenario.
+    pub slots: usize,
+    /// The flows of the scenario are carried from outside as well: their applications do nothing here.
+    pub carries_listed: bool,
+}
+
 /// What the summary says of a flow as the expanded scenario defines it.
 #[derive(Debug)]
 pub(crate) struct ListedFlow {
@@ -37,6 +46,14 @@ impl ListedFlow {
     pub(crate) fn of(def: &FlowDef) -> ListedFlow {
         let (app, transport) = app_names(&def.app);
         ListedFlow { cc: def.tcp.cc.clone().map(Box::new), app, transport, start: Time::ZERO + def.start }
+    }
+
+    /// The application of a flow from outside.
+    pub(crate) const PROGRAM: &str = "program";
+
+    /// Of a program, which has sent nothing yet.
+    pub(crate) fn outside() -> ListedFlow {
+        ListedFlow { cc: None, app: ListedFlow::PROGRAM, transport: "other", start: Time::ZERO }
     }
 }
 
@@ -85,6 +102,8 @@ pub(crate) struct World {
     pub(crate) resolved: Scenario,
     /// What is to be known of it as it was written.
     pub(crate) warnings: Vec<ScenarioWarning>,
+    /// Flows that packets from outside may open: the first, and how many; they stand before those of the background.
+    pub(crate) slots: (usize, usize),
     pub(crate) seed: u64,
 }
 

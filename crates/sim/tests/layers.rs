@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 17] = [
     &["world"],
     &["assemble", "summary", "invariants"],
     &["simulation"],
-    &["analysis", "memory", "parallel"],
+    &["analysis", "memory", "parallel", "outside"],
     &["lib"],
 ];
 

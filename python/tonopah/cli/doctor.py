@@ -62,7 +62,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
     checks = [engine(), optimisation(), python(), packages(), dask(), processor(), memory()]
-    checks += [writable(folder), disk(folder), self_test()]
+    checks += [programs(), algorithms_of_kernel(), writable(folder), disk(folder), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
         "engine": engine_version(),
@@ -132,6 +132,25 @@ def memory() -> dict[str, Any]:
     state = "ok" if (free or total) >= MIN_MEMORY_BYTES else "warning"
     text = f"{total / 1e9:.1f} GB" + (f", {free / 1e9:.1f} GB of them free" if free is not None else "")
     return check("memory", state, text, total_bytes=total, free_bytes=free)
+
+
+def programs() -> dict[str, Any]:
+    """Tell whether this machine lets programs run in our network (`tonopah emulate`), and what to do if not."""
+    if sys.platform != "linux":
+        return check("emulate", "absent", "programs run in the network on Linux alone")
+    from tonopah.kernel.machine import lacking
+
+    missing = lacking()
+    return check("emulate", "absent", missing) if missing else check("emulate", "ok", "programs run in the network of a scenario")
+
+
+def algorithms_of_kernel() -> dict[str, Any]:
+    """Tell which algorithms the kernel has, for `tonopah run --on linux`."""
+    if sys.platform != "linux":
+        return check("run --on linux", "absent", "Linux alone")
+    from tonopah.kernel.plan import available
+
+    return check("run --on linux", "ok", f"Linux {platform.release()}: {', '.join(available()) or 'no algorithm known'}")
 
 
 def writable(folder: Path) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from tonopah.errors import (
 GROUPS = {
     "run a network": {
         "run": "run one scenario and print its results",
+        "emulate": "run a program, or a shell, in the network of a scenario, in real time (Linux)",
         "check": "check a scenario or a study without running it, or draw a network",
         "import": "write the scenario of a measured link or of a topology from a file that others wrote",
     },

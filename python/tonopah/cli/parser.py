@@ -15,6 +15,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     module = ""
+    takes_program = False
+    """What follows `--` is a program with arguments of its own."""
 
     def load(self) -> None:
         """Import the module of the command, whose `add_arguments` adds its arguments; at the first call only."""
@@ -25,7 +27,12 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Parse arguments; of several commands argparse calls this only of the one that runs."""
         self.load()
-        return super().parse_known_args(args, namespace)
+        if not self.takes_program or args is None or "--" not in args:
+            return super().parse_known_args(args, namespace)
+        at = list(args).index("--")
+        parsed, unknown = super().parse_known_args(args[:at], namespace)
+        parsed.program = list(args[at + 1 :])
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and exit with 2."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, from_source, name_of, require_place, scenario_source, seed, warn
+from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.scenario.document import prepare
+from tonopah.terminal.emulation_tables import lateness_grid
 from tonopah.terminal.grid import Grid, console, print_grids
 from tonopah.terminal.run_tables import MAX_READ, run_tables
 
@@ -51,6 +53,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="let at most N threads share the run (default: 1): the same results, sooner on a large wired network; where that "
         "cannot be divided the run has one thread, and a warning says why",
     )
+    add_outputs(command)
+    add_engine(command)
+
+
+def add_outputs(command: argparse.ArgumentParser) -> None:
+    """Add the options of what a run writes."""
     command.add_argument(
         "--series",
         metavar="DIR",
@@ -105,6 +113,8 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.events:
         return print_events(arguments, made)
     record_what_is_shown(arguments, made)
+    if arguments.on == "linux":
+        return run_on_linux(arguments, made)
     result = run_and_export(arguments, made)
     counted = count(arguments, found) if found and found.observer else {}
     if arguments.plot:
@@ -121,6 +131,26 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         warn([f"--threads: one thread: {result.undivided}"])
     show_result(arguments, result, found, counted)
     return 0
+
+
+def run_on_linux(arguments: argparse.Namespace, made: dict[str, object]) -> int:
+    """Let the kernel carry the flows."""
+    # Takes what Linux alone has.
+    from tonopah.kernel import linux
+
+    result = linux.run(*prepare(arguments.scenario, made), arguments.seed, arguments.spin)
+    if arguments.plot:
+        from tonopah.study import pictures
+
+        pictures.plot_result(result, ()).save(arguments.plot)
+    if arguments.series:
+        write_series(result, Path(arguments.series))
+    if arguments.parquet:
+        write_tables(result, Path(arguments.parquet))
+    show_result(arguments, result, None, {})
+    if not arguments.json:
+        print_grids(lateness_grid(result.report))
+    return verdict(result.report, arguments.keep_late)
 
 
 def count(arguments: argparse.Namespace, found: "Sourced") -> dict[str, float | None]:
@@ -169,6 +199,7 @@ def record_what_is_shown(arguments: argparse.Namespace, made: dict[str, object])
 
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse before the run what could not be written after it. Raises InputError."""
+    check_engine(arguments)
     for option in ("series", "parquet", "pcap"):
         if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
             raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")

@@ -229,7 +229,11 @@ def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound
 
 def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Check a scenario that is all there, as `tonopah.check` does. Raises ScenarioError."""
-    scenario, name = prepare(source, set)
+    return checked_in(*prepare(source, set), seed)
+
+
+def checked_in(scenario: Mapping[str, Any], name: str | None, seed: int) -> dict[str, Any]:
+    """Check a scenario that was read from the file `name`, if from any. Raises ScenarioError."""
     try:
         bound = engine_form(scenario, name)
         checked = json.loads(engine_check(bound.text, checked_seed(seed), bound.algorithms))

@@ -10,15 +10,16 @@ use tcp::units::{Span, Time};
 use super::classes::Groups;
 use super::flows::{FlowParts, build_flow, check_path, ends_of, member_of};
 use super::{applications, background, starts};
-use crate::engine::context::Context;
+use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::expand::MAX_FLOWS;
 use crate::host::app::plans;
-use crate::host::flow::Flow;
+use crate::host::flow::{Flow, SinkAgent};
 use crate::host::session::Session;
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 use crate::scenario::{FlowDef, Scenario, ScenarioError};
+use crate::world::Outside;
 
 /// What connections are built in.
 pub(super) struct Surroundings<'a> {
@@ -31,6 +32,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) listed: usize,
     /// Nodes without a path now may have one later.
     pub(super) paths_change: bool,
+    pub(super) outside: Outside,
 }
 
 /// The connections, and what belongs to them.
@@ -40,6 +42,8 @@ pub(super) struct Connections {
     pub(super) sessions: Vec<Session>,
     /// The starts of the flows of the graph.
     pub(super) starts: Vec<Span>,
+    /// The first of the flows that packets from outside may open.
+    pub(super) slots: usize,
     /// How many of the flows, the last ones, are of the background.
     pub(super) background: usize,
 }
@@ -69,6 +73,13 @@ impl Surroundings<'_> {
         }
         for connection in further {
             self.further(ctx, &common, &mut all, &connection)?;
+        }
+        all.slots = all.flows.len();
+        for slot in (all.slots..).take(self.outside.slots) {
+            let id = FlowId(slot as u32);
+            let flow = Flow::from_outside(id);
+            ctx.ends.push(FlowEnds::unopened([flow.source, flow.sink], id));
+            all.flows.push(flow);
         }
         for (number, def) in background::flows(self.graph, self.names, self.network).iter().enumerate() {
             let id = FlowId(all.flows.len() as u32);
@@ -111,6 +122,10 @@ impl Surroundings<'_> {
         let flow = self.build(ctx, common, def, parts, &path)?;
         let start = starts::draw(self.graph, def, self.network, (id, &flow), || self.stream(index, "start"));
         all.starts.push(start);
+        if self.outside.carries_listed {
+            all.flows.push(Flow { sink_agent: SinkAgent::Outside, ..flow });
+            return Ok(further);
+        }
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
             ctx.schedule(at, Event::App { flow: id });
         }

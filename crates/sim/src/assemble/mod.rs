@@ -41,12 +41,17 @@ use crate::scenario::{
     ScenarioError, ServiceDef,
 };
 use crate::series::Series;
-use crate::world::{Change, ListedFlow, World};
+use crate::world::{Change, ListedFlow, Outside, World};
 use connections::{Connections, Surroundings};
 use names::{find_node, node_names};
 
-/// Builds the world of `scenario` with `seed`; `sink` receives the trace.
-pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
+/// Builds the world of `scenario` with `seed`; `sink` receives the trace, and `outside` says what packets come from elsewhere.
+pub(crate) fn assemble(
+    scenario: &Scenario,
+    seed: u64,
+    sink: Option<Box<dyn Sink>>,
+    outside: Outside,
+) -> Result<World, ScenarioError> {
     let resolved = expand::resolve(scenario)?;
     let (given, seed) = (seed, resolved.vary.seed(seed));
     let expand::Expanded { mut graph, placement_draws } = expand::graph_of(&resolved, seed)?;
@@ -55,15 +60,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let (mut network, mut dynamics) = network_of(&graph, &mut names, seed)?;
     let moves = paths::build(&graph, &names, seed, &mut network)?;
     let mut ctx = Context::new(graph.flow.len(), sink);
-    if graph.clock == ClockDef::Double {
-        ctx.keep_doubles();
-    }
-    network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
-    if let Some(dynamics) = &mut dynamics {
-        // The links of time 0 are open before anything is sent.
-        let next = dynamics.step(&mut ctx, &mut network);
-        ctx.schedule(next, Event::Constellation);
-    }
+    begin(&graph, &mut ctx, &mut network, dynamics.as_deref_mut());
     let surroundings = Surroundings {
         graph: &graph,
         names: &names,
@@ -72,17 +69,17 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         seed,
         listed: scenario.flow.len(),
         paths_change: dynamics.is_some(),
+        outside,
     };
-    let Connections { mut flows, sessions, starts, background } = surroundings.connect(&mut ctx)?;
+    let Connections { mut flows, sessions, starts, slots, background } = surroundings.connect(&mut ctx)?;
     let mut workloads = workloads::build(&graph, flows.len(), &names, &network, &groups, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
     count(&mut ctx, &resolved, &network, flows.len());
     starts::set(&mut graph, starts);
-    let listed_flows = graph.flow.iter().map(ListedFlow::of).collect();
     let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     schedule(&mut ctx, scenario, &changes);
-    let series = Series::new(&scenario.record, &flows[..flows.len() - background], &network)?;
+    let series = Series::new(&scenario.record, &flows[..flows.len() - background - outside.slots], &network)?;
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
     }
@@ -99,12 +96,35 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         series,
         reachability,
         constellation: dynamics,
-        listed: listed_flows,
+        listed: listed_of(&graph, slots, outside),
         warnings: expand::warnings(scenario, &resolved, &graph),
         graph,
         resolved,
+        slots: (slots, outside.slots),
         seed: given,
     })
+}
+
+/// What channels and satellites do before anything is sent.
+fn begin(graph: &Scenario, ctx: &mut Context, network: &mut Network, dynamics: Option<&mut ConstellationDynamics>) {
+    if graph.clock == ClockDef::Double {
+        ctx.keep_doubles();
+    }
+    network.channels.iter_mut().for_each(|channel| channel.start(ctx));
+    if let Some(dynamics) = dynamics {
+        // The links of time 0 are open before anything is sent.
+        let next = dynamics.step(ctx, network);
+        ctx.schedule(next, Event::Constellation);
+    }
+}
+
+/// What the summary says of the flows of a graph, and of those that packets from outside may open.
+fn listed_of(graph: &Scenario, first: usize, outside: Outside) -> Vec<ListedFlow> {
+    let mut listed: Vec<ListedFlow> = graph.flow.iter().map(ListedFlow::of).collect();
+    if outside.slots > 0 {
+        listed.resize_with(first + outside.slots, ListedFlow::outside);
+    }
+    listed
 }
 
 /// Makes room for what is counted of flows.

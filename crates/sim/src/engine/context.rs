@@ -12,7 +12,7 @@ use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics, Waits};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
-use crate::scenario::Dscp;
+use crate::scenario::{Dscp, PriorityDef};
 
 /// Clock, event list, packets, metrics of flows, trace.
 #[derive(Debug)]
@@ -56,6 +56,12 @@ pub(crate) struct FlowEnds {
 }
 
 impl FlowEnds {
+    /// Of a flow that packets from outside may open.
+    pub(crate) fn unopened([source, sink]: [NodeId; 2], serial: FlowId) -> FlowEnds {
+        let priority = PriorityDef::DEFAULT_BAND;
+        FlowEnds { source, sink, priority, dscp: Dscp::default(), group: 0, serial }
+    }
+
     /// The node that sends what `to` receives.
     pub(crate) fn source_of(self, to: EndpointId) -> NodeId {
         if to.is_source() { self.sink } else { self.source }
@@ -173,6 +179,20 @@ impl Context {
     /// Time of the next event.
     pub(crate) fn next_time(&mut self) -> Option<Time> {
         self.event_list.next_key().map(|key| EventKey::from_bits(key).time())
+    }
+
+    /// Advances the clock to the next event whose key is before `until`, if there is one.
+    pub(crate) fn next_before_key(&mut self, until: EventKey) -> Option<Event> {
+        let key = self.event_list.next_key()?;
+        if key >= until.to_bits() {
+            return None;
+        }
+        self.take_next().map(|(_, event)| event)
+    }
+
+    /// Advances the clock to an input from outside. What was due before has been handled.
+    pub(crate) fn advance_to_input(&mut self, at: Time) {
+        (self.key, self.now) = (EventKey::new(at, Event::INPUT), at);
     }
 
     /// Advances the clock to the next event before `until`, and notes its place for the packets that leave by it.
@@ -309,6 +329,9 @@ impl Context {
     pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
         let packet = self.packets.get(id);
         self.flows[packet.to.flow().index()].on_duplicated(&packet);
+        if let Some(sink) = &mut self.sink {
+            sink.copied(&packet);
+        }
         let copy = self.packets.copy(id);
         if let Some(order) = &mut self.order {
             order.on_copy(copy);

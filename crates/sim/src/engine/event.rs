@@ -140,6 +140,8 @@ impl Event {
     /// Rank of a transmitter that becomes free.
     pub(crate) const LINK_READY: u64 = 1;
 
+    /// Rank of what comes from applications and timers.
+    pub(crate) const INPUT: u64 = 2;
     /// Rank of what looks at a run, or ends it.
     pub(crate) const OBSERVATION: u64 = 3;
 

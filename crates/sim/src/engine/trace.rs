@@ -170,6 +170,8 @@ pub trait Sink: Debug + Send {
     fn record(&mut self, now: Time, record: &Record<'_>);
     /// A flow of a workload arrives, between these nodes. Its number, which its packets have in records, is the next one.
     fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2]) {}
+    /// A link has made a copy of a packet, which goes its own way from now on.
+    fn copied(&mut self, _packet: &Packet) {}
     /// Returns what was gathered, as text.
     fn finish(self: Box<Self>) -> String;
 }

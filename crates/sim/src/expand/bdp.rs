@@ -96,9 +96,9 @@ fn round_trips(graph: &Scenario) -> (RoundTrips, Span) {
     let delays: Vec<[Span; 2]> =
         graph.link.iter().map(|link| [forward_options(link), reverse_options(link)].map(|way| one_way(&way))).collect();
     let (mut trips, mut longest) = (vec![[Span::ZERO; 2]; graph.link.len()], Span::ZERO);
-    for flow in &graph.flow {
-        let there = paths.between(&flow.from, &flow.to);
-        let Some((forth, back)) = there.zip(paths.between(&flow.to, &flow.from)) else { continue };
+    let flows = graph.flow.iter().map(|flow| (&flow.from, &flow.to));
+    for (from, to) in flows.chain(emulated(graph)) {
+        let Some((forth, back)) = paths.between(from, to).zip(paths.between(to, from)) else { continue };
         let passed: Vec<LinkId> = forth.into_iter().chain(back).collect();
         let delay = |link: &LinkId| delays[link.index() / 2][link.index() % 2];
         let trip = passed.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay);
@@ -109,6 +109,12 @@ fn round_trips(graph: &Scenario) -> (RoundTrips, Span) {
         }
     }
     (trips, longest)
+}
+
+/// The pairs of hosts between which programs may send.
+fn emulated(graph: &Scenario) -> impl Iterator<Item = (&String, &String)> {
+    let hosts = graph.emulate.as_ref().map_or(&[][..], |emulate| &emulate.hosts);
+    hosts.iter().enumerate().flat_map(|(index, from)| hosts[index + 1..].iter().map(move |to| (from, to)))
 }
 
 /// Propagation delay; the mean, if its service draws it.

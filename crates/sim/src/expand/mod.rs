@@ -19,6 +19,7 @@ mod constellation;
 mod constellation_profiles;
 mod datacenter;
 mod dispatch;
+mod emulate;
 mod extent;
 mod flow;
 mod gains;
@@ -85,7 +86,8 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
     let mut flow = Vec::with_capacity(resolved.flow.len() + topology.flow_ends.len());
     flow.extend_from_slice(&resolved.flow);
     flow::add_generated(&mut flow, resolved, &topology.flow_ends)?;
-    if flow.is_empty() && resolved.workload.is_empty() {
+    // With programs there are flows enough.
+    if flow.is_empty() && resolved.workload.is_empty() && resolved.emulate.is_none() {
         let hint = "add [[flow]] with from and to, [[workload]], or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
@@ -98,6 +100,7 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
         traffic: Traffic::default(),
         ..resolved.without_flows()
     };
+    emulate::complete(&mut graph)?;
     check_paths::check_paths(&graph)?;
     bdp::fill(&mut graph)?;
     vary::apply(&mut graph, seed);

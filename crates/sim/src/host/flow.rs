@@ -99,6 +99,8 @@ pub(crate) enum SinkAgent {
     Of(FlowId),
     /// Nobody.
     Silent,
+    /// Whoever sends the packets of both directions from outside.
+    Outside,
 }
 
 /// A flow. What each packet touches comes first: three cache lines.
@@ -214,6 +216,12 @@ impl Flow {
             ended_at: None,
             cwnd_integral: CwndIntegral::default(),
         }
+    }
+
+    /// A flow that a packet from outside may open.
+    pub(crate) fn from_outside(id: FlowId) -> Flow {
+        let flow = Flow::new([NodeId(0); 2], App::Bulk { bytes: None }, Transport::Udp, id);
+        Flow { sink_agent: SinkAgent::Outside, ..flow }
     }
 
     /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own, in the memory of the one `before`.

@@ -93,7 +93,7 @@ impl Hosts {
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
         let to = packet.to;
         let flow = &mut self.flows[to.flow().index()];
-        if flow.sink_agent != SinkAgent::Own && !to.is_source() {
+        if flow.sink_agent != SinkAgent::Own && (!to.is_source() || flow.sink_agent == SinkAgent::Outside) {
             return self.redirect(ctx, network, packet);
         }
         match &packet.payload {

@@ -65,6 +65,11 @@ impl Dscp {
         matches!(self.0, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38)
     }
 
+    /// That of a header.
+    pub(crate) fn of(value: u8) -> Dscp {
+        Dscp(value & 63)
+    }
+
     /// The number in the header.
     pub fn value(self) -> u8 {
         self.0

@@ -15,6 +15,7 @@ mod dscp;
 mod dualpi2;
 mod ecn;
 mod effects;
+mod emulate;
 mod energy;
 mod error;
 mod fair_queue;
@@ -87,6 +88,7 @@ pub use effects::{
     AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
     PerDraw, ReorderDef, UniformDelay,
 };
+pub use emulate::{EmulateDef, ServerDef};
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
@@ -196,6 +198,9 @@ pub struct Scenario {
     /// Series to record. Default: none.
     #[serde(default)]
     pub record: RecordDef,
+    /// Hosts of real programs (`tonopah emulate`); with it the default of `network.flows` is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulate: Option<EmulateDef>,
 }
 
 impl Scenario {
@@ -217,6 +222,7 @@ impl Scenario {
             channel: self.channel.clone(),
             vary: self.vary.clone(),
             record: self.record.clone(),
+            emulate: self.emulate.clone(),
         }
     }
 
@@ -269,10 +275,11 @@ fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
 }
 
-/// Who lists flows or workloads wants no others unless `network.flows` asks for them: its default is for scenarios without a list.
+/// Who lists flows or workloads, or runs programs, wants no others unless `network.flows` asks for them: its default is for scenarios
+/// without a list.
 fn only_listed_flows(scenario: &mut Value) {
     let has_any = |key| scenario.get(key).and_then(Value::as_array).is_some_and(|entries| !entries.is_empty());
-    let listed = has_any("flow") || has_any("workload");
+    let listed = has_any("flow") || has_any("workload") || scenario.get("emulate").is_some();
     if let Some(Value::Object(network)) = scenario.get_mut("network")
         && listed
         && network.get("kind").is_some_and(|kind| kind != "graph")

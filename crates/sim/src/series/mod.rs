@@ -119,6 +119,11 @@ impl Series {
         (any && !by_change_only).then(|| Time::ZERO + self.interval())
     }
 
+    /// A packet from outside has opened a flow.
+    pub(crate) fn add_flow(&mut self) {
+        self.flows += 1;
+    }
+
     /// True if senders are sampled after every input.
     pub(crate) fn samples_flow_changes(&self) -> bool {
         self.on_flow_change

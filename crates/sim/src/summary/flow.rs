@@ -254,7 +254,7 @@ impl FlowFacts<'_> {
             connection_of: is_further.then_some(flow.owner.0),
             from: name(flow.source),
             to: name(flow.sink),
-            cc: cc.as_deref().or(graph.tcp.cc.as_ref()).filter(|_| *transport == "tcp"),
+            cc: cc.as_deref().or(graph.tcp.cc.as_ref()).filter(|_| *transport == "tcp" && *app != ListedFlow::PROGRAM),
             app,
             transport,
             start: flow.opened_at.filter(|_| is_further).unwrap_or(*start),

@@ -20,7 +20,7 @@ use crate::link::Link;
 use crate::scenario::{Scenario, ScenarioWarning};
 use crate::wireless::WirelessSubnet;
 use crate::workload::Slot;
-use crate::world::World;
+use crate::world::{ListedFlow, World};
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
 use flow::{FlowFacts, flow_summary, order_summary};
@@ -121,8 +121,9 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, Box<FlowSummary>>
         flows[session.flows[0].index()].application = Some(Box::new(application));
     }
     let connectivity = connect(world, &mut flows);
-    // Of the connections that applications may open only those that they have opened.
-    flows.retain(|flow| flow.connection_of.is_none() || world.hosts.flows[flow.flow as usize].opened_at.is_some());
+    // Of the connections that applications may open, and of the flows from outside, only those that were opened.
+    let may_open = |flow: &FlowSummary| flow.connection_of.is_some() || flow.app == ListedFlow::PROGRAM;
+    flows.retain(|flow| !may_open(flow) || world.hosts.flows[flow.flow as usize].opened_at.is_some());
     let nodes = node::nodes(world, now);
     let network = NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) };
     flows.extend(transfers(world, recorded, &in_flight));

@@ -1,0 +1,66 @@
+"""What the commands have in common that run in real time."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.scenario.document import names_source
+
+SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events")
+"""Options of `run` that need a simulated sender."""
+
+
+def add_engine(command: argparse.ArgumentParser) -> None:
+    """Add the choice of who carries the flows of a run."""
+    command.add_argument(
+        "--on",
+        choices=("tonopah", "linux"),
+        default="tonopah",
+        help="who carries the flows: simulated senders (default), or the TCP of this kernel, in real time (docs/kernel.md)",
+    )
+    add_real_time(command)
+
+
+def add_real_time(command: argparse.ArgumentParser) -> None:
+    """Add the options of what runs in real time."""
+    spinning = "do not sleep in the last 50 us before a packet is due: it keeps a core busy"
+    command.add_argument("--spin", action="store_true", help=spinning)
+    keeping = "exit code 0, and the results marked, though packets left too late (docs/kernel.md)"
+    command.add_argument("--keep-late", action="store_true", help=keeping)
+
+
+def require_linux() -> None:
+    """Refuse another system. Raises InputError."""
+    if sys.platform != "linux":
+        raise InputError("", "real programs run in the network on Linux alone", "a virtual machine, or a container in one")
+
+
+def check_engine(arguments: argparse.Namespace) -> None:
+    """Refuse options that whoever carries the flows does not follow. Raises InputError."""
+    if arguments.on != "linux":
+        for option, given in (("--spin", arguments.spin), ("--keep-late", arguments.keep_late)):
+            if given:
+                raise InputError(option, "has no effect without --on linux", "--on linux")
+        return
+    require_linux()
+    if names_source(arguments.scenario):
+        raise InputError("--on", "a source of reports is simulated only", "a scenario in a file")
+    for option in SIMULATED_ONLY:
+        if getattr(arguments, option):
+            raise InputError(f"--{option}", "is of simulated flows only", "leave --on out")
+    if arguments.threads > 1:
+        raise InputError("--threads", "a run in real time has one thread", "leave it out")
+
+
+def verdict(report: Mapping[str, Any], keep_late: bool, code: int = 0) -> int:
+    """Say what was wrong with an emulation; return the exit code."""
+    from tonopah.kernel.running import too_late
+
+    late = too_late(report)
+    if late:
+        print(f"{'warning' if keep_late else 'error'}: {late}", file=sys.stderr)
+    if code:
+        print(f"error: the command ended with exit code {code}", file=sys.stderr)
+    return 1 if code or (late and not keep_late) else 0

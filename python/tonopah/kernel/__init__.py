@@ -1,0 +1,1 @@
+"""Real programs and the kernel's own TCP in the network of a scenario (Linux): docs/kernel.md."""

@@ -1,0 +1,155 @@
+"""The flows of a scenario, carried by the TCP of this machine's kernel over our network: `tonopah run --on linux`."""
+
+import math
+import os
+import pickle
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tonopah._core import Emulation
+from tonopah.errors import RunFailedError, ScenarioError, relay
+from tonopah.kernel import hosts, running, tcp_info, traffic
+from tonopah.kernel.device import Addresses
+from tonopah.kernel.isolation import isolated
+from tonopah.kernel.plan import FIRST_PORT, Plan, planned
+from tonopah.kernel.system import enter_network, inside_network
+from tonopah.runs.simulation import RunResult, checked_seed, engine_form
+
+NETWORKS = {"network": "10.77.0.0/16", "network6": "fd77::/64"}
+BEFORE_START_NS = 300_000_000
+"""From the making of processes to time 0, so that all are there."""
+UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions")
+"""Counts of a simulated sender that the kernel does not give."""
+OWN = ("rmem", "wmem", "ecn", "sack", "timestamps", "no_metrics_save", "min_tso_segs", "recovery", "slow_start_after_idle")
+INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
+"""Sysctls that the result records."""
+
+
+class OnLinux(RunResult):
+    """What a run on the kernel gave, and what is known of its emulation."""
+
+    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any]):
+        super().__init__({**summary, "emulation": report}, series)
+        self.report = report
+
+
+def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> OnLinux:
+    """Carry the flows of a scenario that was read from the file `name` over its network, by the kernel.
+
+    Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
+    """
+    try:
+        plan = planned(scenario, name, seed)
+        return OnLinux(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
+    except ScenarioError as error:
+        raise relay(error, name) from None
+
+
+def inside(
+    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, spin: bool
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Carry the flows in the namespaces of this process."""
+    made = hosts.make_hosts(plan.hosts, {**NETWORKS, "mtu": plan.mtu})
+    hosts.mount_privately(made)
+    controls = {}
+    for host in made:
+        with inside_network(host.namespace):
+            controls = set_controls(plan)
+    pairs = [(host.name, host.addresses.texts) for host in made]
+    emulation = Emulation(engine_form(scenario, name).text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
+    start_ns = time.monotonic_ns() + BEFORE_START_NS
+    addresses = {host.name: first_of(host.addresses) for host in made}
+    processes = [begin(plan, host, addresses, start_ns) for host in made]
+    network = running.Network(emulation, made, {}, spin, start_ns)
+    network.start()
+    told = {number: of_flow for process in processes for number, of_flow in collect(process)}
+    summary, series, report = network.results()
+    failed = {number: error for number, (_, error) in told.items() if error}
+    for number, error in failed.items():
+        raise RunFailedError(f"flow {number} could not send: {error}")
+    samples = {number: of_flow[0] for number, of_flow in told.items()}
+    judged = running.judged(report, made, emulation.least_base_rtt_s)
+    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, judged
+
+
+def first_of(addresses: Addresses) -> str:
+    """Return the address that flows use."""
+    return str(addresses.v4.ip)
+
+
+def set_controls(plan: Plan) -> dict[str, str]:
+    """Set the sysctls of this namespace; return those that matter as they are. Raises OSError."""
+    for name, value in plan.controls.items():
+        hosts.set_control(name, value)
+    files = {name: Path("/proc/sys", *name.split(".")) for name in INTERESTING}
+    return {name: " ".join(file.read_text(encoding="ascii").split()) for name, file in files.items() if file.exists()}
+
+
+def begin(plan: Plan, host: hosts.Host, addresses: Mapping[str, str], start_ns: int) -> int:
+    """Begin the traffic of a host in a process of its own; return where its results come."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.close(reader)
+            enter_network(host.namespace)
+            data = pickle.dumps(traffic.of_host(plan, host.name, addresses, start_ns))
+        except BaseException as error:
+            data = pickle.dumps(RunFailedError(f"{host.name}: {error}"))
+        with os.fdopen(writer, "wb") as stream:
+            stream.write(data)
+        os._exit(0)
+    os.close(writer)
+    return reader
+
+
+def collect(reader: int) -> list[tuple[int, tuple[list[tuple[float, bytes]], str | None]]]:
+    """Return what the process of a host has found. Raises RunFailedError."""
+    with os.fdopen(reader, "rb") as stream:
+        data = stream.read()
+    found = pickle.loads(data) if data else RunFailedError("the process of a host ended before its time")
+    if isinstance(found, RunFailedError):
+        raise found
+    return found  # type: ignore[no-any-return]
+
+
+def with_senders(
+    summary: dict[str, Any], samples: Mapping[int, Sequence[tuple[float, bytes]]], plan: Plan, controls: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the summary with what the kernel says of its senders in place of what a simulated one would."""
+    for flow in summary["flows"]:
+        flow.update(dict.fromkeys(UNKNOWN))
+        own = samples.get(flow["flow"], [])
+        flow["rto_count"] = tcp_info.total_timeouts(own[-1][1]) if own else None
+        if own:
+            last = tcp_info.TcpInfo.of(own[-1][1])
+            flow["srtt_s"], flow["min_rtt_s"] = finite(last.srtt), finite(last.min_rtt)
+            windows = [tcp_info.TcpInfo.of(data).cwnd for at, data in own if at >= plan.warmup_s]
+            flow["cwnd_mean_bytes"] = sum(windows) / len(windows) if windows else None
+    known = [flow["srtt_s"] for flow in summary["flows"] if flow["srtt_s"] is not None]
+    timeouts = [flow["rto_count"] for flow in summary["flows"] if flow["rto_count"] is not None]
+    whole = {"srtt_s": sum(known) / len(known) if known else None, "recovery_count": None}
+    whole["rto_count"] = sum(timeouts) if len(timeouts) == len(samples) else None
+    engine = f"linux {platform.release()}"
+    return {**summary, "engine": engine, "sysctls": dict(controls), "network": {**summary["network"], **whole}}
+
+
+def finite(value: float) -> float | None:
+    """Return a value that is known."""
+    return None if math.isnan(value) else value
+
+
+def sender_series(asked: Mapping[str, Any], samples: Mapping[int, Sequence[tuple[float, bytes]]]) -> dict[str, dict[str, Any]]:
+    """Return the series of senders that the scenario asks for, from what the kernel said."""
+    rows = sorted((at, number, data) for number, own in samples.items() for at, data in own)
+    infos = [tcp_info.TcpInfo.of(data) for *_, data in rows]
+    times = np.array([at for at, *_ in rows], dtype=np.float64)
+    numbers = np.array([number for _, number, _ in rows], dtype=np.uint32)
+    values = {
+        name: np.array([getattr(info, name) for info in infos], dtype=np.float64) for name in asked if name in tcp_info.SERIES
+    }
+    return {name: {"t_s": times, "id": numbers, "value": column} for name, column in values.items()}

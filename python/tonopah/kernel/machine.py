@@ -1,0 +1,16 @@
+"""What of this folder the machine has."""
+
+from tonopah.errors import InputError, RunFailedError
+from tonopah.kernel.hosts import make_hosts
+from tonopah.kernel.isolation import isolated
+
+TABLE = {"network": "10.77.0.0/16", "network6": "fd77::/64", "mtu": 1500}
+
+
+def lacking() -> str | None:
+    """Return what keeps programs from running in our network and what to do, if anything does: one host is made for a moment."""
+    try:
+        isolated(lambda: len(make_hosts(["host"], TABLE)))
+    except (InputError, RunFailedError, OSError) as error:
+        return str(error)
+    return None

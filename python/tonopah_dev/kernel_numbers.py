@@ -1,0 +1,144 @@
+"""What the kernel's flows give in our network beside ours: the numbers of docs/kernel.md, on standard output.
+
+`make emulate-numbers` takes seven minutes of real time, as root or with user namespaces, on two free cores.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tonopah.kernel import linux
+from tonopah.kernel.emulate import emulate
+from tonopah.runs.simulation import run_prepared
+
+ALGORITHMS = ("reno", "cubic", "bbr")
+RATES_MBPS = (10, 50, 200)
+DELAYS_MS = (20, 80)
+BUFFERS_BDP = (0.5, 2)
+QUEUES: dict[str, dict[str, Any]] = {
+    "codel": {"kind": "codel", "ecn": True},
+    "fq_codel": {"kind": "fq_codel", "ecn": True},
+    "pie": {"kind": "pie", "ecn": True},
+    "cake": {"kind": "cake", "rate": "19Mbps"},
+    "dualpi2": {"kind": "dualpi2"},
+}
+GOODPUT, WINDOW = 0.03, 0.10
+"""How far apart the two may be."""
+DOWNLOAD_BYTES = 20_000_000
+
+
+def world(rate_mbps: float, rtt_ms: float, queue: object, cc: str, ecn: str = "off") -> dict[str, Any]:
+    """Return one flow over one bottleneck."""
+    return {
+        "duration": "10s",
+        "warmup": "2s",
+        "tcp": {"profile": "linux", "cc": cc, "ecn": ecn},
+        "network": {
+            "kind": "dumbbell",
+            "pairs": 1,
+            "flows": 1,
+            "access": {"rate": "1Gbps", "delay": "0s"},
+            "bottleneck": {"rate": f"{rate_mbps}Mbps", "delay": f"{rtt_ms / 2}ms", "queue": queue},
+        },
+    }
+
+
+def pair(scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the summaries of a run on the kernel and of the simulation."""
+    return linux.run(scenario, None, 1).summary, run_prepared(scenario, None, 1).summary
+
+
+def differ(theirs: float | None, ours: float | None) -> float:
+    """Return by how much of ours a value of the kernel's differs."""
+    return float("nan") if theirs is None or not ours else theirs / ours - 1
+
+
+def windows() -> Iterator[str]:
+    """Yield the comparison of goodput and window for all algorithms, rates, delays and buffers."""
+    yield "| algorithm | Mb/s | RTT ms | BDP | goodput, kernel | ours | differs | window | dropped, kernel | ours | p99 late ms |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    apart = []
+    for cc in ALGORITHMS:
+        for rate in RATES_MBPS:
+            for rtt in DELAYS_MS:
+                for buffer in BUFFERS_BDP:
+                    kernel, ours = pair(world(rate, rtt, f"{buffer}bdp", cc))
+                    one, other = kernel["flows"][0], ours["flows"][0]
+                    goodput = differ(one["goodput_bps"], other["goodput_bps"])
+                    window = differ(one["cwnd_mean_bytes"], other["cwnd_mean_bytes"])
+                    apart.append((abs(goodput) <= GOODPUT, abs(window) <= WINDOW))
+                    late = 1e3 * kernel["emulation"]["lateness"]["p99_s"]
+                    yield (
+                        f"| {cc} | {rate} | {rtt} | {buffer} | {one['goodput_bps'] / 1e6:.2f} | {other['goodput_bps'] / 1e6:.2f} "
+                        f"| {100 * goodput:+.1f} % | {100 * window:+.1f} % "
+                        f"| {one['dropped_packets']} | {other['dropped_packets']} | {late:.2f} |"
+                    )
+    within = [sum(column) for column in zip(*apart, strict=True)]
+    yield f"\n{within[0]} of {len(apart)} within {GOODPUT:.0%} of goodput, {within[1]} within {WINDOW:.0%} of the mean window."
+
+
+def disciplines() -> Iterator[str]:
+    """Yield the comparison of the delay of queues that mark."""
+    yield "\n| queue | delay ms, kernel | ours | differs | marked, kernel | ours |\n|---|---|---|---|---|---|"
+    for name, queue in QUEUES.items():
+        kernel, ours = (summary["flows"][0] for summary in pair(world(20, 40, queue, "cubic", "classic")))
+        apart = 100 * differ(kernel["delay_s"], ours["delay_s"])
+        yield (
+            f"| {name} | {1e3 * kernel['delay_s']:.2f} | {1e3 * ours['delay_s']:.2f} | {apart:+.1f} % "
+            f"| {kernel['marked_packets']} | {ours['marked_packets']} |"
+        )
+
+
+def download() -> Iterator[str]:
+    """Yield how long a download takes, and what the simulation says of it."""
+    scenario = world(50, 20, "1bdp", "cubic")
+    del scenario["network"]["flows"], scenario["warmup"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "file").write_bytes(bytes(DOWNLOAD_BYTES))
+        server = {"host": "right0", "command": f"exec {sys.executable} -m http.server 8000 --directory {folder} >/dev/null 2>&1"}
+        command = ["curl", "-s", "-o", f"{folder}/got", "-w", "%{time_total}", "--stderr", "-", "http://right0:8000/file"]
+        timed = ["sh", "-c", f"{' '.join(command)} > {folder}/seconds"]
+        emulate({**scenario, "emulate": {"server": [server]}}, None, 1, timed)
+        seconds = float(Path(folder, "seconds").read_text(encoding="ascii"))
+    flow = {"from": "right0", "to": "left0", "app": {"kind": "bulk", "bytes": f"{DOWNLOAD_BYTES}B"}}
+    ours = run_prepared({**scenario, "flow": [flow]}, None, 1).summary["flows"][0]["completion_s"]
+    yield f"\ncurl of 20 MB at 50 Mb/s: {seconds:.3f} s, simulated {ours:.3f} s, {100 * differ(seconds, ours):+.1f} %"
+
+
+def beside() -> Iterator[str]:
+    """Yield what a real flow gets beside eight simulated ones in one FQ-CoDel queue."""
+    scenario = world(50, 20, {"kind": "fq_codel"}, "cubic")
+    del scenario["network"]["flows"], scenario["warmup"]
+    scenario["flow"] = [{"from": "left0", "to": "right0"}] * 8
+    server = {"host": "right0", "command": "exec iperf3 -s"}
+    command = ["iperf3", "-c", "right0", "-t", "12"]
+    found = emulate({**scenario, "emulate": {"server": [server]}}, None, 1, command).summary["flows"]
+    simulated = [flow["goodput_bps"] for flow in found if flow["app"] == "bulk"]
+    real = max(flow["goodput_bps"] for flow in found if flow["app"] == "program")
+    yield (
+        f"\nbeside eight simulated CUBIC flows in FQ-CoDel: iperf3 {real / 1e6:.2f} Mb/s, each of the others "
+        f"{statistics.mean(simulated) / 1e6:.2f} ({min(simulated) / 1e6:.2f} to {max(simulated) / 1e6:.2f})"
+    )
+
+
+def main() -> None:
+    """Print all numbers."""
+    started = time.time()
+    load = os.getloadavg()[0]
+    for part in (windows, disciplines, download, beside):
+        try:
+            for line in part():
+                print(line, flush=True)
+        except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            print(f"\n{part.__name__}: {error}", flush=True)
+    print(f"\n{time.time() - started:.0f} s, load {load:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    main()
