@@ -209,5 +209,11 @@ def test_all_generated_flows_have_one(stopwait):
     sink = {"native": str(stopwait), "sink": {"native": str(Path(stopwait))}}
     assert tp.run(given | {"traffic": {"transport": sink}}).summary["flows"] == result.summary["flows"]
     with pytest.raises(tp.InputError, match="does not reach flows of workloads"):
-        arrivals = {"name": "w", "from": "left0", "to": "right0", "arrivals": {"kind": "poisson", "rate": "1/s"}}
+        arrivals = {
+            "name": "w",
+            "from": ["left0"],
+            "to": ["right0"],
+            "size": {"kind": "constant", "bytes": "5kB"},
+            "arrivals": {"kind": "poisson", "rate": "1/s"},
+        }
         tp.check(given | {"workload": [arrivals]})

@@ -91,14 +91,19 @@ def test_what_depends_on_the_machine_does_not(tmp_path, monkeypatch, fault):
 
 def test_a_transport_stands_where_an_algorithm_is_named(streams, tmp_path):
     network = {"kind": "dumbbell", "pairs": 2, "flows": 2, "bottleneck": {"rate": "10Mbps", "delay": "20ms"}}
+    given = {"duration": "2s", "network": network, "traffic": {"app": {"kind": "bulk", "bytes": "20kB"}}}
     for cc in (str(streams), {"transport": str(streams), "label": "mine"}):
-        flows = tp.run({"duration": "2s", "network": network}, cc=cc).summary["flows"]
+        flows = tp.run(given, cc=cc).summary["flows"]
         assert [flow["transport"] for flow in flows] == ["native", "native"]
-    beside = [{"from": "left0", "to": "right0", "cc": str(streams)}, {"from": "left1", "to": "right1", "cc": "cubic"}]
-    flows = tp.run({"duration": "2s", "network": network, "flow": beside}).summary["flows"]
-    assert [flow["cc"] for flow in flows] == ["streams", "cubic"]
+    app = given["traffic"]["app"]
+    beside = [
+        {"from": "left0", "to": "right0", "cc": str(streams), "app": app},
+        {"from": "left1", "to": "right1", "cc": "cubic", "app": app},
+    ]
+    flows = tp.run(given | {"flow": beside}).summary["flows"]
+    assert [flow["cc"] for flow in flows[:2]] == ["streams", "cubic"]
     with pytest.raises(tp.InputError, match=r"flow\[0\]\.transport\.options\.beta: unknown option"):
-        tp.run({"duration": "2s", "network": network, "flow": [beside[0] | {"cc": {"transport": str(streams), "beta": 1}}]})
+        tp.run(given | {"flow": [beside[0] | {"cc": {"transport": str(streams), "beta": 1}}]})
 
 
 def test_a_study_compares_it_and_outlives_its_crash(streams, tmp_path, capsys):

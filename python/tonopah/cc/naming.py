@@ -51,7 +51,7 @@ def transport_of(cc: Any, folder: Path) -> dict[str, Any] | None:
     if isinstance(cc, Mapping) and key == "transport":
         options = {name: value for name, value in cc.items() if name not in ("transport", LABEL)}
         return {"native": named, **({"options": options} if options else {})}
-    if is_library(named) and (not isinstance(cc, Mapping) or set(cc) == {"native"}) and has_transport(named, folder):
+    if is_library(named) and not isinstance(cc, Mapping) and has_transport(named, folder):
         return {"native": named}
     return None
 
