@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 TONOPAH := $(VENV)/bin/tonopah
 PIP     := $(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes
 MATURIN := env VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CURDIR)/$(VENV)/bin/maturin develop --locked --quiet
+VIRTUAL := python/tonopah/virtual.so
 RUST    := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
 help: ## show this list
@@ -41,7 +42,16 @@ $(VENV)/.engine: $(VENV)/.maturin pyproject.toml $(RUST)
 $(VENV)/.built: $(VENV)/.maturin pyproject.toml $(RUST)
 	$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed $(VENV)/.engine
 	$(MATURIN) --release
+	$(MAKE) --no-print-directory $(VIRTUAL)
 	touch $@
+
+# Clocks and random numbers of transports in libraries; for Linux with glibc, elsewhere there is none.
+$(VIRTUAL): $(wildcard crates/virtual/src/*.rs crates/virtual/Cargo.toml)
+	cargo build --release --locked --quiet --package tonopah-virtual
+	[ ! -e target/release/libtonopah_virtual.so ] || cp target/release/libtonopah_virtual.so $@
+
+adapters: ## build the transports of docs/examples as libraries (docs/transport.md)
+	cd docs/examples/smoltcp && cargo build --release --locked
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
 

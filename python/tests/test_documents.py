@@ -32,7 +32,7 @@ TOO_OLD = {
     "generated/validation-authors", "generated/validation-ns2",
 }  # fmt: skip
 """Those that are too old, of 0.17.0 at most. To be made anew by whole studies and taken off; none is to be added."""
-MARKDOWN_LINES = 12_100
+MARKDOWN_LINES = 12_000
 PICTURES_BYTES = 300_000
 
 

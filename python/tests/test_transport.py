@@ -90,7 +90,12 @@ def test_a_library_that_says_something_wrong(tmp_path, old, new, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_each_kind_of_library_is_told_from_the_other(stopwait):
+def test_each_kind_of_library_is_told_from_the_other(stopwait, tmp_path):
+    given = {"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}}
     with pytest.raises(tp.InputError, match=r"libstopwait\.so is a transport \(it has tonopah_transport\)") as raised:
-        tp.check({"duration": "1s", "network": {"kind": "dumbbell"}, "tcp": {"cc": str(stopwait)}})
+        tp.check(given | {"tcp": {"cc": {"native": str(stopwait)}}})
     assert raised.value.hint == 'transport = { native = "libstopwait.so" }'
+    reno = build(tmp_path, "reno", source=(EXAMPLES / "reno.c").read_text(encoding="utf-8"))
+    with pytest.raises(tp.InputError, match=r"libreno\.so is a congestion control \(it has tonopah_algorithm\)") as raised:
+        tp.check(given | {"traffic": {"transport": {"native": str(reno)}}})
+    assert (raised.value.path, raised.value.hint) == ("traffic.transport.native", 'cc = { native = "libreno.so" }')

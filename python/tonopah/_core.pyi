@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series: TypeAlias = dict[str, dict[str, NDArray[np.float64] | NDArray[np.uint32]]]
-Algorithms: TypeAlias = Mapping[str, "Algorithm"]
-"""Algorithms in Python by the name that a scenario has for them."""
+Algorithms: TypeAlias = Mapping[str, "Algorithm | Transport"]
+"""Code of the user by the name that a scenario has for it: algorithms in Python or in libraries, and whole transports."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run: where (`path`), what (`message`) and, where known, what is allowed (`hint`)."""
@@ -39,6 +39,24 @@ class Algorithm:
     def __init__(self, class_: Callable[..., Any], description: str) -> None: ...
     def probe(self) -> None:
         """Make an object with default parameters and ask for its window; raise what is wrong."""
+
+class Transport:
+    """A whole transport in a shared library; kept for ever, so it is made once for each library."""
+
+    description: str
+    """What it says of itself, as JSON text."""
+
+    def __init__(self, address: int, description: str) -> None:
+        """Take the address of its struct, 0 if the library is not open in this process."""
+    def probe(self) -> None:
+        """Make an end of each role with the standard options; raise what is wrong."""
+
+CALLS: list[str]
+"""Calls of libraries by their number in the page that `watch_calls` is given."""
+CALLS_PAGE_BYTES: int
+
+def watch_calls(address: int) -> None:
+    """Note calls of libraries from now on in the page of memory at this address, which is never unmapped."""
 
 NATIVE_VERSION: int
 """Version of the interface of compiled algorithms."""

@@ -1,6 +1,7 @@
 //! A run that stops at each interval of one flow, whose window the caller then sets: for environments of reinforcement learning.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -209,7 +210,8 @@ impl AgentRun {
     #[new]
     fn new(py: Python<'_>, scenario: &str, seed: u64, interval_s: f64) -> PyResult<AgentRun> {
         let common = Shared::new(Span::from_secs_f64(interval_s));
-        let further = Further::from([(AGENT.to_owned(), agent())]);
+        let algorithms = BTreeMap::from([(AGENT.to_owned(), agent())]);
+        let further = Further { algorithms, ..Further::default() };
         let simulation = guarded(|| Ok(Simulation::new(&Scenario::from_json(scenario)?.with(&further), seed)?));
         Ok(AgentRun { simulation: Some(simulation.map_err(|e| e.to_py(py))?), common, summary: None })
     }

@@ -14,6 +14,7 @@ use tcp::units::{Bytes, Span};
 use crate::class::{Class, leak};
 use crate::failure::guarded;
 use crate::object::Object;
+use crate::transport_class::Transport;
 
 /// An algorithm written in Python: a class, and its description as `tonopah.algorithms()` lists it, in JSON text.
 #[pyclass(frozen, module = "tonopah._core")]
@@ -24,8 +25,17 @@ pub(crate) struct Algorithm {
     description: String,
 }
 
-/// Algorithms in Python by the name that a scenario writes.
-pub(crate) type Algorithms = Option<BTreeMap<String, Py<Algorithm>>>;
+/// What is not part of the engine, by the name that a scenario writes.
+pub(crate) type Algorithms = Option<BTreeMap<String, Code>>;
+
+/// Code of the user.
+#[derive(FromPyObject)]
+pub(crate) enum Code {
+    /// An algorithm in Python or in a library.
+    Algorithm(Py<Algorithm>),
+    /// A whole transport in a library.
+    Transport(Py<Transport>),
+}
 
 #[pymethods]
 impl Algorithm {
@@ -105,5 +115,12 @@ impl Algorithm {
 
 /// The same for the engine.
 pub(crate) fn further(algorithms: Algorithms) -> Further {
-    algorithms.unwrap_or_default().into_iter().map(|(name, algorithm)| (name, algorithm.get().algorithm)).collect()
+    let mut further = Further::default();
+    for (name, code) in algorithms.unwrap_or_default() {
+        match code {
+            Code::Algorithm(algorithm) => drop(further.algorithms.insert(name, algorithm.get().algorithm)),
+            Code::Transport(transport) => drop(further.transports.insert(name, transport.get().kind)),
+        }
+    }
+    further
 }

@@ -33,7 +33,7 @@ pub(crate) struct Class {
 
 impl Class {
     pub(crate) fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
-        resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error }))
+        resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error, is_whole: false }))
     }
 
     /// Refuses a timer that has been.

@@ -20,6 +20,8 @@ pub(crate) struct AlgorithmException {
     pub(crate) method: &'static str,
     pub(crate) at: Time,
     pub(crate) error: PyErr,
+    /// The error is all there is to say: it names library, call and time itself.
+    pub(crate) is_whole: bool,
 }
 
 impl AlgorithmException {
@@ -33,9 +35,13 @@ impl AlgorithmException {
         if !self.error.is_instance_of::<PyException>(py) {
             return self.error.clone_ref(py);
         }
-        let AlgorithmException { algorithm, method, at, error } = self;
+        let AlgorithmException { algorithm, method, at, error, is_whole } = self;
         let time_s = at.as_secs_f64();
-        let raised = AlgorithmError::new_err(format!("{algorithm}: {method} failed at {time_s} s: {error}"));
+        let value = error.value(py);
+        let raised = AlgorithmError::new_err(match is_whole {
+            true => value.to_string(),
+            false => format!("{algorithm}: {method} failed at {time_s} s: {error}"),
+        });
         raised.set_cause(py, Some(error.clone_ref(py)));
         let value = raised.value(py);
         let set = value

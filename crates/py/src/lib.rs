@@ -23,6 +23,9 @@ mod signals;
 mod stepwise;
 mod summary;
 mod threads;
+mod transport;
+mod transport_class;
+mod transport_layout;
 mod watching;
 
 use pyo3::prelude::*;
@@ -65,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<algorithm::Algorithm>()?;
     signals::add(module)?;
     native::add(module)?;
+    transport_class::add(module)?;
     agent::add(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     module.add_class::<stepwise::Stepwise>()?;

@@ -2,8 +2,8 @@
 //! (`native_signals.rs`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
 //! kept here; a library of the user (`cc/library.py`) brings one, with a state that it keeps itself.
 //!
-//! The only unsafe code of the project is the call of that function, of the one by which a library shows its variables, and what
-//! `floating.rs` declares. What they may do is the interface's promise: to read `signal` and `view`, to read and write `state` and
+//! Unsafe code of the project is the call of that function, of the one by which a library shows its variables, what `floating.rs`
+//! declares, and `transport.rs`. What they may do is the interface's promise: to read `signal` and `view`, to read and write `state` and
 //! `answers`, within their lengths and during the call only.
 
 use std::ptr;
@@ -18,6 +18,7 @@ use crate::class::Class;
 use crate::floating;
 use crate::native_signals as signals;
 use crate::signals::says_something;
+use crate::transport;
 
 /// Version of the interface: kinds, signals, answers.
 const VERSION: u32 = 3;
@@ -149,8 +150,10 @@ impl Native {
             // It has no exception that could end a call early.
             given[DONE] = 1.0;
         }
+        transport::note_call(transport::EVENT, self.now, KINDS[kind], ptr::null_mut());
         // SAFETY: see the head of this file; `view` is null or an array that lives until the end of the caller's statement.
         unsafe { (self.event)(kind as i32, self.state.pointer(), signal.as_ptr(), view, given.as_mut_ptr()) };
+        transport::note_return();
         if let State::Library(_) = self.state {
             floating::set_default();
         }

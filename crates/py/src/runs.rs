@@ -46,7 +46,7 @@ fn run_on_threads(
     max_events: Option<u64>,
     max_memory: Option<u64>,
 ) -> PyResult<(RunSummary, Py<PyDict>, Option<String>)> {
-    let further = Further::new();
+    let further = Further::default();
     let job =
         Job { scenario, seed, further: &further, limits: Limits { events: max_events, memory_bytes: max_memory } };
     let (given, undivided) = py.detach(|| job.run_on(threads.max(1), Stopper::Signals)).map_err(|e| e.to_py(py))?;
@@ -82,7 +82,7 @@ fn run_many(
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(index) else { break };
-                    let job = Job { scenario, seed: *seed, further: &Further::new(), limits };
+                    let job = Job { scenario, seed: *seed, further: &Further::default(), limits };
                     let given = job.run_soonest(each, Stopper::Flag(give_up));
                     let written = given.map(|given| (to_json(&given.summary), given.series));
                     if sender.send((index, written)).is_err() {

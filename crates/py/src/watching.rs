@@ -27,7 +27,7 @@ fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms, json
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1))]
 fn fingerprint(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
-    let job = Job { scenario, seed, further: &Further::new(), limits: Limits::default() };
+    let job = Job { scenario, seed, further: &Further::default(), limits: Limits::default() };
     let given = py.detach(|| job.run(Some(Box::<HashLog>::default()), Stopper::Signals)).map_err(|e| e.to_py(py))?;
     Ok(given.trace)
 }

@@ -12,6 +12,7 @@ mod constellation;
 mod earth;
 mod engine;
 mod expand;
+pub mod foreign;
 mod hash;
 mod host;
 mod ids;
@@ -65,8 +66,8 @@ pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
     ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, Forward,
-    LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
-    Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
+    LinkSummary, Measures, NativeSummary, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary,
+    SpaceSummary, Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
 pub use world::Outside;
 

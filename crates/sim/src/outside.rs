@@ -101,7 +101,7 @@ impl Simulation {
         let flow = &hosts.flows[to.flow().index()];
         ctx.ends[to.flow().index()].dscp = Dscp::of(dscp);
         let header = PacketHeader { to, destination: flow.node(to), size, sent_at: ctx.now, retransmission, ttl: TTL };
-        let id = ctx.admit_datagram(&header, Datagram { bytes: payload, ecn, number });
+        let id = ctx.admit_datagram(&header, Datagram { bytes: payload, ecn, number, carried: false });
         network.originate(ctx, flow.node(to.peer()), id);
     }
 

@@ -40,12 +40,17 @@ pub(crate) struct ListedFlow {
     pub(crate) app: &'static str,
     pub(crate) transport: &'static str,
     pub(crate) start: Time,
+    /// What the summary calls a whole transport.
+    pub(crate) native: Option<String>,
 }
 
 impl ListedFlow {
     pub(crate) fn of(def: &FlowDef) -> ListedFlow {
         let (app, transport) = app_names(&def.app);
-        ListedFlow { cc: def.tcp.cc.clone().map(Box::new), app, transport, start: Time::ZERO + def.start }
+        let native = def.transport.as_ref().map(|native| native.label());
+        let transport = if native.is_some() { "native" } else { transport };
+        let cc = def.tcp.cc.clone().map(Box::new);
+        ListedFlow { cc, app, transport, start: Time::ZERO + def.start, native }
     }
 
     /// The application of a flow from outside.
@@ -53,7 +58,7 @@ impl ListedFlow {
 
     /// Of a program, which has sent nothing yet.
     pub(crate) fn outside() -> ListedFlow {
-        ListedFlow { cc: None, app: ListedFlow::PROGRAM, transport: "other", start: Time::ZERO }
+        ListedFlow { cc: None, app: ListedFlow::PROGRAM, transport: "other", start: Time::ZERO, native: None }
     }
 }
 

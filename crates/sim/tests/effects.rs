@@ -334,7 +334,7 @@ fn rack_takes_late_packets_for_lost_less_often() {
         let summary = run(&scenario, seed);
         let flow = &summary.flows[0].measures;
         // What was not dropped and was sent again.
-        flow.retransmitted_packets as f64 - flow.dropped_packets as f64
+        flow.retransmitted_packets.unwrap() as f64 - flow.dropped_packets as f64
     };
     for seed in 1..=5 {
         assert!(spurious("rack", seed) < spurious("newreno", seed), "seed {seed}");

@@ -48,7 +48,7 @@ fn table() -> String {
                     profile.name,
                     m.goodput_bps,
                     m.sent_packets,
-                    m.retransmitted_packets,
+                    m.retransmitted_packets.unwrap(),
                     all.rto_count,
                     all.recovery_count
                 )

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 17] = [
+const LAYERS: [&[&str]; 18] = [
+    &["foreign"],
     &["ids", "scenario", "algorithms", "hash"],
     &["earth"],
     &["packet", "mobility", "orbit"],

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import Algorithm
+from tonopah._core import Algorithm, Transport
 from tonopah.cc.description import LoadedAlgorithm, Provenance, loaded_for_a_run, prepare
-from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry, load_stored
+from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry, load_stored, load_transport
+from tonopah.cc.naming import name_transports
 from tonopah.cc.permission import permission
-from tonopah.cc.process import ProcessEndedError, ask, status_text
+from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import is_code, is_library, key_of, name_in
 from tonopah.errors import AlgorithmError, InputError
 from tonopah.scenario.document import to_json
@@ -28,7 +29,7 @@ class BoundScenario:
     found: dict[str, LoadedAlgorithm] = field(default_factory=dict)
 
     @property
-    def algorithms(self) -> dict[str, Algorithm]:
+    def algorithms(self) -> dict[str, Algorithm | Transport]:
         """The algorithms, to check a scenario with."""
         return {name: found.core for name, found in self.found.items()}
 
@@ -37,7 +38,7 @@ class BoundScenario:
         """Where the algorithms are."""
         return {name: found.origin for name, found in self.found.items()}
 
-    def for_a_run(self) -> AbstractContextManager[dict[str, Algorithm]]:
+    def for_a_run(self) -> AbstractContextManager[dict[str, Algorithm | Transport]]:
         """Load the algorithms anew from their files, for one run meanwhile: it meets nothing that another run left in them."""
         self.refuse_libraries()
         return loaded_for_a_run(self.found)
@@ -64,7 +65,7 @@ class BoundScenario:
         try:
             return ask("tonopah.cc.loading:call_engine", function.__name__, self.text, seed, origins, options)
         except ProcessEndedError as error:
-            raise ended_by_library(self.text, origins, error.status) from None
+            raise ended_by_library(self.text, origins, error.how) from None
         except AlgorithmError as error:
             raise with_place(error, self.text, origins) from None
 
@@ -76,12 +77,19 @@ def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | No
     """
     bound = BoundScenario(path=path)
     plain = copy_tables(scenario)
+    if not path:
+        name_transports(plain, Path(folder))
     for table, place in find_cc(plain, path):
         try:
             table["cc"] = resolve(bound, table["cc"], place, Path(folder))
         except InputError as error:
             error.source = error.source or source
             raise InputError(error.path, error.message, error.hint, error.source) from error.__cause__
+    for table, place in find_transports(plain, path):
+        try:
+            resolve_transport(bound, table, f"{place}.native", Path(folder))
+        except InputError as error:
+            raise InputError(error.path, error.message, error.hint, error.source or source) from None
     bound.text = to_json(plain)
     return bound
 
@@ -100,11 +108,41 @@ def find_cc(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any], str]]:
             here = f"{path}.{key}" if path else str(key)
             if key == "cc":
                 yield value, here
-            else:
+            elif key != "transport" or not isinstance(below, dict):
+                # A transport in a library may have an option of this name.
                 yield from find_cc(below, here)
     elif isinstance(value, list):
         for index, below in enumerate(value):
             yield from find_cc(below, f"{path}[{index}]")
+
+
+def find_transports(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield every table that names a whole transport in a library, that for the sink's end too, with its path."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            here = f"{path}.{key}" if path else str(key)
+            if key == "transport" and isinstance(below, dict):
+                yield below, here
+                if isinstance(below.get("sink"), dict):
+                    yield below["sink"], f"{here}.sink"
+            else:
+                yield from find_transports(below, here)
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from find_transports(below, f"{path}[{index}]")
+
+
+def resolve_transport(bound: BoundScenario, table: dict[str, Any], path: str, folder: Path) -> None:
+    """Find the library of a transport. Raises InputError."""
+    named = table.get("native")
+    if named is None:
+        # The engine tells what is missing.
+        return
+    if not is_library(named):
+        raise InputError(path, f"{named!r} does not name a shared library", 'like native = "libmine.so"')
+    found = load_transport(named, path, folder)
+    if bound.found.setdefault(named, found).core is not found.core:
+        raise InputError(path, f"{named} is a congestion control and a transport here", "copy it under another name")
 
 
 def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
@@ -119,6 +157,8 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
         if key == "python":
             raise InputError(place, f"{named!r} does not name a class in a file", HINT)
         return cc
+    elif key == "transport":
+        raise InputError(place, f"{named!r} is a transport, which no algorithm is", "tonopah run, studies, compare and coexist")
     elif key == "native" and not is_library(named):
         raise InputError(place, f"{named!r} does not name a shared library", 'like native = "libmine.so"')
     elif stored is not None and (is_code(cc) or named in stored):
@@ -148,21 +188,24 @@ def place_of(scenario: str, name: str, prefix: str = "") -> str:
         key, named = name_in(table["cc"])
         if named == name:
             return f"{path}.{key}" if isinstance(table["cc"], dict) else path
-    return "cc"
+    transports = find_transports(json.loads(scenario), prefix)
+    return next((path for table, path in transports if table.get("native") == name), "cc")
 
 
-def ended_by_library(scenario: str, origins: Mapping[str, Provenance], status: int) -> AlgorithmError:
-    """Return the error of a run whose process a library has ended with an exit code, below zero that of a signal."""
+def ended_by_library(scenario: str, origins: Mapping[str, Provenance], how: str) -> AlgorithmError:
+    """Return the error of a run whose process a library has ended, or does not let end; `how` in words."""
     named = libraries(origins)
-    error = AlgorithmError(f"{' or '.join(named)} ended the process of the run: {status_text(status)}")
+    error = AlgorithmError(f"{' or '.join(Path(name).name for name in named)} {how}")
     error.algorithm, error.method, error.time_s = named[0], "", math.nan
     return with_place(error, scenario, origins)
 
 
 def with_place(error: AlgorithmError, scenario: str, origins: Mapping[str, Provenance]) -> AlgorithmError:
     """Return an error of a library with the path of its key; there is no traceback in it to show."""
-    if error.algorithm in libraries(origins):
-        error.args = (f"{place_of(scenario, error.algorithm)}: {error}",)
+    # A transport says its file alone.
+    named = next((name for name in libraries(origins) if error.algorithm in (name, Path(name).name)), None)
+    if named is not None:
+        error.args = (f"{place_of(scenario, named)}: {error}",)
         error.traceback = ""  # type: ignore[attr-defined]
     return error
 
@@ -179,6 +222,9 @@ def rebase(scenario: dict[str, Any], folder: Path) -> None:
             table["cc"] = cc | {key: rebase_reference(named, folder)}
         elif isinstance(cc, str):
             table["cc"] = rebase_reference(cc, folder)
+    for table, _ in find_transports(scenario):
+        if isinstance(table.get("native"), str):
+            table["native"] = rebase_reference(table["native"], folder)
 
 
 def rebase_texts(value: Any, folder: Path) -> Any:

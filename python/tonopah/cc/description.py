@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tonopah._core import Algorithm
+from tonopah._core import Algorithm, Transport
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.importing import MODULE_PREFIX
 from tonopah.cc.references import is_library
@@ -45,6 +45,11 @@ class Provenance:
     def is_library(self) -> bool:
         """Whether it is machine code, which runs in a process of its own only."""
         return is_library(self.reference)
+
+    @property
+    def is_transport(self) -> bool:
+        """Whether it is a whole transport."""
+        return self.is_library and json.loads(self.description or "{}").get("kind") == "transport"
 
 
 ENTRIES = ("native_entry", "native_internals")
@@ -80,20 +85,20 @@ class Maker:
 
 @dataclass(frozen=True)
 class LoadedAlgorithm:
-    """A class as the engine runs it, its provenance, and what makes its objects.
+    """A class, or a transport in a library, as the engine runs it, its provenance, and what makes its objects.
 
     `load_anew` loads the class again from its file, so that a run meets no state of another; None for a class of an installed
     package and for one that the caller made.
     """
 
-    core: Algorithm
+    core: Algorithm | Transport
     origin: Provenance
     maker: Maker
     load_anew: Callable[[], type] | None = None
 
 
 @contextmanager
-def loaded_for_a_run(found: Mapping[str, LoadedAlgorithm]) -> Iterator[dict[str, Algorithm]]:
+def loaded_for_a_run(found: Mapping[str, LoadedAlgorithm]) -> Iterator[dict[str, Algorithm | Transport]]:
     """Yield the algorithms of one run by their names in the scenario, each loaded anew from its file."""
     with ExitStack() as stack:
         for algorithm in found.values():

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm
+from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm, Transport
 from tonopah.cc.description import (
     ECN_MODES,
     MOST_INTERNALS,
@@ -27,6 +27,7 @@ from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
 from tonopah.cc.shared_object import ALGORITHM as SYMBOL
 from tonopah.cc.shared_object import MAX_BYTES, TRANSPORT, limits, open_shared, symbol_in, text, version_of
+from tonopah.cc.transport import VERSION as TRANSPORT_VERSION
 from tonopah.cc.transport import TransportLibrary
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError
@@ -222,6 +223,18 @@ def open_library(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
     return LoadedAlgorithm(Algorithm(library, description), provenance(file, content), Maker(library))
 
 
+def open_transport(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
+    """Return the transport of a library, which is opened in this process; its mistakes have no path."""
+    library = TransportLibrary(file)
+    core = Transport(library.address, json.dumps(library.describe(name)))
+    return LoadedAlgorithm(core, transport_provenance(file, content), Maker(refuse))
+
+
+def transport_provenance(file: Path, content: bytes) -> Provenance:
+    """Return where a library with a transport is, with a digest of it and of the interface."""
+    return Provenance(str(file), digest("transport", str(TRANSPORT_VERSION), digest(content)))
+
+
 def provenance(file: Path, content: bytes) -> Provenance:
     """Return where a library is, with a digest of it and of the interface."""
     return Provenance(str(file), digest("native", str(NATIVE_VERSION), digest(content)))
@@ -234,10 +247,17 @@ def describe_library(file: str, name: str) -> str:
     return found.core.description
 
 
+def describe_transport(file: str, name: str) -> str:
+    """Return the description of a transport, after an end of each role has been tried."""
+    found = open_transport(Path(file), name, b"")
+    found.core.probe()
+    return found.core.description
+
+
 def describe_any(file: str, name: str) -> str:
     """Return the description of a library, be it a congestion control or a transport."""
     if symbol_in(open_shared(Path(file))) == TRANSPORT:
-        return json.dumps(TransportLibrary(Path(file)).describe(name))
+        return describe_transport(file, name)
     return describe_library(file, name)
 
 
@@ -251,9 +271,11 @@ def asked(function: Callable[[str, str], str], file: Path, name: str) -> str:
     try:
         return ask(f"{__name__}:{function.__name__}", str(file), name)  # type: ignore[no-any-return]
     except ProcessEndedError as error:
-        raise InputError("", f"{file.name} ended the process that tried it: {error}") from None
+        raise InputError("", f"{file.name} {error.how.replace('of the run', 'that tried it')}") from None
     except AlgorithmError as error:
-        raise InputError("", f"{file.name} cannot be used: {error}") from None
+        # A transport says it in a sentence with its name.
+        said = str(error) if function is describe_transport else f"{file.name} cannot be used: {error}"
+        raise InputError("", said) from None
 
 
 @cache
@@ -278,6 +300,28 @@ def find_library(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
     with placed(path):
         file = (folder / reference).resolve()
         return described(file, reference, provenance(file, read_file(file, "a library", MAX_BYTES)))
+
+
+@cache
+def described_transport(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
+    """Return a transport as this process knows it: by its description. Raises InputError without a path."""
+    description = asked(describe_transport, file, name)
+    return LoadedAlgorithm(Transport(0, description), replace(origin, description=description), Maker(refuse))
+
+
+def find_transport(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
+    """Return the transport that a reference names, starting at `folder`. Raises InputError."""
+    with placed(path):
+        file = (folder / reference).resolve()
+        content = read_file(file, "a library", MAX_BYTES)
+        return described_transport(file, reference, transport_provenance(file, content))
+
+
+def known_code(description: str) -> Algorithm | Transport:
+    """Return what a description is of, which can be checked and not run. Raises ValueError."""
+    if json.loads(description).get("kind") == "transport":
+        return Transport(0, description)
+    return Algorithm(refuse, description)
 
 
 def describe_file(reference: str, path: str) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from tonopah._core import Algorithm, algorithms, capture, run, trace, transmissions
+from tonopah._core import Algorithm, Transport, algorithms, capture, run, trace, transmissions
 from tonopah.cc.description import LoadedAlgorithm, Maker, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
-from tonopah.cc.library import describe_file, find_library, open_library, refuse
+from tonopah.cc.library import describe_file, find_library, find_transport, known_code, open_library, open_transport, refuse
 from tonopah.cc.permission import StoredAlgorithm, permission
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
@@ -86,6 +86,15 @@ def is_module(name: str) -> bool:
         return False
 
 
+def load_transport(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
+    """Return the transport in a library that a reference names. Raises InputError."""
+    stored = permission().stored
+    if stored is not None:
+        return load_stored(reference, path, stored)
+    permission().check(reference, path)
+    return find_transport(reference, path, folder)
+
+
 def load_entry(name: str, path: str) -> LoadedAlgorithm:
     """Return the class that an installed package offers under a name. Raises InputError."""
     entry = find_entry_points()[name]
@@ -107,7 +116,7 @@ def load_stored(name: str, path: str, stored: Mapping[str, StoredAlgorithm]) -> 
 def known_by_description(name: str, known: StoredAlgorithm) -> LoadedAlgorithm:
     """Return an algorithm that can be checked and not run. Raises ValueError."""
     origin = Provenance(name, known.digest, known.description)
-    return LoadedAlgorithm(Algorithm(refuse, known.description), origin, Maker(refuse))
+    return LoadedAlgorithm(known_code(known.description), origin, Maker(refuse))
 
 
 def load_again(reference: str, path: str, called: str) -> LoadedAlgorithm:
@@ -124,7 +133,8 @@ def load_planned(name: str, origin: Provenance) -> LoadedAlgorithm:
     """Return an algorithm in a process of its own. Raises InputError when it is not the one that the run was planned with."""
     reference = origin.reference
     if origin.is_library:
-        algorithm = open_library(Path(reference), name, read(Path(reference)) or b"")
+        opened = open_transport if origin.is_transport else open_library
+        algorithm = opened(Path(reference), name, read(Path(reference)) or b"")
     elif ".py:" in reference:
         algorithm = load_again(reference, "cc", name)
     else:
@@ -147,7 +157,7 @@ def observing(origins: Mapping[str, Provenance]) -> Iterator[None]:
         _of_run.reset(before)
 
 
-def algorithms_of_run() -> dict[str, Algorithm]:
+def algorithms_of_run() -> dict[str, Algorithm | Transport]:
     """Return the algorithms that are code of the run that is observed, each loaded anew: nothing of the run is left in them."""
     return {name: load_planned(name, origin).core for name, origin in _of_run.get().items()}
 

@@ -5,6 +5,7 @@ nothing of the working directory. `execution/worker.py` does the same for the ru
 """
 
 import ctypes
+import mmap
 import os
 import pickle
 import signal
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tonopah import errors
+from tonopah._core import CALLS_PAGE_BYTES
+from tonopah.cc.last_call import LastCall, note_calls_in, virtual_environment
 
 PR_SET_PDEATHSIG = 1
 RAISED = (errors.AlgorithmError, errors.EngineError, errors.InputError, errors.LimitError, errors.ScenarioError)
@@ -22,15 +25,15 @@ RAISED = (errors.AlgorithmError, errors.EngineError, errors.InputError, errors.L
 
 
 class ProcessEndedError(RuntimeError):
-    """The process ended without an answer: `status` is its exit code, below zero the number of a signal."""
+    """The process ended without an answer: `how`, in words, and in which call of a library, as far as that is known."""
 
-    def __init__(self, status: int):
-        self.status = status
-        super().__init__(status_text(status))
+    def __init__(self, how: str):
+        self.how = how
+        super().__init__(how)
 
 
 def status_text(status: int) -> str:
-    """Return in words how a process ended."""
+    """Return in words how a process ended, by its exit code or, below zero, a signal."""
     if status >= 0:
         return f"exit code {status}"
     number = -status
@@ -43,19 +46,41 @@ def ask(function: str, *arguments: Any) -> Any:
     Arguments and answer are pickled. Raises what it raises, if that is an error of this package, else RuntimeError; and
     ProcessEndedError if its process ends.
     """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(import_path())}
+    environment = os.environ | virtual_environment() | {"PYTHONPATH": os.pathsep.join(import_path())}
     # -P: without the working directory, where a file may be called like a module of the standard library.
     command = [sys.executable, "-P", "-m", "tonopah.cc.process", str(os.getpid())]
-    ended = subprocess.run(
-        command, input=pickle.dumps((function, arguments)), stdout=subprocess.PIPE, env=environment, check=False
-    )
-    try:
-        answer, raised = pickle.loads(ended.stdout)
-    except (EOFError, pickle.UnpicklingError):
-        raise ProcessEndedError(ended.returncode) from None
+    with LastCall() as last:
+        number = last.file.fileno()
+        process = subprocess.Popen(
+            [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, pass_fds=[number]
+        )
+        with process:
+            written = answer_of(process, pickle.dumps((function, arguments)), last)
+        try:
+            answer, raised = pickle.loads(written)
+        except (EOFError, pickle.UnpicklingError):
+            place = last.place()
+            how = status_text(process.returncode)
+            raise ProcessEndedError(f"ended the process of the run: {how}{place and f', in {place}'}") from None
     if raised is not None:
         raise raised
     return answer
+
+
+def answer_of(process: subprocess.Popen[bytes], question: bytes, last: LastCall) -> bytes:
+    """Return what a process writes. Raises ProcessEndedError after a call of a library that does not return."""
+    asked: bytes | None = question
+    try:
+        while True:
+            try:
+                return process.communicate(asked, timeout=1)[0]
+            except subprocess.TimeoutExpired:
+                asked = None
+            if overdue := last.overdue(process.pid):
+                raise ProcessEndedError(overdue)
+    except BaseException:
+        process.kill()
+        raise
 
 
 def import_path() -> list[str]:
@@ -84,6 +109,7 @@ def main() -> None:
     # The process that asks handles interrupts.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(int(sys.argv[1]), ctypes.CDLL(None))
+    note_calls_in(mmap.mmap(int(sys.argv[2]), CALLS_PAGE_BYTES))
     function, arguments = pickle.load(sys.stdin.buffer)
     module, _, name = function.partition(":")
     answer, raised = None, None

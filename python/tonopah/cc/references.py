@@ -29,10 +29,10 @@ def reference_of(cls: type) -> str:
 
 
 def name_in(cc: Any) -> tuple[str, Any]:
-    """Return the key of a `cc` that says which algorithm it is, and its value; of a text the key that stands for it."""
+    """Return the key of a `cc` that says what it is, an algorithm or a transport, and its value; of a text the key for it."""
     if not isinstance(cc, Mapping):
         return key_of(cc), cc
-    key = next((key for key in ("python", "native") if key in cc), "name")
+    key = next((key for key in ("python", "native", "transport") if key in cc), "name")
     return key, cc.get(key)
 
 

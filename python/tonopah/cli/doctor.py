@@ -5,6 +5,7 @@ The self-test compares fingerprints of every packet event of a few runs, wired, 
 """
 
 import argparse
+import ctypes
 import importlib.metadata
 import json
 import os
@@ -19,6 +20,7 @@ from typing import Any
 
 from tonopah._core import __file__ as engine_file
 from tonopah._core import build_profile, engine_build, engine_version, fingerprint
+from tonopah.cc.last_call import VIRTUAL
 from tonopah.cli.arguments import add_common
 from tonopah.errors import EngineError, ScenarioError
 from tonopah.execution.options import cores, memory_free, memory_total
@@ -61,7 +63,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
-    checks = [engine(), optimisation(), python(), packages(), dask(), processor(), memory()]
+    checks = [engine(), optimisation(), python(), packages(), dask(), virtual_time(), processor(), memory()]
     checks += [programs(), algorithms_of_kernel(), writable(folder), disk(folder), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
@@ -117,6 +119,17 @@ def dask() -> dict[str, Any]:
     if not all(versions.values()):
         return check("dask", "absent", "not installed; for clusters: pip install '.[dask]' in the checkout")
     return check("dask", "ok", str(versions["distributed"]))
+
+
+def virtual_time() -> dict[str, Any]:
+    """Tell whether libraries with a transport get the time of the run and random numbers of its seed."""
+    if not VIRTUAL.is_file():
+        return check("virtual.so", "absent", "a transport in a library that reads clocks or draws by itself is not repeatable")
+    try:
+        ctypes.CDLL(str(VIRTUAL)).tonopah_virtual_watch(None)
+    except (OSError, AttributeError) as error:
+        return check("virtual.so", "warning", f"cannot be loaded: {error}; runs go on without it")
+    return check("virtual.so", "ok", str(VIRTUAL))
 
 
 def processor() -> dict[str, Any]:

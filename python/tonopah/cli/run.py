@@ -15,6 +15,7 @@ from tonopah.export import netanim, pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
+from tonopah.runs.twice import run_twice
 from tonopah.scenario.document import prepare
 from tonopah.terminal.emulation_tables import lateness_grid
 from tonopah.terminal.grid import Grid, console, print_grids
@@ -93,6 +94,9 @@ def add_outputs(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--qlog-internals", action="store_true", help="log what the algorithm shows of itself too (record.internals)"
+    )
+    command.add_argument(
+        "--twice", action="store_true", help="run twice, a library in two processes, and fail if any packet or metric differs"
     )
     command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
     command.add_argument(
@@ -212,6 +216,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     for option, given in (("--qlog-names", arguments.qlog_names != "0.3"), ("--qlog-internals", arguments.qlog_internals)):
         if given and not arguments.qlog:
             raise InputError(option, "has no effect without --qlog", "--qlog FILE")
+    if arguments.twice and arguments.events:
+        raise InputError("--twice", "has no effect with --events", "leave out one of them")
     for option in ("qlog", "netanim", "plot"):
         require_place(f"--{option}", getattr(arguments, option))
 
@@ -226,6 +232,8 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
     if arguments.pcap:
         point = arguments.pcap_at
         found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)
+    if arguments.twice:
+        found = run_twice(*prepare(arguments.scenario, made), arguments.seed)
     if found and arguments.threads > 1:
         found.undivided = WATCHED
     return found or run_prepared(*prepare(arguments.scenario, made), arguments.seed, arguments.threads)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah.cc.description import Provenance
+from tonopah.cc.last_call import virtual_environment
 from tonopah.cc.process import import_path
 from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
 from tonopah.execution.options import Limits
@@ -67,7 +68,7 @@ class Worker:
 
     def start(self) -> None:
         """Start the process, or start it again after it has ended."""
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(import_path())}
+        environment = os.environ | virtual_environment() | {"PYTHONPATH": os.pathsep.join(import_path())}
         # -P: without the working directory, where a file may be called like a module of the standard library.
         command = [sys.executable, "-P", "-m", "tonopah.execution.worker"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)

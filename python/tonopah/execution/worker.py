@@ -31,8 +31,9 @@ from tonopah.cc.base import CongestionControl
 from tonopah.cc.binding import bind, ended_by_library, libraries, with_place
 from tonopah.cc.description import Provenance
 from tonopah.cc.importing import compile_source
+from tonopah.cc.last_call import LastCall, note_calls_in
 from tonopah.cc.loading import engine_names, find_entry_points, load_planned, observing
-from tonopah.cc.process import end_with_parent
+from tonopah.cc.process import end_with_parent, status_text
 from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, traceback_of
 from tonopah.execution.processes import Answer, Job, Worker, answer_of
 from tonopah.spec.source import loaded
@@ -111,6 +112,12 @@ def compile_ahead(name: str, origin: Provenance) -> None:
 
 def run_in_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CDLL) -> bytes:
     """Return the pickled answer of a child process that runs a job; end with it when the parent has ended."""
+    with LastCall() as last:
+        return watch_child(job, parent, library, last)
+
+
+def watch_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CDLL, last: LastCall) -> bytes:
+    """Return the pickled answer of a child process, whose calls of libraries are noted."""
     reading, writing = os.pipe()
     this = os.getpid()
     with warnings.catch_warnings():
@@ -121,24 +128,27 @@ def run_in_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CD
         end_with_parent(this, library)
         for pipe in (*parent, reading):
             os.close(pipe if isinstance(pipe, int) else pipe.fileno())
+        note_calls_in(last.page)
         answer_and_end(job, writing)
     os.close(writing)
     try:
-        answer, ended = read_answer(reading, child, parent[0].fileno())
+        answer, ended, overdue = read_answer(reading, child, parent[0].fileno(), last)
     finally:
         os.close(reading)
     if answer is None:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if ended is None else ended
-        return pickle.dumps(answer_of_ended(job, status))
+        place = last.place()
+        how = overdue or f"ended the process of the run: {status_text(status)}{place and f', in {place}'}"
+        return pickle.dumps(answer_of_ended(job, status, how if overdue or status != -signal.SIGKILL else ""))
     if ended is None:
         os.waitpid(child, 0)
     return answer
 
 
-def answer_of_ended(job: Job, status: int) -> Answer:
-    """Return the answer for a child that ended without one. What a library did is not tried again, but for SIGKILL."""
-    if libraries(job.origins) and status != -signal.SIGKILL:
-        return Answer(raised=raised(ended_by_library(job.scenario, job.origins, status)))
+def answer_of_ended(job: Job, status: int, how: str) -> Answer:
+    """Return the answer for a child that ended without one: `how`, if a library may have ended it, which is not tried again."""
+    if libraries(job.origins) and how:
+        return Answer(raised=raised(ended_by_library(job.scenario, job.origins, how)))
     return Answer(failed=f"a worker process ended with exit code {status}", died=True)
 
 
@@ -159,8 +169,11 @@ def answer_and_end(job: Job, writing: int) -> None:
         os._exit(1)
 
 
-def read_answer(reading: int, child: int, jobs: int) -> tuple[bytes | None, int | None]:
-    """Return the answer of a child, None if it ended without one, and its exit code if it is known to have ended."""
+def read_answer(reading: int, child: int, jobs: int, last: LastCall) -> tuple[bytes | None, int | None, str]:
+    """Return the answer of a child, None if it ended without one.
+
+    Besides its exit code, if it is known to have ended, and in words the call of a library that did not return.
+    """
     poll = select.poll()
     poll.register(reading, select.POLLIN)
     # Reports only that the other end is closed: the parent sends nothing before it has the answer.
@@ -174,14 +187,17 @@ def read_answer(reading: int, child: int, jobs: int) -> tuple[bytes | None, int 
         if reading in ready:
             part = os.read(reading, 1 << 20)
             if not part:
-                return None, ended
+                return None, ended, ""
             found += part
         elif ended is not None:
-            return None, ended
+            return None, ended, ""
+        elif overdue := last.overdue(child):
+            os.kill(child, signal.SIGKILL)
+            return None, None, overdue
         else:
             pid, status = os.waitpid(child, os.WNOHANG)
             ended = os.waitstatus_to_exitcode(status) if pid else None
-    return bytes(found[LENGTH.size :]), ended
+    return bytes(found[LENGTH.size :]), ended, ""
 
 
 def run_job(job: Job) -> Answer:

@@ -72,7 +72,7 @@ def totals(flows: Flows, summary: Mapping[str, Any]) -> Values:
         "goodput_bps": sum(flow["goodput_bps"] or 0.0 for flow in flows),
         "sent_per_s": sent / (end - start),
         "loss": sum(flow["dropped_packets"] for flow in flows) / sent if sent else 0.0,
-        "retx": sum(flow["retransmitted_packets"] for flow in flows) / sent if sent else 0.0,
+        "retx": sum(flow["retransmitted_packets"] or 0 for flow in flows) / sent if sent else 0.0,
         "rto_count": sum(flow["rto_count"] or 0 for flow in flows),
         "ack_ratio": sum(flow["ack_packets"] for flow in flows) / max(1, sum(flow["received_packets"] for flow in flows)),
     }

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tonopah.cc.binding import bind
 from tonopah.cc.description import Provenance
+from tonopah.cc.naming import LABEL
 from tonopah.cc.references import is_code, is_library, name_in
 from tonopah.errors import InputError
 from tonopah.judge.definitions import Point
@@ -18,6 +19,8 @@ from tonopah.spec.validation import list_allowed
 
 REFERENCES = ("cubic", "reno")
 PROFILE = "linux"
+OF_ITS_OWN = "of its own"
+"""Congestion marks that a whole transport asks for."""
 """Profile of an algorithm that is named without one, where it has this."""
 TITLES = {"cubic": "CUBIC", "reno": "Reno", "newreno": "NewReno", "bbr": "BBRv1", "bbr3": "BBRv3", "ledbat": "LEDBAT"}
 
@@ -104,10 +107,15 @@ def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subj
     except InputError as error:
         raise InputError(option, error.message, error.hint, error.source) from error.__cause__
     found = next(iter(bound.found.values()))
+    described = json.loads(found.core.description)
+    # A whole transport sets the ECN field of its datagrams itself.
+    ecn = OF_ITS_OWN if "requirements" not in described else described["requirements"]["ecn"]
+    if isinstance(given, Mapping) and isinstance(given.get(LABEL), str):
+        return Subject(given, given[LABEL], given[LABEL], "", ecn, found.origin.digest)
     own = {key: value for key, value in given.items() if key != name_in(given)[0]} if isinstance(given, Mapping) else {}
     name = named.rpartition(":")[2]
     label = f"{named}" + (f" ({', '.join(f'{key} {value}' for key, value in own.items())})" if own else "")
-    return Subject(given, label, name, "", json.loads(found.core.description)["requirements"]["ecn"], found.origin.digest)
+    return Subject(given, label, name, "", ecn, found.origin.digest)
 
 
 @cache
@@ -138,6 +146,10 @@ def read_algorithm(text: Any, option: str, folder: str | Path = ".") -> Algorith
         given, folder = from_its_folder(subject.cc, Path(folder))
         subject = make_subject(given, option, folder)
     bound = bind({"tcp": {"cc": subject.cc}}, folder)
+    if any(origin.is_transport for origin in bound.origins.values()):
+        raise InputError(
+            option, f"{subject.name} is a whole transport, and an algorithm is wanted here", "compare and coexist take it"
+        )
     if homeless := [name for name, origin in bound.origins.items() if not origin.reference]:
         raise InputError(option, f"{homeless[0]} is a class of this program, which no other process has", "write it into a file")
     return Algorithm(subject, json.loads(bound.text)["tcp"]["cc"], bound.origins)

@@ -13,6 +13,7 @@ from tonopah.metrics.kinds import declared
 from tonopah.metrics.metric import COUNT, MBPS, MS, PERCENT, Group, Metric
 from tonopah.metrics.radios import RADIOS
 from tonopah.metrics.series import SENDERS_AND_LINKS
+from tonopah.metrics.transports import TRANSPORTS
 from tonopah.metrics.workloads import WORKLOADS, size_class
 
 RTT_SAMPLES = (
@@ -252,7 +253,7 @@ METRICS = {
     "recovery_limited_ratio": Metric("In recovery", *PERCENT, f"{LIMITED} losses were being repaired, whatever else limited"),
 }
 
-METRICS |= RADIOS | SENDERS_AND_LINKS | APPLICATIONS | WORKLOADS
+METRICS |= RADIOS | SENDERS_AND_LINKS | APPLICATIONS | WORKLOADS | TRANSPORTS
 
 METRICS = {name: declared(name, known) for name, known in METRICS.items()}
 

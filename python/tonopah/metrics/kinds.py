@@ -19,7 +19,8 @@ KINDS: dict[KindName, tuple[str, ...]] = {
         "undone_count", "needless_retransmissions", "timeouts", "resumed", "retreats",
         "rto_count", "recovery_count", "mac_failures", "mac_given_up", "mac_access_failures", "mac_too_long", "reassociations",
         "reassembly_timeouts", "nodes_without_energy", "unfinished", "aborted", "stalls", "switches", "drops", "marks",
-        "retransmits", "undelivered_bytes", "timeouts_per_round",
+        "retransmits", "undelivered_bytes", "timeouts_per_round", "declared_lost_packets",
+        "needless_lost_packets", "too_big_packets",
     ),
     "proportion": (
         "loss_ratio", "drop_ratio", "reordered_ratio", "reorder_3_ratio", "frames_late_ratio", "voice_loss_ratio",

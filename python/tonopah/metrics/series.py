@@ -37,6 +37,7 @@ SENDERS_AND_LINKS = {
     "pacing_rate": Metric("Pacing rate", *MBPS, "Rate at which the sender paces; none while it does not"),
     "delivery_rate": Metric("Delivery rate", *MBPS, "Newest sample of the delivery rate (draft-ietf-ccwg-bbr §4.5)"),
     "timeouts": Metric("Timeouts in a row", "", 1.0, "Retransmission timeouts since data was last acknowledged"),
+    "wire_flight": Metric("On the wire", "kB", 1e-3, "Payload from the source that has neither arrived nor been dropped"),
     "limit": Metric(
         "What limits the sender", "", 1.0, "0 application, 1 congestion window, 2 receive window, 3 pacing, 4 recovery of losses"
     ),

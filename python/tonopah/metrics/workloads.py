@@ -37,7 +37,7 @@ WORKLOADS = {
         "Slowdown, 99.9th percentile", "", 1.0, SLOWDOWN.format("99.9th percentile (of 1000 flows or more) of f")
     ),
     "slowdown_max": Metric("Slowdown, maximum", "", 1.0, SLOWDOWN.format("Largest f")),
-    "handshake_s": Metric("Handshake", *MS, "Arrival of the flow to the end of its handshake; of a workload the mean"),
+    "handshake_s": Metric("Handshake", *MS, "Arrival or start of the flow to the end of its handshake; of a workload the mean"),
     "first_byte_s": Metric("Time to first byte", *MS, "Arrival of the flow to its first byte read; of a workload the mean"),
     "size_mean_bytes": Metric("Mean size", "kB", 1e-3, "Mean of the distribution of sizes of the workload"),
     "arrived": Metric("Arrived", "flows", 1.0, "Flows of the workload that arrived over the whole run"),

@@ -34,7 +34,7 @@ SERIES = (
     "pipe", "outstanding", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
     "alive", "arrivals", "offered", "carried", "buffer", "level", "airtime", "rttvar", "min_rtt", "pacing_rate", "delivery_rate",
-    "timeouts", "limit",
+    "timeouts", "wire_flight", "limit",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 INTERNAL = "cc."
@@ -186,7 +186,9 @@ def simulate(
         if threads > 1 and not bound.found:
             return run_on_threads(bound.text, checked_seed(seed), threads)
         if threads > 1:
-            undivided = "an algorithm in Python or in a library takes part"
+            of_transport = any(origin.is_transport for origin in bound.origins.values())
+            code = "an algorithm in Python or in a library takes part"
+            undivided = "a transport in a library runs in one part" if of_transport else code
         summary, series = bound.call(engine_run, checked_seed(seed))
     except ScenarioError as error:
         raise relay(error, name) from None

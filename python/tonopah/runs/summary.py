@@ -29,7 +29,7 @@ class FlowSummary:
     sent_packets: int
     received_packets: int
     dropped_packets: int
-    retransmitted_packets: int
+    retransmitted_packets: int | None
     marked_packets: int
     reordered_packets: int
     delivered_bytes: int

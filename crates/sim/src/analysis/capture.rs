@@ -5,13 +5,13 @@ mod ieee80211;
 mod ieee802154;
 
 use std::fmt::Write as _;
-use std::net::Ipv4Addr;
 
 use tcp::units::Time;
 
 use crate::engine::trace::{AirFrame, Mpdu, Record, Sink};
+use crate::host::foreign::Foreign;
 use crate::ids::{FlowId, NodeId};
-use crate::packet::wire::{Socket, headers};
+use crate::packet::wire::{Socket, UDP, address, carried, headers, sockets};
 use crate::packet::{Packet, Payload};
 use crate::scenario::{ChannelDef, ScenarioError, Standard};
 use crate::simulation::Simulation;
@@ -19,11 +19,6 @@ use crate::wireless::WirelessSubnet;
 use ieee80211::Ieee80211;
 use ieee802154::Ieee802154;
 
-/// First port that is nobody's (RFC 6335 §6), and how many there are.
-const DYNAMIC_PORTS: (u16, u32) = (49152, 16384);
-const SINK_PORT: u16 = 5001;
-/// 10.0.0.0/8, private (RFC 1918 §3).
-const NETWORK: u32 = 10 << 24;
 /// LINKTYPE_RAW: a packet begins with its IP header.
 const RAW_IP: u16 = 101;
 
@@ -57,6 +52,8 @@ pub struct Capture {
     flows: Flows,
     channels: Vec<Channel>,
     lines: String,
+    /// The bytes of the packet that the next record is about, if they are carried.
+    payload: Vec<u8>,
 }
 
 /// The flows by number.
@@ -70,6 +67,8 @@ struct Ends {
     sockets: [Socket; 2],
     /// The window scale that the SYN of each has offered; in force if both did (RFC 7323 §2.2).
     scales: [Option<u8>; 2],
+    /// Of a whole transport.
+    protocol: u8,
 }
 
 /// How the frames of a radio channel are written.
@@ -103,14 +102,19 @@ impl Capture {
         if let Some(missing) = missing {
             return Err(ScenarioError::new("network", missing).with_hint("every network has hosts"));
         }
-        let flows = (0..).zip(simulation.ends()).map(|(flow, (source, sink))| Ends::new(flow, source, sink)).collect();
+        let protocol = |flow: u32| simulation.world.hosts.flows[flow as usize].foreign().map_or(UDP, Foreign::protocol);
+        let ends = |(flow, (source, sink))| Ends { protocol: protocol(flow), ..Ends::new(flow, source, sink) };
+        let flows = (0..).zip(simulation.ends()).map(ends).collect();
         let channels = if point == CapturePoint::Channels { channels(simulation) } else { Vec::new() };
         let lines = String::from("point,link_type,t_ns,bytes,headers\n");
-        Ok(Capture { point, flows: Flows(flows), channels, lines })
+        Ok(Capture { point, flows: Flows(flows), channels, lines, payload: Vec::new() })
     }
 
     fn packet(&mut self, now: Time, point: u32, packet: &Packet) {
-        let bytes = self.flows.headers(packet);
+        let bytes = match packet.payload {
+            Payload::Udp(datagram) if datagram.carried => self.flows.carried(packet, &self.payload),
+            _ => self.flows.headers(packet),
+        };
         let rest = packet.size.0.saturating_sub(bytes.len() as u64);
         self.line(now, point, RAW_IP, &Captured { bytes, rest });
     }
@@ -150,17 +154,10 @@ fn channels(simulation: &Simulation) -> Vec<Channel> {
     (0..).zip(defined).map(|(index, (subnet, def))| channel(index, subnet, def)).collect()
 }
 
-fn address(node: NodeId) -> Ipv4Addr {
-    Ipv4Addr::from_bits(NETWORK + node.0 + 1)
-}
-
 impl Ends {
     fn new(flow: u32, source: NodeId, sink: NodeId) -> Ends {
-        let (first, count) = DYNAMIC_PORTS;
-        let ports = [first + (flow % count) as u16, SINK_PORT + (flow / count) as u16];
-        let sockets =
-            [(source, ports[0]), (sink, ports[1])].map(|(node, port)| Socket { address: address(node), port });
-        Ends { nodes: [source, sink], sockets, scales: [None; 2] }
+        let sockets = sockets(flow, [source, sink]);
+        Ends { nodes: [source, sink], sockets, scales: [None; 2], protocol: UDP }
     }
 }
 
@@ -176,6 +173,13 @@ impl Flows {
         {
             self.0[packet.to.flow().index()].scales[usize::from(packet.to.is_source())] = syn.window_scale;
         }
+    }
+
+    /// A packet with the bytes that it carries.
+    fn carried(&self, packet: &Packet, payload: &[u8]) -> Vec<u8> {
+        let Ends { sockets, protocol, .. } = *self.of(packet);
+        let [from, to] = if packet.to.is_source() { [1, 0] } else { [0, 1] };
+        carried(packet, sockets[from], sockets[to], protocol, payload)
     }
 
     /// The headers of a packet from IPv4 on.
@@ -202,6 +206,11 @@ impl Sink for Capture {
             (CapturePoint::Channels, Record::Frame { frame, mpdus }) => self.frame(now, frame, mpdus),
             _ => {}
         }
+    }
+
+    fn payload(&mut self, bytes: &[u8]) {
+        self.payload.clear();
+        self.payload.extend(bytes);
     }
 
     fn open(&mut self, flow: FlowId, [source, sink]: [NodeId; 2]) {

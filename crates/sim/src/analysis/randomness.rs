@@ -132,7 +132,9 @@ fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
         let algorithm = algorithm_of(options);
         names.extend(algorithm.requirements.random.then_some(algorithm.name));
     }
-    for flow in graph.flow.iter().filter(|flow| transport_of(&flow.app) == TransportDef::Tcp) {
+    for flow in
+        graph.flow.iter().filter(|flow| flow.transport.is_none() && transport_of(&flow.app) == TransportDef::Tcp)
+    {
         let algorithm = if flow.tcp.is_empty() { common } else { algorithm_of(&flow.tcp) };
         names.extend(algorithm.requirements.random.then_some(algorithm.name));
     }

@@ -1,5 +1,6 @@
 //! Applications: their state, and the nodes of their connections.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
@@ -11,7 +12,7 @@ use crate::host::app::script::{Entry, Script};
 use crate::host::app::{Activity, App, Phases, Ticks};
 use crate::host::flow::OnFull;
 use crate::ids::NodeId;
-use crate::scenario::{AppDef, FlowDef, Full, Scenario, ScenarioError, ScriptWrite, join};
+use crate::scenario::{AppDef, FlowDef, Full, PageDef, PageProtocol, Scenario, ScenarioError, ScriptWrite, join};
 
 /// The source of each connection of a flow; there is one at least.
 pub(super) fn sources(
@@ -21,7 +22,9 @@ pub(super) fn sources(
     path: &str,
 ) -> Result<Vec<NodeId>, ScenarioError> {
     let AppDef::Incast(incast) = &def.app else {
-        let connections = connections_of(&def.app, 0, graph.duration) as usize;
+        // A whole transport carries all over one.
+        let one = def.transport.is_some();
+        let connections = if one { 1 } else { connections_of(&def.app, 0, graph.duration) as usize };
         return Ok(vec![find_node(names, &def.from, &join(path, "from"))?; connections]);
     };
     let is_server = |name: &str| names.contains_key(name) && name != def.to && matches(&def.from, name);
@@ -41,6 +44,20 @@ pub(super) fn sources(
     }
     servers.truncate(wanted);
     Ok(servers)
+}
+
+/// The application of a flow as its ends play it: over the streams of a whole transport each object of an HTTP/2 page has its own.
+pub(super) fn planned(def: &FlowDef) -> Cow<'_, AppDef> {
+    match &def.app {
+        AppDef::Page(page) if def.transport.is_some() && page.protocol == PageProtocol::H2 => {
+            Cow::Owned(AppDef::Page(PageDef {
+                protocol: PageProtocol::H1,
+                connections: page.objects + 1,
+                ..page.clone()
+            }))
+        }
+        app => Cow::Borrowed(app),
+    }
 }
 
 /// An application that only writes.

@@ -89,6 +89,7 @@ impl Surroundings<'_> {
                 source: self.names[def.from.as_str()],
                 app: applications::app_of(&def.app, rng()),
                 rng: rng(),
+                seeds: None,
             };
             all.flows.push(self.build(ctx, &common, def, parts, "vary.background")?);
             ctx.schedule(Time::ZERO, Event::App { flow: id });
@@ -108,7 +109,8 @@ impl Surroundings<'_> {
         let (id, path) = (FlowId(index as u32), self.path_of(index));
         let sources = applications::sources(self.graph, self.names, def, &path)?;
         let mut further = Vec::new();
-        let app = match plans::conversation_of(&def.app, sources.len(), self.stream(index, "app")) {
+        let planned = applications::planned(def);
+        let app = match plans::conversation_of(&planned, sources.len(), self.stream(index, "app")) {
             None => applications::app_of(&def.app, self.stream(index, "app")),
             Some(conversation) => {
                 let session = all.sessions.len();
@@ -118,7 +120,8 @@ impl Surroundings<'_> {
                 member_of(&def.app, session, 0)
             }
         };
-        let parts = FlowParts { id, source: sources[0], app, rng: self.stream(index, "app") };
+        let seeds = self.seeds(def, index, "");
+        let parts = FlowParts { id, source: sources[0], app, rng: self.stream(index, "app"), seeds };
         let flow = self.build(ctx, common, def, parts, &path)?;
         let start = starts::draw(self.graph, def, self.network, (id, &flow), || self.stream(index, "start"));
         all.starts.push(start);
@@ -143,7 +146,8 @@ impl Surroundings<'_> {
         let (def, path, id) = (&self.graph.flow[index], self.path_of(index), FlowId(all.flows.len() as u32));
         let rng = self.stream(index, &format!("app/{number}"));
         let app = member_of(&def.app, session, number);
-        let flow = self.build(ctx, common, def, FlowParts { id, source, app, rng }, &path)?;
+        let seeds = self.seeds(def, index, &format!("/{number}"));
+        let flow = self.build(ctx, common, def, FlowParts { id, source, app, rng, seeds }, &path)?;
         all.sessions[session].flows.push(id);
         all.flows.push(Flow { owner: all.sessions[session].flows[0], ..flow });
         Ok(())
@@ -172,6 +176,12 @@ impl Surroundings<'_> {
             None => format!("flow[{index}]"),
             Some(generated) => format!("network.flows[{generated}]"),
         }
+    }
+
+    /// What the ends of a whole transport draw from.
+    fn seeds(&self, def: &FlowDef, index: usize, connection: &str) -> Option<[u64; 2]> {
+        let seed = |end: &str| self.stream(index, &format!("transport/{end}{connection}")).next_u64();
+        def.transport.is_some().then(|| ["source", "sink"].map(seed))
     }
 
     /// A random stream of a flow.

@@ -1,6 +1,7 @@
 //! Flows that the scenario lists or generates, one by one.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
 use std::sync::Arc;
 
 use tcp::rng::Rng;
@@ -12,11 +13,15 @@ use super::applications;
 use super::names::find_node;
 use crate::engine::context::FlowEnds;
 use crate::expand::transport_of;
+use crate::foreign::ForeignSetup;
+use crate::host::app::command::End;
 use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
 use crate::host::flow::{Flow, SinkAgent, Transport};
+use crate::host::foreign::{Foreign, role_of};
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
+use crate::packet::wire::{Socket, sockets};
 use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
 
 /// What queues may ask about a flow.
@@ -37,6 +42,8 @@ pub(super) struct FlowParts {
     pub(super) source: NodeId,
     pub(super) app: App,
     pub(super) rng: Rng,
+    /// Of the ends of a whole transport.
+    pub(super) seeds: Option<[u64; 2]>,
 }
 
 pub(super) fn build_flow(
@@ -47,13 +54,17 @@ pub(super) fn build_flow(
     path: &str,
     names: &BTreeMap<&str, NodeId>,
 ) -> Result<Flow, ScenarioError> {
-    let FlowParts { id, source, app, mut rng } = parts;
+    let FlowParts { id, source, app, mut rng, seeds } = parts;
     let sink = find_node(names, &def.to, &join(path, "to"))?;
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
     let (mut headers, mut fill) = (Headers::Options, Bytes(1));
     let transport = match transport_of(&def.app) {
+        _ if def.transport.is_some() => {
+            let seeds = seeds.expect("a flow with a whole transport has its seeds");
+            Transport::Foreign(Box::new(foreign(graph, def, id, [source, sink], seeds)))
+        }
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
             let own = !def.tcp.is_empty();
@@ -74,6 +85,23 @@ pub(super) fn build_flow(
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
         ..Flow::new([source, sink], app.with_writes_of(fill), transport, id)
     })
+}
+
+/// The connection of a flow over a whole transport.
+fn foreign(graph: &Scenario, def: &FlowDef, id: FlowId, nodes: [NodeId; 2], seeds: [u64; 2]) -> Foreign {
+    let native = def.transport.as_ref().expect("it has one");
+    let client = plans::client_of(&def.app);
+    let sockets = sockets(id.0, nodes).map(|Socket { address, port }| SocketAddrV4::new(address, port));
+    let setup = |end: End| ForeignSetup {
+        now: Time::ZERO,
+        seed: seeds[end as usize],
+        role: role_of(end, client),
+        mtu: native.mtu.expect("a complete transport has its MTU"),
+        local: sockets[end as usize],
+        remote: sockets[end.peer() as usize],
+        place: graph.node[nodes[end as usize].index()].name.clone(),
+    };
+    Foreign::new(native.ends(), [setup(End::Source), setup(End::Sink)], client)
 }
 
 pub(super) fn check_path(

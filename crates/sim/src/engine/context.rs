@@ -11,7 +11,7 @@ use crate::engine::rehashes::Rehashes;
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics, Waits};
-use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
+use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore, Payload};
 use crate::scenario::{Dscp, PriorityDef};
 
 /// Clock, event list, packets, metrics of flows, trace.
@@ -264,6 +264,14 @@ impl Context {
         self.admitted(header, datagram.bytes, id)
     }
 
+    /// Admits a datagram whose payload is carried to the network.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn admit_carried(&mut self, header: &PacketHeader, datagram: Datagram, payload: Box<[u8]>) -> PacketId {
+        let id = self.packets.insert_carried(header, datagram, payload);
+        self.admitted(header, datagram.bytes, id)
+    }
+
     #[inline(always)]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
@@ -383,6 +391,12 @@ impl Context {
     fn pass_on(&mut self, at: Time, record: &Record<'_>) {
         let named = record.packet().map(|packet| Packet { to: self.by_serial(packet.to), ..*packet });
         let Some(sink) = &mut self.sink else { return };
+        if let Some(Packet { payload: Payload::Udp(datagram), .. }) = &named
+            && datagram.carried
+        {
+            let has_left = matches!(record, Record::Delivered { .. } | Record::Dropped { .. });
+            sink.payload(if has_left { self.packets.left_payload() } else { self.packets.payload(datagram) });
+        }
         match &named {
             Some(packet) => sink.record(at, &record.about(packet)),
             None => sink.record(at, record),

@@ -64,6 +64,10 @@ enum Transport {
     Udp {
         payload_bytes: u64,
     },
+    /// Of a whole transport that is not ours.
+    Native {
+        payload_bytes: u64,
+    },
 }
 
 /// What stands in a line about a frame.
@@ -121,6 +125,7 @@ fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Opti
                 },
             }
         }
+        Payload::Udp(datagram) if datagram.carried => Transport::Native { payload_bytes: datagram.bytes.0 },
         Payload::Udp(datagram) => Transport::Udp { payload_bytes: datagram.bytes.0 },
     };
     let line = PacketLine {

@@ -168,6 +168,8 @@ impl FrameKind {
 pub trait Sink: Debug + Send {
     /// Receives one record.
     fn record(&mut self, now: Time, record: &Record<'_>);
+    /// The bytes of the packet that the next record is about, if they are carried: those of a whole transport.
+    fn payload(&mut self, _bytes: &[u8]) {}
     /// A flow of a workload arrives, between these nodes. Its number, which its packets have in records, is the next one.
     fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2]) {}
     /// A link has made a copy of a packet, which goes its own way from now on.
@@ -258,6 +260,7 @@ impl std::fmt::Display for Show<'_> {
                 write!(f, " {} {}:{}({})", flags(segment), segment.seq, segment.end(), segment.len)?;
                 if segment.flags.contains(Flags::ACK) { write!(f, " ack {}", segment.ack) } else { Ok(()) }
             }
+            Payload::Udp(datagram) if datagram.carried => write!(f, " native({})", datagram.bytes.0),
             Payload::Udp(datagram) => write!(f, " udp({})", datagram.bytes.0),
         }
     }

@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Span};
 
 use super::check::{self, message_size, transport_of};
 use super::check_app;
+use super::check_transport;
 use super::graph::{FlowEnds, count};
 use super::limits::MAX_FLOWS;
 use crate::radio::lrwpan::sixlowpan::{IPV6_HEADER, MTU};
@@ -25,6 +26,7 @@ const UDP_HEADER: Bytes = Bytes(8);
 pub(super) fn complete(scenario: &mut Scenario, generated: u64) -> Result<(), ScenarioError> {
     set_segment_size(scenario);
     check::check_app(&scenario.traffic.app, "traffic.app")?;
+    check_transport::complete_common(scenario)?;
     let options = common_options(scenario);
     let common = options.resolve("tcp")?;
     let mut flows = std::mem::take(&mut scenario.flow);
@@ -34,7 +36,8 @@ pub(super) fn complete(scenario: &mut Scenario, generated: u64) -> Result<(), Sc
         complete_workload(scenario, workload, &common, &format!("workload[{index}]"))?;
     }
     // Settings that no flow has do not tell two runs apart.
-    let is_shared = generated > 0 || flows.iter().any(|flow| flow.tcp.is_empty());
+    let is_shared = generated > 0 && scenario.traffic.transport.is_none()
+        || flows.iter().any(|flow| flow.tcp.is_empty() && flow.transport.is_none());
     scenario.tcp = if is_shared { complete_options(&options, &common) } else { TcpOptions::default() };
     scenario.traffic.start_jitter.get_or_insert(Traffic::JITTER_OF_GENERATED);
     (scenario.flow, scenario.workload) = (flows, workloads);
@@ -86,6 +89,9 @@ fn repeat(flows: &mut Vec<FlowDef>) -> Result<(), ScenarioError> {
 /// Gives a flow complete settings, unless it shares the `common` ones, which a scenario says once.
 fn complete_flow(scenario: &Scenario, flow: &mut FlowDef, common: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     check_flow(scenario, flow, path)?;
+    if check_transport::complete(scenario.traffic.transport.as_deref(), flow, path)? {
+        return Ok(());
+    }
     let beside = options_beside(&flow.app, &scenario.tcp);
     if flow.cc.is_none() && flow.tcp.is_empty() && beside == common_options(scenario) {
         return check_sizes(scenario, flow, common, path);
@@ -138,19 +144,22 @@ pub(super) fn add_generated(
     if let Some(first) = ends.first() {
         let flow = generated_flow(resolved, first);
         check_flow(resolved, &flow, "traffic")?;
-        check_sizes(resolved, &flow, &resolved.tcp.resolve("tcp")?, "traffic")?;
+        if flow.transport.is_none() {
+            check_sizes(resolved, &flow, &resolved.tcp.resolve("tcp")?, "traffic")?;
+        }
     }
     flows.extend(ends.iter().map(|ends| generated_flow(resolved, ends)));
     Ok(())
 }
 
 fn generated_flow(resolved: &Scenario, ends: &FlowEnds) -> FlowDef {
-    let Traffic { app, start, start_jitter, stop } = &resolved.traffic;
+    let Traffic { app, start, start_jitter, stop, transport } = &resolved.traffic;
     FlowDef {
         app: app.clone(),
         start: (*start).min(resolved.duration),
         start_jitter: *start_jitter,
         stop: *stop,
+        transport: transport.clone(),
         ..FlowDef::between(&ends.from, &ends.to)
     }
 }

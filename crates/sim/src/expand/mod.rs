@@ -14,6 +14,7 @@ mod check_paths;
 mod check_queue;
 mod check_service;
 mod check_shaper;
+mod check_transport;
 mod check_workload;
 mod constellation;
 mod constellation_profiles;
@@ -86,6 +87,7 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
     let mut flow = Vec::with_capacity(resolved.flow.len() + topology.flow_ends.len());
     flow.extend_from_slice(&resolved.flow);
     flow::add_generated(&mut flow, resolved, &topology.flow_ends)?;
+    check_transport::check_number(&flow)?;
     // With programs there are flows enough.
     if flow.is_empty() && resolved.workload.is_empty() && resolved.emulate.is_none() {
         let hint = "add [[flow]] with from and to, [[workload]], or network.flows";

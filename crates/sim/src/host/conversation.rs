@@ -58,12 +58,17 @@ impl Hosts {
     pub(super) fn settle(&mut self, ctx: &mut Context, network: &mut Network) {
         while let Some(endpoint) = self.unsettled.pop_front() {
             let id = endpoint.flow();
+            if self.flows[id.index()].is_foreign() {
+                self.drain_foreign(ctx, network, endpoint);
+                self.note_window(ctx.now, endpoint);
+                continue;
+            }
             while let Some(event) = self.flows[id.index()].side(endpoint).and_then(|side| side.connection.poll_event())
             {
                 self.on_member_event(ctx, network, endpoint, event);
             }
             self.transmit(ctx, network, endpoint);
-            self.note_window(endpoint);
+            self.note_window(ctx.now, endpoint);
             self.tell_room(ctx, network, endpoint);
         }
     }
@@ -95,7 +100,7 @@ impl Hosts {
     }
 
     /// Tells a conversation what has happened, and carries out what it says.
-    fn tell(&mut self, ctx: &mut Context, network: &mut Network, session: usize, input: Input) {
+    pub(super) fn tell(&mut self, ctx: &mut Context, network: &mut Network, session: usize, input: Input) {
         let this = &mut self.sessions[session];
         if this.over {
             return;
@@ -117,7 +122,7 @@ impl Hosts {
     }
 
     fn carry_out(&mut self, ctx: &mut Context, network: &mut Network, session: usize, command: Command) {
-        let flow_of = |connection: usize| self.sessions[session].flows[connection];
+        let flow_of = |connection: usize| self.sessions[session].flow_of(connection);
         match command {
             Command::Wake(at) => ctx.schedule(at, Event::App { flow: flow_of(0) }),
             Command::TellRoom { connection, end } => {
@@ -130,27 +135,34 @@ impl Hosts {
                 let id = flow_of(connection);
                 let flow = &mut self.flows[id.index()];
                 (flow.started, flow.opened_at) = (true, Some(ctx.now));
-                if let App::Conversation(member) = &flow.app {
+                if let Transport::Foreign(foreign) = &mut flow.transport {
+                    foreign.begin(ctx.now);
+                    self.unsettled.extend([id.sink(), id.source()]);
+                } else if let App::Conversation(member) = &flow.app {
                     self.unsettled.push_back(member.client.endpoint(id));
                 }
             }
             Command::Send { connection, end, bytes } => {
                 let id = flow_of(connection);
-                self.send(ctx, network, end.endpoint(id), bytes);
+                self.send(ctx, network, end.endpoint(id), connection, bytes);
             }
             Command::Close(connection) => {
                 let id = flow_of(connection);
                 let flow = &mut self.flows[id.index()];
                 let App::Conversation(member) = &flow.app else { return };
                 let client = member.client;
+                if let Transport::Foreign(foreign) = &mut flow.transport {
+                    // Streams end by themselves; the connection is closed when nothing is left to do.
+                    foreign.sides[client as usize].closes |= self.sessions[session].over;
+                }
                 flow.close_after_data(client);
                 self.unsettled.push_back(client.endpoint(id));
             }
         }
     }
 
-    /// Sends a message or a datagram.
-    fn send(&mut self, ctx: &mut Context, network: &mut Network, from: EndpointId, bytes: Bytes) {
+    /// Sends a message of a connection of the application, or a datagram.
+    fn send(&mut self, ctx: &mut Context, network: &mut Network, from: EndpointId, connection: usize, bytes: Bytes) {
         let (id, end) = (from.flow(), End::of(from));
         let flow = &mut self.flows[id.index()];
         if end == End::Source {
@@ -163,6 +175,12 @@ impl Hosts {
             stream.written += 1;
             let ecn = if end == End::Source { flow.datagram_ecn } else { Ecn::NotEct };
             send_datagram(ctx, network, flow, from, bytes, ecn, number);
+            return;
+        }
+        if let Transport::Foreign(foreign) = &mut flow.transport {
+            member.answering |= end == End::Source;
+            foreign.streams.send(end, connection, bytes, ctx.now);
+            self.unsettled.push_back(from);
             return;
         }
         stream.written += bytes.0.next_multiple_of(member.unit.0);
@@ -184,11 +202,15 @@ impl Hosts {
             if !flow.started {
                 continue;
             }
-            if let Transport::Tcp(sides) = &mut flow.transport {
-                for side in sides.iter_mut() {
-                    side.connection.abandon_unsent();
-                    side.connection.shutdown_write();
+            match &mut flow.transport {
+                Transport::Tcp(sides) => {
+                    for side in sides.iter_mut() {
+                        side.connection.abandon_unsent();
+                        side.connection.shutdown_write();
+                    }
                 }
+                Transport::Foreign(foreign) => foreign.sides.iter_mut().for_each(|side| side.closes = true),
+                Transport::Udp => {}
             }
             self.unsettled.extend([id.source(), id.sink()]);
         }
@@ -217,16 +239,16 @@ impl Hosts {
     }
 
     /// Takes the window with which a server has begun an answer: idle restart happens as it sends.
-    fn note_window(&mut self, endpoint: EndpointId) {
+    fn note_window(&mut self, now: Time, endpoint: EndpointId) {
         let flow = &mut self.flows[endpoint.flow().index()];
         let App::Conversation(member) = &mut flow.app else { return };
         if !endpoint.is_source() || !std::mem::take(&mut member.answering) {
             return;
         }
         let session = &mut self.sessions[member.session];
-        if let Some(window) = flow.snapshot().map(|snapshot| snapshot.window) {
+        if let Some(cwnd) = flow.cwnd(now) {
             session.answer_cwnds += 1;
-            session.answer_cwnd_bytes += window.cwnd.0;
+            session.answer_cwnd_bytes += cwnd.0;
         }
     }
 }

@@ -10,6 +10,7 @@ use tcp::{Connection, ConnectionState, Ecn, Limit, Segment, Snapshot, TcpConfig,
 
 use crate::host::app::App;
 use crate::host::app::command::End;
+use crate::host::foreign::Foreign;
 use crate::host::resume::Resuming;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
@@ -20,6 +21,8 @@ pub(crate) enum Transport {
     Tcp(Box<[Side; 2]>),
     /// Datagrams.
     Udp,
+    /// A whole transport that is not ours.
+    Foreign(Box<Foreign>),
 }
 
 impl Transport {
@@ -40,7 +43,7 @@ impl Transport {
                 }
                 Transport::Tcp(sides)
             }
-            Transport::Udp => Transport::connection(config, seed, client),
+            Transport::Udp | Transport::Foreign(_) => Transport::connection(config, seed, client),
         }
     }
 }
@@ -243,7 +246,7 @@ impl Flow {
         let waits = |side: &Side| !side.is_closed() && side.connection.next_timeout().is_some();
         match &self.transport {
             Transport::Tcp(sides) => self.has_closed_end() && !sides.iter().any(waits),
-            Transport::Udp => false,
+            Transport::Udp | Transport::Foreign(_) => false,
         }
     }
 
@@ -254,7 +257,7 @@ impl Flow {
                 let side = &sides[usize::from(!endpoint.is_source())];
                 [side.is_closed(), !side.is_closed() && side.connection.next_timeout().is_some()]
             }
-            Transport::Udp => [false; 2],
+            Transport::Udp | Transport::Foreign(_) => [false; 2],
         }
     }
 
@@ -263,7 +266,7 @@ impl Flow {
     pub(crate) fn has_closed_end(&self) -> bool {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].is_closed() || sides[1].is_closed(),
-            Transport::Udp => false,
+            Transport::Udp | Transport::Foreign(_) => false,
         }
     }
 
@@ -271,7 +274,7 @@ impl Flow {
     pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
         match &mut self.transport {
             Transport::Tcp(sides) => Some(&mut sides[usize::from(!endpoint.is_source())]),
-            Transport::Udp => None,
+            Transport::Udp | Transport::Foreign(_) => None,
         }
     }
 
@@ -279,7 +282,7 @@ impl Flow {
     pub(crate) fn undelivered(&self) -> Option<Bytes> {
         match &self.transport {
             Transport::Tcp(sides) => sides[1].connection.undelivered(),
-            Transport::Udp => None,
+            Transport::Udp | Transport::Foreign(_) => None,
         }
     }
 
@@ -287,7 +290,7 @@ impl Flow {
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.snapshot(),
-            Transport::Udp => None,
+            Transport::Udp | Transport::Foreign(_) => None,
         }
     }
 
@@ -295,7 +298,7 @@ impl Flow {
     pub(crate) fn planned_algorithm(&self) -> Option<&'static Algorithm> {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.planned_algorithm(),
-            Transport::Udp => None,
+            Transport::Udp | Transport::Foreign(_) => None,
         }
     }
 
@@ -326,7 +329,7 @@ impl Flow {
     pub(crate) fn limited(&self, now: Time) -> Option<[Span; Limit::COUNT]> {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.limited(now),
-            Transport::Udp => None,
+            Transport::Udp | Transport::Foreign(_) => None,
         }
     }
 
@@ -341,8 +344,10 @@ impl Flow {
     /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         self.cwnd_integral.restart(now);
-        if let Transport::Tcp(sides) = &mut self.transport {
-            sides[0].connection.restart_limits(now);
+        match &mut self.transport {
+            Transport::Tcp(sides) => sides[0].connection.restart_limits(now),
+            Transport::Foreign(foreign) => foreign.on_warmup_end(now),
+            Transport::Udp => {}
         }
     }
 
@@ -350,7 +355,7 @@ impl Flow {
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = Snapshot> {
         let sides = match &self.transport {
             Transport::Tcp(sides) => sides.as_slice(),
-            Transport::Udp => &[],
+            Transport::Udp | Transport::Foreign(_) => &[],
         };
         sides.iter().filter_map(|side| side.connection.snapshot())
     }
@@ -359,7 +364,24 @@ impl Flow {
     pub(crate) fn totals(&self) -> Totals {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.totals(),
-            Transport::Udp => Totals::default(),
+            Transport::Udp | Transport::Foreign(_) => Totals::default(),
+        }
+    }
+
+    /// The congestion window of the source, if it is known.
+    pub(crate) fn cwnd(&self, now: Time) -> Option<Bytes> {
+        match &self.transport {
+            Transport::Tcp(_) => self.snapshot().map(|snapshot| snapshot.window.cwnd),
+            Transport::Foreign(foreign) => foreign.cwnd(now),
+            Transport::Udp => None,
+        }
+    }
+
+    /// The whole transport that carries it, if one does.
+    pub(crate) fn foreign(&self) -> Option<&Foreign> {
+        match &self.transport {
+            Transport::Foreign(foreign) => Some(foreign),
+            Transport::Tcp(_) | Transport::Udp => None,
         }
     }
 

@@ -4,9 +4,12 @@
 pub(crate) mod app;
 mod conversation;
 pub(crate) mod flow;
+pub(crate) mod foreign;
+mod foreign_app;
 pub(crate) mod resume;
 pub(crate) mod session;
 mod slots;
+mod streams;
 
 use std::collections::VecDeque;
 
@@ -67,7 +70,12 @@ impl Hosts {
             if !flow.started {
                 flow.started = true;
                 flow.app.start(ctx.now);
+                if let Transport::Foreign(foreign) = &mut flow.transport {
+                    foreign.begin(ctx.now);
+                    self.drain_foreign(ctx, network, id.sink());
+                }
             }
+            let flow = &mut self.flows[id.index()];
             flow.tick(ctx, network, id);
         }
         self.drain_connection(ctx, network, id.source());
@@ -76,7 +84,8 @@ impl Hosts {
     /// Handles a `Wake`: a timer of the connection may be due.
     pub(crate) fn on_wake(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let now = ctx.now;
-        let Some(side) = self.flows[endpoint.flow().index()].side(endpoint) else { return };
+        let flow = &mut self.flows[endpoint.flow().index()];
+        let Some(side) = flow.side(endpoint) else { return self.on_foreign_wake(ctx, network, endpoint) };
         if side.wake_at != Some(now) {
             return;
         }
@@ -97,6 +106,7 @@ impl Hosts {
             return self.redirect(ctx, network, packet);
         }
         match &packet.payload {
+            Payload::Udp(_) if flow.is_foreign() => self.on_foreign_packet(ctx, network, packet),
             Payload::Udp(Datagram { number, .. }) if matches!(flow.app, App::Conversation(_)) => {
                 self.on_member_datagram(ctx, network, packet, *number);
             }
@@ -141,6 +151,9 @@ impl Hosts {
         if matches!(flow.app, App::Conversation(_)) {
             self.unsettled.push_back(endpoint);
             return self.settle(ctx, network);
+        }
+        if flow.is_foreign() {
+            return self.drain_foreign(ctx, network, endpoint);
         }
         while let Some(event) = flow.side(endpoint).and_then(|side| side.connection.poll_event()) {
             flow.on_tcp_event(ctx, endpoint, event);
@@ -238,7 +251,7 @@ fn send_datagram(
     let to = from.peer();
     let (destination, size) = (flow.node(to), IP_HEADER + UDP_HEADER + bytes);
     let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission: false, ttl: TTL };
-    let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn, number });
+    let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn, number, carried: false });
     network.originate(ctx, flow.node(from), packet);
 }
 
@@ -255,6 +268,7 @@ impl Flow {
                 send_datagram(ctx, network, self, id.source(), amount.unwrap_or(Bytes::ZERO), ecn, 0);
             }
             Transport::Tcp(_) => self.write(ctx.now, amount),
+            Transport::Foreign(_) => self.write_to_stream(ctx.now, amount),
         }
         if self.blocked == Bytes::ZERO {
             self.schedule_tick(ctx, id);
@@ -296,6 +310,8 @@ impl Flow {
                 }
                 sides[0].connection.shutdown_write();
             }
+            Transport::Foreign(foreign) if !self.app.is_finite() => foreign.streams.abandon(),
+            Transport::Foreign(_) => {}
             // Nothing tells the sink of a datagram which is the last.
             Transport::Udp => self.ended_at = Some(now),
         }

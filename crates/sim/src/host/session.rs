@@ -26,6 +26,11 @@ impl Session {
         Session { conversation, flows, started, over, commands, answer_cwnds: 0, answer_cwnd_bytes: 0 }
     }
 
+    /// The flow that carries a connection of the application: a whole transport carries all of them over one.
+    pub(crate) fn flow_of(&self, connection: usize) -> FlowId {
+        self.flows.get(connection).copied().unwrap_or(self.flows[0])
+    }
+
     /// What the application measured.
     pub(crate) fn summary(&self, flows: &[Flow], warmup: Time, now: Time) -> AppSummary {
         let timeouts = |id: &FlowId| flows[id.index()].totals().timeouts;
@@ -34,7 +39,8 @@ impl Session {
             answer_cwnd_bytes: (self.answer_cwnds > 0)
                 .then(|| self.answer_cwnd_bytes as f64 / self.answer_cwnds as f64),
         };
-        self.conversation.summary(warmup, now, counts)
+        let summary = self.conversation.summary(warmup, now, counts);
+        if flows[self.flows[0].index()].foreign().is_some() { summary.over_one_connection() } else { summary }
     }
 
     /// Memory that its records take.

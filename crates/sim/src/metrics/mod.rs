@@ -7,6 +7,7 @@ mod gauge;
 mod histogram;
 mod join;
 mod link;
+mod node;
 mod order;
 mod product_limit;
 mod waits;
@@ -17,6 +18,7 @@ pub(crate) use delay::{Delays, RttSamples};
 pub(crate) use gauge::Gauge;
 pub(crate) use histogram::Distribution;
 pub(crate) use link::{LinkMetrics, Waited};
+pub(crate) use node::NodeMetrics;
 pub(crate) use order::{OrderCounts, OrderMetrics};
 pub(crate) use product_limit::ProductLimit;
 pub(crate) use waits::Waits;
@@ -114,6 +116,8 @@ pub(crate) struct FlowMetrics {
     pub(crate) total_sent_bytes: Bytes,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
+    /// Payload dropped less payload that links have copied, over the whole run: what is sent and neither received nor this is on its way.
+    total_gone_bytes: i64,
     /// Latest sending time of the data packets received so far.
     newest: Time,
     pub(crate) interval: IntervalMetrics,
@@ -167,6 +171,9 @@ impl FlowMetrics {
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
         self.interval.direction(packet.to).dropped += 1;
+        if !packet.to.is_source() {
+            self.total_gone_bytes += packet.payload_bytes().0 as i64;
+        }
         match (packet.has_data(), packet.to.is_source()) {
             (false, _) => {}
             (true, false) => self.interval.drops.get_or_insert_default()[reason as usize] += 1,
@@ -186,7 +193,16 @@ impl FlowMetrics {
     #[inline(never)]
     pub(crate) fn on_duplicated(&mut self, packet: &Packet) {
         self.tally.duplicated += 1;
-        self.interval.duplicated += u64::from(packet.has_data() && !packet.to.is_source());
+        if packet.has_data() && !packet.to.is_source() {
+            self.interval.duplicated += 1;
+            self.total_gone_bytes -= packet.payload_bytes().0 as i64;
+        }
+    }
+
+    /// Payload of packets from the source that have neither arrived nor been dropped.
+    pub(crate) fn wire_flight(&self) -> Bytes {
+        let sent = self.total_sent_bytes.0 as i64 - self.total_gone_bytes;
+        Bytes((sent - self.total_received_bytes.0 as i64).max(0) as u64)
     }
 
     /// Another flow takes this place: its histograms take the memory of those before.
@@ -300,22 +316,6 @@ impl Direction {
         self.received_ip_bytes += other.received_ip_bytes;
         self.first_sent = [self.first_sent, other.first_sent].into_iter().flatten().min();
         self.last_received = self.last_received.max(other.last_received);
-    }
-}
-
-/// Packets counted at a node, over the whole run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NodeMetrics {
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-    pub(crate) forwarded: u64,
-    pub(crate) no_route: u64,
-}
-
-impl NodeMetrics {
-    /// Packets that it handled.
-    pub(crate) fn handled(&self) -> u64 {
-        self.sent + self.received + self.forwarded + self.no_route
     }
 }
 

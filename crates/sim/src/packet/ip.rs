@@ -21,8 +21,10 @@ pub struct Datagram {
     pub bytes: Bytes,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Its number among those that an application numbers, from 0.
+    /// Its number among those that an application numbers, from 0; of a carried one that of its payload.
     pub number: u64,
+    /// Its bytes are those of a whole transport, and not zeros.
+    pub carried: bool,
 }
 
 /// A network-layer packet.

@@ -3,12 +3,16 @@
 //! A packet is accessed when it is sent, at each queue and at its destination, with thousands of others in between: what
 //! nearly all packets have is in one line, the options that few have are elsewhere.
 
+mod carried;
+mod changes;
+
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SynOptions, Timestamps};
 
 use super::header::PacketHeader;
 use super::ip::{Datagram, Packet, Payload};
 use crate::ids::{EndpointId, NodeId, PacketId};
+use carried::CarriedPayloads;
 
 /// A packet in its compact form.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +24,7 @@ struct PackedPacket {
     sent_at: Time,
     /// Of a datagram: its payload.
     seq: u64,
-    /// Of a datagram: its number.
+    /// Of a datagram: its number, or that of the payload that it carries.
     ack: u64,
     window: Bytes,
     /// The timestamps option if there is one. With more than that the first is the index of a [`RareOptions`].
@@ -43,6 +47,8 @@ const RARE: u8 = 8;
 const DAMAGED: u8 = 16;
 /// A policer has set its DSCP to lower effort; otherwise it has that of its flow.
 const DEMOTED: u8 = 32;
+/// Its payload is carried.
+const CARRIED: u8 = 64;
 
 /// The options that segments have only at losses and in the handshake, and the timestamps beside them.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +112,7 @@ pub(crate) struct PacketStore {
     next: usize,
     rare: Vec<RareOptions>,
     free_rare: Vec<u32>,
+    carried: CarriedPayloads,
 }
 
 impl PackedPacket {
@@ -128,7 +135,7 @@ impl PackedPacket {
         let PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
         let retransmission = self.has(RETRANSMISSION);
         if self.has(DATAGRAM) {
-            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn, number: ack });
+            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn, number: ack, carried: self.has(CARRIED) });
             return Packet { to, destination, size, sent_at, retransmission, ttl, payload };
         }
         let timestamps = self.has(TIMESTAMPED).then_some(stamps);
@@ -146,7 +153,7 @@ fn bit_if(is_set: bool, bit: u8) -> u8 {
 impl PacketStore {
     /// Inserts a UDP datagram.
     pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, datagram: Datagram) -> PacketId {
-        let Datagram { bytes, ecn, number } = datagram;
+        let Datagram { bytes, ecn, number, .. } = datagram;
         let empty = PackedPacket::of(header);
         self.put(PackedPacket { seq: bytes.0, ack: number, ecn, bits: empty.bits | DATAGRAM, ..empty })
     }
@@ -233,14 +240,14 @@ impl PacketStore {
     fn free(&mut self, id: PacketId) {
         let slot = id.0 as usize;
         let packed = &self.packets[slot];
-        if packed.has(RARE) {
-            self.free_rare.push(packed.stamps.value);
+        if packed.bits & (RARE | CARRIED) != 0 {
+            self.free_beside(slot);
         }
         self.occupied[slot / SLOTS] &= !(1 << (slot % SLOTS));
         self.count -= 1;
     }
 
-    /// Takes a packet out, as it is.
+    /// Takes a packet out, as it is. Its bytes do not leave with it: a world with carried ones has one part.
     pub(crate) fn take(&mut self, id: PacketId) -> MovedPacket {
         let packed = *self.packed(id);
         let rare = packed.has(RARE).then(|| Box::new(self.rare[packed.stamps.value as usize]));
@@ -318,20 +325,6 @@ impl PacketStore {
         *ttl = max.min(*ttl);
     }
 
-    /// Sets CE in an ECN-capable packet; returns the packet.
-    pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
-        let packed = &mut self.packets[id.0 as usize];
-        if packed.ecn != Ecn::NotEct {
-            packed.ecn = Ecn::Ce;
-        }
-        self.get(id)
-    }
-
-    /// A link has damaged a packet: its destination drops it.
-    pub(crate) fn damage(&mut self, id: PacketId) {
-        self.packets[id.0 as usize].bits |= DAMAGED;
-    }
-
     /// Inserts a copy of a packet.
     pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
         let packet = self.get(id);
@@ -341,7 +334,11 @@ impl PacketStore {
             Payload::Tcp(segment) => self.insert_segment(&header, &segment),
             Payload::Udp(bytes) => self.insert_datagram(&header, bytes),
         };
-        self.packets[copy.0 as usize].bits |= self.packed(id).bits & DAMAGED;
+        let PackedPacket { bits, ack, .. } = *self.packed(id);
+        self.packets[copy.0 as usize].bits |= bits & (DAMAGED | CARRIED);
+        if bits & CARRIED != 0 {
+            self.carried.share(ack as u32);
+        }
         copy
     }
 
@@ -350,41 +347,11 @@ impl PacketStore {
         self.packets.swap(one.0 as usize, other.0 as usize);
     }
 
-    /// Overwrites the ECN field of a packet.
-    pub(crate) fn set_ecn(&mut self, id: PacketId, ecn: Ecn) {
-        self.packets[id.0 as usize].ecn = ecn;
-    }
-
-    /// Overwrites the options SACK-permitted, timestamps and AccECN of a SYN; false if it has none of them.
-    pub(crate) fn strip_options(&mut self, id: PacketId) -> bool {
-        let packed = *self.packed(id);
-        if !packed.has(RARE) {
-            return false;
-        }
-        let rare = &mut self.rare[packed.stamps.value as usize];
-        let had =
-            rare.timestamps.is_some() || rare.ecn_bytes.is_some() || rare.syn.is_some_and(|syn| syn.sack_permitted);
-        (rare.timestamps, rare.ecn_bytes) = (None, None);
-        if let Some(syn) = &mut rare.syn {
-            syn.sack_permitted = false;
-        }
-        had
-    }
-
-    /// Sets the DSCP of a packet to lower effort.
-    pub(crate) fn demote(&mut self, id: PacketId) {
-        self.packets[id.0 as usize].bits |= DEMOTED;
-    }
-
-    /// True if the DSCP of a packet is lower effort whatever its flow asks for.
-    pub(crate) fn is_demoted(&self, id: PacketId) -> bool {
-        self.packed(id).has(DEMOTED)
-    }
-
     /// Memory that the store takes.
     pub(crate) fn held_bytes(&self) -> u64 {
         let rare = self.rare.len() * (size_of::<RareOptions>() + size_of::<u32>());
-        (self.packets.len() * size_of::<PackedPacket>() + self.occupied.len() * size_of::<u64>() + rare) as u64
+        let own = self.packets.len() * size_of::<PackedPacket>() + self.occupied.len() * size_of::<u64>();
+        (own + rare) as u64 + self.carried.held_bytes()
     }
 
     /// Iterates over the packets that exist.

@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 use tcp::{Ecn, Flags, Segment};
 
 use super::{Packet, Payload};
+use crate::ids::NodeId;
 
 /// Don't fragment; with it the identification may be 0 (RFC 6864 §4.1).
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -21,6 +22,24 @@ const ACC_ECN_0: u8 = 172;
 pub(crate) struct Socket {
     pub(crate) address: Ipv4Addr,
     pub(crate) port: u16,
+}
+
+/// First port that is nobody's (RFC 6335 §6), and how many there are.
+const DYNAMIC_PORTS: (u16, u32) = (49152, 16384);
+const SINK_PORT: u16 = 5001;
+/// 10.0.0.0/8, private (RFC 1918 §3).
+const NETWORK: u32 = 10 << 24;
+
+/// The address of a node: 10.0.0.0 + n + 1.
+pub(crate) fn address(node: NodeId) -> Ipv4Addr {
+    Ipv4Addr::from_bits(NETWORK + node.0 + 1)
+}
+
+/// Addresses and ports of source and sink; every flow has a port of its own.
+pub(crate) fn sockets(flow: u32, [source, sink]: [NodeId; 2]) -> [Socket; 2] {
+    let (first, count) = DYNAMIC_PORTS;
+    let ports = [first + (flow % count) as u16, SINK_PORT + (flow / count) as u16];
+    [(source, ports[0]), (sink, ports[1])].map(|(node, port)| Socket { address: address(node), port })
 }
 
 /// The headers of a packet. `shift` is the scale of its window field (RFC 7323 §2.2).
@@ -52,6 +71,35 @@ pub(crate) fn headers(packet: &Packet, from: Socket, to: Socket, shift: u8) -> V
     let ip =
         Ipv4 { ecn: packet.ecn(), length: of_datagram, ttl: packet.ttl, protocol, from: from.address, to: to.address };
     [ip.header().to_vec(), transport].concat()
+}
+
+/// All of a packet whose payload is carried, of which the transport is not ours: for UDP with its header.
+pub(crate) fn carried(packet: &Packet, from: Socket, to: Socket, protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let mut transport = Vec::new();
+    if protocol == UDP {
+        let length = (8 + payload.len()) as u16;
+        transport.extend([from.port, to.port, length, 0].iter().flat_map(|word| word.to_be_bytes()));
+    }
+    transport.extend(payload);
+    if protocol == UDP {
+        let sum = udp_checksum(&transport, from, to);
+        transport[6..8].copy_from_slice(&sum.to_be_bytes());
+    }
+    let length = (20 + transport.len()) as u16;
+    let ip = Ipv4 { ecn: packet.ecn(), length, ttl: packet.ttl, protocol, from: from.address, to: to.address };
+    [ip.header().to_vec(), transport].concat()
+}
+
+/// The checksum of a UDP datagram, whose own field is 0 (RFC 768).
+fn udp_checksum(datagram: &[u8], from: Socket, to: Socket) -> u16 {
+    let mut bytes = [from.address.octets(), to.address.octets()].concat();
+    bytes.extend([0, UDP]);
+    bytes.extend((datagram.len() as u16).to_be_bytes());
+    bytes.extend(datagram);
+    match checksum(&bytes) {
+        0 => 0xffff,
+        sum => sum,
+    }
 }
 
 /// What stands in a header of IPv4.

@@ -118,6 +118,7 @@ fn obstacle(world: &World) -> Option<&'static str> {
         (ctx.order.is_some(), "the order of packets is measured where links change it"),
         (ctx.keeps_doubles(), "time is kept in doubles"),
         (!world.probes.is_empty(), "a shaper's controller measures delays of a flow elsewhere"),
+        (world.hosts.flows.iter().any(|flow| flow.foreign().is_some()), "a transport in a library runs in one part"),
         (ctx.waits.is_some(), "waits of single flows are recorded in one part"),
         (ctx.sink.is_some(), "its packets are watched in their order"),
     ];

@@ -79,7 +79,7 @@ mod tests {
         let mut slab = PacketStore::default();
         let (to, destination, size) = (EndpointId(1), NodeId(0), Bytes(29));
         let envelope = PacketHeader { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
-        let datagram = Datagram { bytes: Bytes(1), ecn: Ecn::NotEct, number: 0 };
+        let datagram = Datagram { bytes: Bytes(1), ecn: Ecn::NotEct, number: 0, carried: false };
         let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, datagram)).collect();
         let limits = BufferLimits { per_destination: 2, total: 3, lifetime: Some(Span::from_millis(30_000)) };
         let mut buffers = RouteBuffer::new(limits);

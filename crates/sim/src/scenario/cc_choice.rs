@@ -9,12 +9,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::cc::{Algorithm, CcConfig, Value};
 use tcp::settings::ProfileName;
 
+use crate::foreign::ForeignKind;
+
 use super::error::{ScenarioError, join};
 use super::near::did_you_mean;
 use super::renamed;
 
-/// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
-pub type Further = BTreeMap<String, &'static Algorithm>;
+/// What is not part of the engine, by the name that a scenario writes.
+#[derive(Clone, Debug, Default)]
+pub struct Further {
+    /// Algorithms that are not listed in `tcp`.
+    pub algorithms: BTreeMap<String, &'static Algorithm>,
+    /// Whole transports.
+    pub transports: BTreeMap<String, &'static ForeignKind>,
+}
 
 /// A choice of congestion control: `"cubic"`, or `{ name = "cubic", profile = "linux", beta = 0.7 }`.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,7 +57,7 @@ impl CcChoice {
 
     /// Means the algorithm of `further` that it names, if there is one.
     pub(super) fn give(&mut self, further: &Further) {
-        self.given = further.get(&self.name).copied();
+        self.given = further.algorithms.get(&self.name).copied();
     }
 
     /// Looks the choice up; the error's path starts at `path`.
@@ -181,7 +189,8 @@ mod tests {
         let scenario = flow_with(r#"{"python": "my.py:Standing", "beta": 0.7}"#);
         let error = crate::expand(&scenario, 1).unwrap_err();
         assert!(error.path == "flow[0].cc.python" && error.message.contains("my.py:Standing"), "{error}");
-        let given = Further::from([("my.py:Standing".to_owned(), &STANDING)]);
+        let algorithms = BTreeMap::from([("my.py:Standing".to_owned(), &STANDING)]);
+        let given = Further { algorithms, ..Further::default() };
         let expanded = crate::expand(&scenario.with(&given), 1).unwrap();
         let text = serde_json::to_string(&expanded.flow[0].tcp.cc).unwrap();
         assert!(text.starts_with(r#"{"python":"my.py:Standing","profile":"rfc","beta":0.7"#), "{text}");

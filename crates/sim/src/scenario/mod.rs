@@ -52,6 +52,7 @@ mod tcp_options;
 mod text;
 mod times;
 mod traffic;
+mod transport;
 mod vary;
 mod warning;
 mod wired_cum_wireless;
@@ -142,6 +143,7 @@ pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
 pub use traffic::{AppDef, CbrDef, CbrPhase, FlowDef, Full, OnOffDef, Traffic, TransportDef};
+pub use transport::{NativeEnd, NativeTransport, OptionValue, TransportOptions};
 pub use vary::VaryDef;
 pub use warning::ScenarioWarning;
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
@@ -238,7 +240,9 @@ impl Scenario {
     /// This scenario, where a choice of congestion control that names one of `further` means that one.
     pub fn with(mut self, further: &Further) -> Scenario {
         self.tcp = self.tcp.with(further);
+        self.traffic.transport.iter_mut().for_each(|transport| transport.give(further));
         for flow in &mut self.flow {
+            flow.transport.iter_mut().for_each(|transport| transport.give(further));
             flow.cc.iter_mut().for_each(|cc| cc.give(further));
             flow.tcp = std::mem::take(&mut flow.tcp).with(further);
         }

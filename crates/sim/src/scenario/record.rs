@@ -195,6 +195,8 @@ pub enum SeriesName {
     DeliveryRate,
     /// Retransmission time-outs in a row, per flow.
     Timeouts,
+    /// Payload of packets sent by the source that have neither arrived nor been dropped, bytes, per flow: what the network knows.
+    WireFlight,
     /// What keeps the sender from sending more, per flow: 0 application, 1 congestion window, 2 receive window, 3 pacing, 4 recovery
     /// of losses; NaN when all of it is over.
     Limit,
@@ -209,7 +211,7 @@ pub struct Variable(pub &'static str);
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 42] = [
+    pub const ALL: [SeriesName; 43] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -251,6 +253,7 @@ impl SeriesName {
         SeriesName::PacingRate,
         SeriesName::DeliveryRate,
         SeriesName::Timeouts,
+        SeriesName::WireFlight,
         SeriesName::Limit,
     ];
 
@@ -299,6 +302,7 @@ impl SeriesName {
             SeriesName::PacingRate => "pacing_rate",
             SeriesName::DeliveryRate => "delivery_rate",
             SeriesName::Timeouts => "timeouts",
+            SeriesName::WireFlight => "wire_flight",
             SeriesName::Limit => "limit",
         })
     }

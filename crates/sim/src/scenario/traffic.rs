@@ -15,6 +15,7 @@ use super::script::ScriptDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
+use super::transport::NativeTransport;
 
 /// Traffic of the flows that `network.flows` generates; `start_jitter` is for all flows.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +33,9 @@ pub struct Traffic {
     /// When flows stop. Default: at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
+    /// A whole transport in a shared library instead of our TCP, for generated flows and for listed ones that have none of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Box<NativeTransport>>,
 }
 
 impl Traffic {
@@ -53,6 +57,9 @@ pub struct FlowDef {
     /// Congestion control. Default: `tcp.cc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<CcChoice>,
+    /// A whole transport in a shared library, such as a QUIC stack, instead of our TCP (docs/transport.md). Default: that of `traffic`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Box<NativeTransport>>,
     /// The application.
     #[serde(default)]
     pub app: AppDef,
@@ -97,6 +104,7 @@ impl FlowDef {
             from: from.into(),
             to: to.into(),
             cc: None,
+            transport: None,
             app: AppDef::default(),
             count: None,
             start: Span::ZERO,

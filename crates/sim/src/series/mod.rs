@@ -7,13 +7,13 @@ mod sender;
 use tcp::units::{Bytes, Span, Time};
 
 use self::internals::Internals;
-use self::sender::{SENDER_SERIES, sender_value};
+use self::sender::{SENDER_SERIES, Sender};
 
 use crate::engine::context::Context;
 use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::FlowId;
-use crate::metrics::{LinkMetrics, Waited};
+use crate::metrics::{FlowMetrics, LinkMetrics, Waited};
 use crate::network::Network;
 use crate::scenario::{Every, RecordDef, ScenarioError, SeriesName};
 use crate::workload::Workloads;
@@ -177,9 +177,9 @@ impl Series {
                 SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
                 SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
                 name if self.every != Every::Change && SENDER_SERIES.contains(&name) => {
-                    for (id, flow) in flows.iter().enumerate() {
-                        if let Some(snapshot) = flow.snapshot() {
-                            self.columns[index].push(ctx.now, id, sender_value(name, flow, &snapshot));
+                    for (id, (flow, metrics)) in flows.iter().zip(metrics).enumerate() {
+                        if let Some(value) = Sender::of(ctx.now, flow, metrics).and_then(|sender| sender.value(name)) {
+                            self.columns[index].push(ctx.now, id, value);
                         }
                     }
                 }
@@ -246,12 +246,14 @@ impl Series {
     }
 
     /// Records what an input to the sender of a flow has changed.
-    pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
-        let Some(snapshot) = flow.snapshot() else { return };
+    pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow, metrics: &FlowMetrics) {
+        let Some(sender) = Sender::of(now, flow, metrics) else { return };
         for index in 0..self.wanted.len() {
             let name = self.wanted[index];
-            if SENDER_SERIES.contains(&name) {
-                self.push_change(index, now, id.index(), sender_value(name, flow, &snapshot));
+            if SENDER_SERIES.contains(&name)
+                && let Some(value) = sender.value(name)
+            {
+                self.push_change(index, now, id.index(), value);
             }
         }
         self.record_internals(now, id.index(), flow);

@@ -2,13 +2,15 @@
 
 use tcp::Snapshot;
 use tcp::cc::State;
-use tcp::units::{Bytes, Rate, Span};
+use tcp::units::{Bytes, Rate, Span, Time};
 
+use crate::foreign::ForeignStats;
 use crate::host::flow::Flow;
+use crate::metrics::FlowMetrics;
 use crate::scenario::SeriesName;
 
 /// Series that an ACK can change.
-pub(super) const SENDER_SERIES: [SeriesName; 17] = [
+pub(super) const SENDER_SERIES: [SeriesName; 18] = [
     SeriesName::Cwnd,
     SeriesName::Ssthresh,
     SeriesName::SendWindow,
@@ -26,9 +28,59 @@ pub(super) const SENDER_SERIES: [SeriesName; 17] = [
     SeriesName::DeliveryRate,
     SeriesName::Timeouts,
     SeriesName::Limit,
+    SeriesName::WireFlight,
 ];
 
-pub(super) fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
+/// What the sender of a flow says of itself, and the network of its packets.
+pub(super) struct Sender<'a> {
+    flow: &'a Flow,
+    state: SenderState,
+    wire_flight: Bytes,
+}
+
+enum SenderState {
+    Tcp(Box<Snapshot>),
+    Foreign(ForeignStats),
+}
+
+impl Sender<'_> {
+    /// That of a flow; `None` before it has one, and of datagrams.
+    pub(super) fn of<'a>(now: Time, flow: &'a Flow, metrics: &FlowMetrics) -> Option<Sender<'a>> {
+        let state = match flow.foreign() {
+            Some(foreign) => SenderState::Foreign(foreign.stats(now)),
+            None => SenderState::Tcp(Box::new(flow.snapshot()?)),
+        };
+        Some(Sender { flow, state, wire_flight: metrics.wire_flight() })
+    }
+
+    /// The value of a series; NaN where it does not know, `None` where there is no such thing.
+    pub(super) fn value(&self, name: SeriesName) -> Option<f64> {
+        match (&self.state, name) {
+            (_, SeriesName::WireFlight) => Some(self.wire_flight.as_f64()),
+            (SenderState::Tcp(snapshot), name) => Some(sender_value(name, self.flow, snapshot)),
+            (SenderState::Foreign(stats), name) => foreign_value(name, stats),
+        }
+    }
+}
+
+/// What a whole transport says.
+fn foreign_value(name: SeriesName, stats: &ForeignStats) -> Option<f64> {
+    Some(match name {
+        SeriesName::Cwnd => stats.cwnd_bytes,
+        SeriesName::Ssthresh => stats.ssthresh_bytes,
+        SeriesName::Srtt => stats.srtt_s,
+        SeriesName::Rtt => stats.latest_rtt_s,
+        SeriesName::State => stats.state,
+        SeriesName::Pipe => stats.in_flight_bytes,
+        SeriesName::Rttvar => stats.rttvar_s,
+        SeriesName::MinRtt => stats.min_rtt_s,
+        SeriesName::PacingRate => stats.pacing_rate_bps,
+        SeriesName::Timeouts => stats.pto_count,
+        _ => return None,
+    })
+}
+
+fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
     let bytes = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
     let span = |s: Option<Span>| s.map_or(f64::NAN, Span::as_secs_f64);
     let rate = |r: Option<Rate>| r.map_or(f64::NAN, |r| r.as_bps() as f64);

@@ -22,7 +22,7 @@ impl Simulation {
             outbox.inputs.push(id);
         } else if workloads.is_listed(id) {
             if series.samples_flow_changes() {
-                series.on_change(ctx.now, id, &hosts.flows[id.index()]);
+                series.on_change(ctx.now, id, &hosts.flows[id.index()], &ctx.flows[id.index()]);
             }
         } else if !workloads.is_under_way(hosts, id) {
             self.follow(id);

@@ -5,6 +5,7 @@ use tcp::Limit;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
+use crate::foreign::ForeignStats;
 use crate::host::app::conversation::AppSummary;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
@@ -22,13 +23,13 @@ pub struct FlowSummary {
     pub from: String,
     /// Sink node.
     pub to: String,
-    /// Congestion control; absent for UDP.
+    /// Congestion control; of a whole transport its title and the words of its options; absent for UDP.
     pub cc: Option<String>,
     /// Its profile.
     pub cc_profile: Option<String>,
     /// Application.
     pub app: &'static str,
-    /// `tcp` or `udp`.
+    /// `tcp`, `udp`, or `native`: a whole transport in a library.
     pub transport: &'static str,
     /// When it started.
     pub start_s: f64,
@@ -46,11 +47,11 @@ pub struct FlowSummary {
     /// Time-weighted mean of cwnd since the connection was established or the warm-up ended.
     pub cwnd_mean_bytes: Option<f64>,
     /// Retransmission timeouts, over the whole run.
-    pub rto_count: u64,
+    pub rto_count: Option<u64>,
     /// Fast recovery episodes, over the whole run.
-    pub recovery_count: u64,
+    pub recovery_count: Option<u64>,
     /// Reductions undone, since what they were for had not been lost, over the whole run.
-    pub undone_count: u64,
+    pub undone_count: Option<u64>,
     /// Ends whose window has jumped to what an earlier connection had left, or to what was given (`tcp.start`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<u64>,
@@ -61,7 +62,7 @@ pub struct FlowSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retreats: Option<u64>,
     /// Retransmissions that brought the sink nothing new, over the whole run.
-    pub needless_retransmissions: u64,
+    pub needless_retransmissions: Option<u64>,
     /// Shares of the time that each limit has kept the source from sending more; absent for UDP.
     #[serde(flatten)]
     pub limits: Option<LimitShares>,
@@ -91,12 +92,47 @@ pub struct FlowSummary {
     /// Bytes that an optimistic receiver has acknowledged and that had not come when later ones did; over the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undelivered_bytes: Option<u64>,
+    /// What only whole transports have.
+    #[serde(flatten)]
+    pub native: Option<Box<NativeSummary>>,
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<Box<OrderSummary>>,
     /// What a workload knows of it; absent for flows that the scenario lists or generates.
     #[serde(flatten)]
     pub transfer: Option<Box<WorkloadFlowSummary>>,
+}
+
+/// A flow over a whole transport that is not ours.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NativeSummary {
+    /// Start to the end of the handshake, as the end sees it that connects.
+    pub handshake_s: Option<f64>,
+    /// Packets that the source has taken for lost.
+    pub declared_lost_packets: Option<u64>,
+    /// Of these, how many more than were dropped.
+    pub needless_lost_packets: Option<u64>,
+    /// Datagrams too big for the first link.
+    pub too_big_packets: u64,
+    /// 0: the connection lives; 1: an end has closed it; 2: it has failed.
+    pub transport_closed: u64,
+    /// The code with which it has failed.
+    pub close_code: Option<u32>,
+}
+
+impl NativeSummary {
+    fn of(flow: &Flow, dropped: u64, [start, now]: [Time; 2]) -> Option<Box<NativeSummary>> {
+        let foreign = flow.foreign()?;
+        let (declared, code) = (foreign.declared_lost(now), foreign.close_code());
+        Some(Box::new(NativeSummary {
+            handshake_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
+            declared_lost_packets: declared,
+            needless_lost_packets: declared.map(|declared| declared.saturating_sub(dropped)),
+            too_big_packets: foreign.counts.too_big,
+            transport_closed: code.map_or(0, |code| if code == 0 { 1 } else { 2 }),
+            close_code: code.filter(|code| *code > 0),
+        }))
+    }
 }
 
 /// What kept the source from sending more, as shares of the time from the handshake, or the end of the warm-up, until all was
@@ -228,6 +264,8 @@ pub(super) struct FlowFacts<'a> {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) cc: Option<&'a CcChoice>,
+    /// What a whole transport is called.
+    pub(super) native: Option<String>,
     pub(super) app: &'static str,
     pub(super) transport: &'static str,
     pub(super) start: Time,
@@ -246,7 +284,7 @@ impl FlowFacts<'_> {
         window: [Time; 2],
         in_flight_packets: u64,
     ) -> FlowFacts<'a> {
-        let ListedFlow { cc, app, transport, start } = &listed[flow.owner.index()];
+        let ListedFlow { cc, app, transport, start, native } = &listed[flow.owner.index()];
         let is_further = flow.owner != id;
         let name = |node: NodeId| graph.node[node.index()].name.clone();
         FlowFacts {
@@ -255,12 +293,22 @@ impl FlowFacts<'_> {
             from: name(flow.source),
             to: name(flow.sink),
             cc: cc.as_deref().or(graph.tcp.cc.as_ref()).filter(|_| *transport == "tcp" && *app != ListedFlow::PROGRAM),
+            native: native.clone(),
             app,
             transport,
             start: flow.opened_at.filter(|_| is_further).unwrap_or(*start),
             window,
             in_flight_packets,
         }
+    }
+}
+
+/// The metrics of a flow; a whole transport may not say what it sends again.
+fn measures_of(flow: &Flow, interval: &IntervalMetrics, lifetime: Span) -> Measures {
+    let measures = Measures::of(interval, lifetime, flow.app.write().is_some());
+    match flow.foreign() {
+        Some(foreign) if !foreign.counts.tells_retransmissions => Measures { retransmitted_packets: None, ..measures },
+        _ => measures,
     }
 }
 
@@ -271,6 +319,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         from,
         to,
         cc,
+        native,
         app,
         transport,
         start,
@@ -281,28 +330,31 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
     let snapshot = flow.snapshot();
     let totals = flow.totals();
     let jumps = flow.resumptions();
+    let told = flow.foreign().map(|foreign| foreign.stats(now));
+    let known = |of: fn(&ForeignStats) -> f64| told.as_ref().map(of).filter(|value| value.is_finite());
+    let of_tcp = |count: u64| told.is_none().then_some(count);
     FlowSummary {
         flow: serial.0,
         from,
         to,
-        cc: cc.map(|cc| cc.name.clone()),
+        cc: cc.map(|cc| cc.name.clone()).or(native),
         cc_profile: cc.and_then(|cc| cc.profile.clone()),
         app,
         transport,
         start_s: start.as_secs_f64(),
         lifetime_s: lifetime.as_secs_f64(),
-        measures: Measures::of(interval, lifetime, flow.app.write().is_some()),
+        measures: measures_of(flow, interval, lifetime),
         in_flight_packets,
-        srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
-        min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),
+        srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64).or(known(|told| told.srtt_s)),
+        min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64).or(known(|told| told.min_rtt_s)),
         cwnd_mean_bytes: flow.cwnd_integral.mean(now),
-        rto_count: totals.timeouts.into(),
-        recovery_count: totals.recoveries.into(),
-        undone_count: totals.undone.into(),
+        rto_count: of_tcp(totals.timeouts.into()),
+        recovery_count: of_tcp(totals.recoveries.into()),
+        undone_count: of_tcp(totals.undone.into()),
         resumed: jumps.map(|[resumed, ..]| resumed),
         jump_bytes: jumps.map(|[_, bytes, _]| bytes),
         retreats: jumps.map(|[.., retreats]| retreats),
-        needless_retransmissions: flow.needless,
+        needless_retransmissions: of_tcp(flow.needless),
         limits: flow.limited(now).and_then(LimitShares::of),
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
         completion_s: flow.completion(start).map(Span::as_secs_f64),
@@ -314,6 +366,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         reverse: interval.reverse_data.as_deref().map(|data| Box::new(ReverseSummary::of(data, lifetime))),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         undelivered_bytes: flow.undelivered().map(|bytes| bytes.0),
+        native: NativeSummary::of(flow, interval.dropped(), [start, now]),
         order: None,
         transfer: None,
     }

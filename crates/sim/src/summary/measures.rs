@@ -118,8 +118,8 @@ pub struct Measures {
     pub received_packets: u64,
     /// Data packets dropped.
     pub dropped_packets: u64,
-    /// Data packets retransmitted.
-    pub retransmitted_packets: u64,
+    /// Data packets retransmitted; absent of a whole transport that does not say.
+    pub retransmitted_packets: Option<u64>,
     /// Packets from the sinks: acknowledgments and handshakes.
     pub ack_packets: u64,
     /// Data packets dropped, by reason.
@@ -189,7 +189,7 @@ impl Measures {
             sent_packets: interval.sent,
             received_packets: interval.received,
             dropped_packets: interval.dropped(),
-            retransmitted_packets: interval.retransmitted,
+            retransmitted_packets: Some(interval.retransmitted),
             ack_packets: interval.reverse.sent,
             drops: Drops::of(interval.drops()),
             marked_packets: interval.marked,

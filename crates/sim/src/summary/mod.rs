@@ -24,7 +24,7 @@ use crate::world::{ListedFlow, World};
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
 use flow::{FlowFacts, flow_summary, order_summary};
-pub use flow::{FlowSummary, ReverseSummary, WorkloadFlowSummary};
+pub use flow::{FlowSummary, NativeSummary, ReverseSummary, WorkloadFlowSummary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Forward, Measures};

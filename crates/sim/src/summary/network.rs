@@ -146,8 +146,9 @@ pub(super) fn network_summary(
         goodput_min_bps: goodputs.iter().copied().reduce(f64::min),
         goodput_max_bps: goodputs.iter().copied().reduce(f64::max),
         srtt_s: ratio(srtts.iter().sum(), srtts.len() as f64),
-        rto_count: flows.iter().map(|f| f.rto_count).sum::<u64>() + of_workloads.rto_count,
-        recovery_count: flows.iter().map(|f| f.recovery_count).sum::<u64>() + of_workloads.recovery_count,
+        rto_count: flows.iter().map(|f| f.rto_count.unwrap_or_default()).sum::<u64>() + of_workloads.rto_count,
+        recovery_count: flows.iter().map(|f| f.recovery_count.unwrap_or_default()).sum::<u64>()
+            + of_workloads.recovery_count,
         workloads,
         utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
         connectivity: None,

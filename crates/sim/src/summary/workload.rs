@@ -333,6 +333,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
         from: node(flow.source),
         to: node(flow.sink),
         cc: tcp.cc.as_ref(),
+        native: None,
         app: workload.def.app.name(),
         transport: "tcp",
         start: slot.start,

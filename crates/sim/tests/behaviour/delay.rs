@@ -74,7 +74,7 @@ fn veno_halves_where_a_queue_stands() {
     let goodput = summary.flows[0].measures.goodput_bps / (10e6 * MSS / PACKET);
     assert!(goodput > 0.98, "{goodput}");
     let reno = run(&one_flow("10Mbps", 20, "34p", "120s", tcp("reno", "linux", "30p")), 1);
-    let (veno, reno) = (summary.flows[0].recovery_count, reno.flows[0].recovery_count);
+    let (veno, reno) = (summary.flows[0].recovery_count.unwrap(), reno.flows[0].recovery_count.unwrap());
     // From 34 to 68 segments: as Reno below N = 3, in twice the rounds above it.
     assert!(veno * 3 < reno * 2 && veno * 5 > reno * 2, "{veno} losses against Reno's {reno}");
 }

@@ -91,7 +91,7 @@ fn every_flow_is_accounted_for_where_packets_are_lost() {
     let of_classes = |of: fn(&sim::ClassSummary) -> u64| workload.classes.iter().map(of).sum::<u64>();
     assert_eq!((of_classes(|c| c.started), of_classes(|c| c.bytes)), (all.started, all.bytes));
     assert_eq!(summary.network.measures.delivered_bytes, all.bytes, "every byte once");
-    let timeouts = summary.flows.iter().map(|flow| flow.rto_count).sum::<u64>();
+    let timeouts = summary.flows.iter().map(|flow| flow.rto_count.unwrap()).sum::<u64>();
     assert_eq!((workload.rto_count, summary.network.rto_count), (timeouts, timeouts));
 }
 

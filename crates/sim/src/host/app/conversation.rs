@@ -49,6 +49,19 @@ pub enum AppSummary {
     Voice(VoiceSummary),
 }
 
+impl AppSummary {
+    /// This one, of an application whose connections are streams of one.
+    pub(crate) fn over_one_connection(mut self) -> AppSummary {
+        let opened = match &mut self {
+            AppSummary::RequestResponse(RequestSummary { connections_opened, .. })
+            | AppSummary::Page(PageSummary { connections_opened, .. }) => connections_opened,
+            _ => return self,
+        };
+        *opened = 1.min(*opened);
+        self
+    }
+}
+
 impl Conversation {
     /// Takes note of what has happened, and adds what is to be done.
     pub(crate) fn on(&mut self, now: Time, input: Input, commands: &mut Vec<Command>) {

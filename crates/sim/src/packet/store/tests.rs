@@ -10,7 +10,7 @@ fn packet(payload: Payload) -> Packet {
 }
 
 fn datagram(bytes: u64, ecn: Ecn) -> Payload {
-    Payload::Udp(Datagram { bytes: Bytes(bytes), ecn, number: bytes + 1 })
+    Payload::Udp(Datagram { bytes: Bytes(bytes), ecn, number: bytes + 1, carried: false })
 }
 
 fn insert(store: &mut PacketStore, packet: &Packet) -> PacketId {

@@ -104,7 +104,12 @@ fn headers_are_as_long_as_segments_count_them() {
 
 #[test]
 fn a_datagram_has_a_length_and_a_checksum() {
-    let bytes = headers(&packet(Payload::Udp(Datagram { bytes: Bytes(500), ecn: Ecn::Ect1, number: 0 })), FROM, TO, 0);
+    let bytes = headers(
+        &packet(Payload::Udp(Datagram { bytes: Bytes(500), ecn: Ecn::Ect1, number: 0, carried: false })),
+        FROM,
+        TO,
+        0,
+    );
     assert_eq!(bytes[..4], [0x45, 1, 2, 16]);
     assert_eq!(bytes[20..26], [0xc0, 0, 0x13, 0x89, 1, 252]);
     assert_checksums(&bytes, 500);
