@@ -11,14 +11,15 @@ use tcp::{Ecn, TcpConfig};
 
 use super::applications;
 use super::names::find_node;
-use crate::engine::context::FlowEnds;
+use crate::engine::flow_ends::FlowEnds;
 use crate::expand::transport_of;
 use crate::foreign::ForeignSetup;
 use crate::host::app::command::End;
 use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
-use crate::host::flow::{Flow, SinkAgent, Transport};
+use crate::host::flow::{Flow, SinkAgent};
 use crate::host::foreign::{Foreign, role_of};
+use crate::host::transport::Transport;
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::wire::{Socket, sockets};

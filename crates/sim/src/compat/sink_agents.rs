@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::host::flow::{Flow, SinkAgent, Transport};
+use crate::host::flow::{Flow, SinkAgent};
+use crate::host::transport::Transport;
 use crate::ids::FlowId;
 use crate::scenario::{FlowDef, ScenarioError};
 

@@ -7,12 +7,12 @@ use tcp::units::{Bytes, Time};
 use crate::engine::crossing::{Crossing, EventPlace, Outbox};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
+use crate::engine::flow_ends::FlowEnds;
 use crate::engine::rehashes::Rehashes;
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics, Waits};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore, Payload};
-use crate::scenario::{Dscp, PriorityDef};
 
 /// Clock, event list, packets, metrics of flows, trace.
 #[derive(Debug)]
@@ -39,33 +39,6 @@ pub(crate) struct Context {
     pub(crate) outbox: Option<Box<Outbox>>,
     /// Events handled.
     pub(crate) events: u64,
-}
-
-/// The nodes of a flow, and what it asks of queues.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FlowEnds {
-    pub(crate) source: NodeId,
-    pub(crate) sink: NodeId,
-    /// Its band where priorities go by flow.
-    pub(crate) priority: u8,
-    pub(crate) dscp: Dscp,
-    /// Its group where classes of shapers tell flows apart; 0 where none does.
-    pub(crate) group: u16,
-    /// The flow as everything outside names it: its index among listed flows, else a number that no other flow ever has.
-    pub(crate) serial: FlowId,
-}
-
-impl FlowEnds {
-    /// Of a flow that packets from outside may open.
-    pub(crate) fn unopened([source, sink]: [NodeId; 2], serial: FlowId) -> FlowEnds {
-        let priority = PriorityDef::DEFAULT_BAND;
-        FlowEnds { source, sink, priority, dscp: Dscp::default(), group: 0, serial }
-    }
-
-    /// The node that sends what `to` receives.
-    pub(crate) fn source_of(self, to: EndpointId) -> NodeId {
-        if to.is_source() { self.sink } else { self.source }
-    }
 }
 
 impl Context {

@@ -5,6 +5,7 @@ pub(crate) mod crossing;
 pub(crate) mod event;
 pub(crate) mod event_list;
 pub(crate) mod excerpt;
+pub(crate) mod flow_ends;
 pub(crate) mod json_log;
 pub(crate) mod rehashes;
 pub(crate) mod trace;

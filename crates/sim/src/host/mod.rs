@@ -10,6 +10,7 @@ pub(crate) mod resume;
 pub(crate) mod session;
 mod slots;
 mod streams;
+pub(crate) mod transport;
 
 use std::collections::VecDeque;
 
@@ -20,9 +21,10 @@ use tcp::{Ecn, Event as TcpEvent, Segment, TcpConfig, Timestamps};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::app::App;
-use crate::host::flow::{Flow, OnFull, SinkAgent, Transport};
+use crate::host::flow::{Flow, OnFull, SinkAgent};
 use crate::host::resume::Store;
 use crate::host::session::Session;
+use crate::host::transport::Transport;
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};

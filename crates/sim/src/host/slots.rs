@@ -10,8 +10,9 @@ use tcp::units::Bytes;
 use crate::host::Hosts;
 use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::Flow;
 use crate::host::session::Session;
+use crate::host::transport::Transport;
 use crate::ids::{FlowId, NodeId};
 use crate::scenario::AppDef;
 

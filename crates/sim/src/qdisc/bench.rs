@@ -5,8 +5,9 @@ use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Ecn, Segment};
 
 use super::{Dequeued, Qdisc, QueueContext, QueuedPacket};
-use crate::engine::context::{Context, FlowEnds};
+use crate::engine::context::Context;
 use crate::engine::event::Event;
+use crate::engine::flow_ends::FlowEnds;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet, PacketHeader};

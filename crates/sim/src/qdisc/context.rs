@@ -7,7 +7,8 @@ use tcp::Ecn;
 use tcp::units::{Bytes, Span, Time};
 
 use super::fifo::QueuedPacket;
-use crate::engine::context::{Context, FlowEnds};
+use crate::engine::context::Context;
+use crate::engine::flow_ends::FlowEnds;
 use crate::ids::{EndpointId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};

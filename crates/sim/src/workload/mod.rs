@@ -16,8 +16,9 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use crate::engine::context::{Context, FlowEnds};
+use crate::engine::context::Context;
 use crate::engine::event::Event;
+use crate::engine::flow_ends::FlowEnds;
 use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
