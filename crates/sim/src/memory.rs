@@ -24,7 +24,7 @@ const NODE_BYTES: u64 = 800;
 /// Both directions of a link, with their place in the summary.
 const LINK_BYTES: u64 = 2_700;
 /// A station: its MAC and queue.
-const STATION_BYTES: u64 = 2_000;
+const STATION_BYTES: u64 = 1_100;
 /// An entry of a routing table, of a router for each other or of a station for each other.
 const ROUTE_BYTES: u64 = 8;
 /// What equal paths add to such an entry, and the flowlets that a router remembers.
@@ -48,7 +48,7 @@ pub fn world_bytes(scenario: &Scenario, seed: u64) -> Result<u64, ScenarioError>
 }
 
 fn bytes(extent: &Extent, listed: u64) -> u64 {
-    let radios: u64 = extent.stations.iter().map(|count| count * (STATION_BYTES + count * ROUTE_BYTES)).sum();
+    let radios = extent.stations * STATION_BYTES + extent.station_routes * ROUTE_BYTES;
     let route = ROUTE_BYTES + u64::from(extent.equal_paths) * EQUAL_PATHS_BYTES;
     radios
         + u64::from(extent.flowlets) * extent.inner_nodes * FLOWLETS_BYTES
@@ -66,12 +66,12 @@ impl Simulation {
         bytes(&Extent::of(graph), resolved.flow.len() as u64)
     }
 
-    /// Memory that grows during a run: packets, future events, series, lists of listeners, and senders with their scoreboards.
+    /// Memory that grows during a run: packets, future events, series, lists of listeners, routes, and senders with their scoreboards.
     pub fn held_bytes(&self) -> u64 {
         let World { ctx, network, hosts, series, workloads, .. } = &self.world;
         let sender = |s: Snapshot| SENDER_BYTES + s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES;
         let senders: u64 = hosts.flows.iter().flat_map(Flow::snapshots).map(sender).sum();
-        let channels: u64 = network.channels.iter().map(|channel| channel.mac.held_bytes()).sum();
+        let channels: u64 = network.channels.iter().map(|channel| channel.held_bytes()).sum();
         let records: u64 = hosts.sessions.iter().map(|session| session.held_bytes()).sum();
         let transfers = workloads.slots.len() as u64 * FLOW_BYTES + self.recorded.len() as u64 * SUMMARY_BYTES;
         transfers + ctx.held_bytes() + series.held_bytes() + channels + records + senders

@@ -72,7 +72,7 @@ fn what_a_limit_counts_is_what_a_run_takes() {
         json!({"duration": "10ms", "network": {"kind": "fat_tree", "k": 16, "flows": 10}}),
         json!({"duration": "10ms", "network": {"kind": "leaf_spine", "leaves": 160, "spines": 8, "hosts": 32, "flows": 10}}),
         json!({"duration": "50ms", "network": adhoc(1_400, "100m")}),
-        json!({"duration": "50ms", "network": adhoc(2_000, "20000m")}),
+        json!({"duration": "50ms", "network": adhoc(9_000, "60000m")}),
     ];
     for world in worlds {
         let (counted, taken) = counted_and_taken(&world);

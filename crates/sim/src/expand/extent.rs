@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::check_app::connections_of;
 use super::dispatch;
-use crate::scenario::{ChannelDef, LinkDef, PathRouting, Scenario, ScenarioError, SpreadBy};
+use crate::scenario::{ChannelDef, LinkDef, PathRouting, RoutingDef, Scenario, ScenarioError, SpreadBy};
 
 /// Numbers of what a world consists of.
 #[derive(Debug)]
@@ -14,8 +14,10 @@ pub(crate) struct Extent {
     pub(crate) links: u64,
     /// Nodes with two links or more. A leaf knows its only link; each of these has a table of all of them.
     pub(crate) inner_nodes: u64,
-    /// Stations of each channel.
-    pub(crate) stations: Vec<u64>,
+    /// Stations of all channels.
+    pub(crate) stations: u64,
+    /// Entries of their routing tables: of each station for each other, where a protocol keeps them.
+    pub(crate) station_routes: u64,
     /// Inner nodes have a table of equal paths besides.
     pub(crate) equal_paths: bool,
     /// They remember flowlets.
@@ -60,8 +62,17 @@ impl Extent {
             flows,
             links: links.len() as u64,
             inner_nodes: inner_nodes(links),
-            stations: channels.iter().map(|channel| channel.stations.len() as u64).collect(),
+            stations: channels.iter().map(|channel| channel.stations.len() as u64).sum(),
+            station_routes: channels.iter().map(station_routes).sum(),
         }
+    }
+}
+
+/// Entries of the routing tables of a channel's stations.
+fn station_routes(channel: &ChannelDef) -> u64 {
+    match channel.routing {
+        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => (channel.stations.len() as u64).pow(2),
+        RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => 0,
     }
 }
 

@@ -169,6 +169,15 @@ impl WirelessSubnet {
             + (buffered + self.resolution.packets()) as u64
     }
 
+    /// Memory that grows: of the medium, and of shortest paths.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let routes = match &self.routing {
+            Routing::Shortest(paths) => paths.held_bytes(),
+            Routing::AccessPoints(_) | Routing::Protocol(_) => 0,
+        };
+        self.mac.held_bytes() + routes
+    }
+
     /// The next hop of a packet at `at` for `to`.
     pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
         match &self.routing {

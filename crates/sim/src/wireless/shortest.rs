@@ -24,6 +24,13 @@ impl ShortestPaths {
         self.next[to.index()].get_or_init(|| self.towards(to))[at.index()]
     }
 
+    /// Memory of the neighbours and of the next hops that have been found.
+    pub(super) fn held_bytes(&self) -> u64 {
+        let rows = self.next.iter().filter(|row| row.get().is_some()).count();
+        let neighbours: usize = self.neighbours.iter().map(Vec::len).sum();
+        (rows * self.next.len() * size_of::<Option<StationId>>() + neighbours * size_of::<StationId>()) as u64
+    }
+
     fn towards(&self, to: StationId) -> Box<[Option<StationId>]> {
         let mut hops: Vec<Option<u32>> = vec![None; self.neighbours.len()];
         hops[to.index()] = Some(0);

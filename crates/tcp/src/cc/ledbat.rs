@@ -55,7 +55,8 @@ const PARAMS: &[Param] = &[
     Param::flag("plus_plus", false)
         .doc(
             "LEDBAT++: round-trip times, slow start, a multiplicative decrease, and slowdowns to two segments; of the other \
-             parameters target, base_history, current_filter and init_window are its too",
+             parameters target, base_history, current_filter and init_window are its too; slowdowns go on in pauses of the \
+             application, so that an answer behind one may meet one",
         )
         .source("draft-irtf-iccrg-ledbat-plus-plus-01, with a target of 60 ms"),
     Param::number("target", 1.0..=1e4, 100.0)
