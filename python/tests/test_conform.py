@@ -16,7 +16,7 @@ from tonopah.conform.specs import SPECS
 from tonopah.conform.words import DEVIATES, HOLDS, NOT_OBSERVABLE
 from tonopah.errors import InputError
 
-PROGRAMS = Path(__file__).parent / "programs"
+ALGORITHMS = Path(__file__).parent / "data" / "conforming.py"
 PLUS_PLUS = '{ name = "cubic", profile = "hystart++" }'
 RFC = '{ name = "cubic", profile = "rfc" }'
 MUTANTS: list[tuple[str, str, str]] = [
@@ -102,7 +102,7 @@ def test_an_algorithm_that_shows_nothing_is_judged_from_outside_where_that_can_b
 
 
 def test_a_class_in_python_deviates_at_its_first_loss() -> None:
-    subject = f"{PROGRAMS / 'conforming.py'}:Cubic"
+    subject = f"{ALGORITHMS}:Cubic"
     report = conform(subject, "rfc9438", case=["c1", "c2"])
     assert verdicts(report) == {"c1": HOLDS, "c2": HOLDS}
     wrong = conform(f'{{ python = "{subject}", beta = 0.5 }}', "rfc9438", case=["c1"]).outcomes[0]
@@ -117,7 +117,7 @@ def test_a_class_in_python_deviates_at_its_first_loss() -> None:
     [("beta", "r2"), ("growth", "r1"), ("slow", "r1"), ("idle", "r9"), ("twice", "r2"), ("unused", "r10")],
 )
 def test_a_reno_in_python_is_caught_by_what_is_wrong(wrong: str, case: str) -> None:
-    subject = f"{PROGRAMS / 'conforming.py'}:Reno"
+    subject = f"{ALGORITHMS}:Reno"
     assert verdicts(conform(subject, "tcp", case=[case])) == {case: HOLDS}
     assert verdicts(conform(f'{{ python = "{subject}", {wrong} = true }}', "tcp", case=[case])) == {case: DEVIATES}
 
@@ -145,7 +145,7 @@ def test_what_is_written_is_a_report_json_and_worlds_that_run(tmp_path: Path, ca
 
 
 def test_the_world_of_a_class_finds_it_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine.py").write_bytes((PROGRAMS / "conforming.py").read_bytes())
+    (tmp_path / "mine.py").write_bytes(ALGORITHMS.read_bytes())
     monkeypatch.chdir(tmp_path)
     conform("mine.py:Reno", "tcp", case=["r2"], out="out", qlogs="logs")
     assert tp.run("out/worlds/r2.toml").summary["flows"][0]["cc"].endswith("Reno")

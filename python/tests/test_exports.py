@@ -281,6 +281,10 @@ def test_summaries_are_tables_and_dataclasses(dumbbell):
         "slowdown",
         "handshake_s",
         "first_byte_s",
+        "resumed",
+        "jump_bytes",
+        "retreats",
+        "application",
     }
     for kind, entry in ((flow, result.summary["flows"][1]), (link, result.summary["links"][0])):
         absent = {name for name in vars(kind) if name.rstrip("_") not in entry}

@@ -10,9 +10,11 @@ import tonopah as tp
 from tonopah import _core
 from tonopah.breaking import api as breaking
 from tonopah.breaking import runs as breaking_runs
+from tonopah.cc import last_call
 from tonopah.cli import doctor, main, study_run
 from tonopah.execution import dask_cluster, options, runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard
+from tonopah.kernel import hosts
 from tonopah.lab.runs import FORGOTTEN_AFTER_S
 from tonopah.lab.serve import ENDS_AFTER_S, HEAD_S
 from tonopah.lab.session import SessionLimits
@@ -148,6 +150,8 @@ CLOCKED = {
     "until readers of a store have gone": database.CLOSING_MS / 1000,
     "`break` without": breaking.BUDGET_S,
     "`break`: an algorithm in Python": breaking_runs.PATIENCE_S,
+    "a call of a library": last_call.CPU_LIMIT_S,
+    "`emulate`: until a server listens": hosts.LONGEST_WAIT_S,
     "`doctor`: the self-test": doctor.TIME_LIMIT_S,
     "lab: a run without a tab": FORGOTTEN_AFTER_S,
     "lab: computing of a run": SessionLimits().seconds,
@@ -158,6 +162,7 @@ CLOCKS = re.compile(r"time\.(monotonic|time|perf_counter)\(|\btimeout=|call_late
 TELL_TIME = {
     "cli/study_run.py", "execution/dask_cluster.py", "execution/machine.py", "execution/progress.py", "execution/runner.py",
     "execution/worker.py",
+    "cc/process.py", "cc/last_call.py", "kernel/hosts.py",
     "breaking/api.py", "breaking/search.py", "lab/moment.py", "lab/runs.py", "lab/serve.py", "lab/session.py", "lab/studies.py",
     "store/database.py", "validate/trace/opening.py", "packetdrill/calls.py",
 }  # fmt: skip

@@ -34,7 +34,9 @@ def ignored(scenario):
     found = []
     for path, _, values in settable(json.loads(before)):
         idle = []
-        for value in values:
+        words = [value for value in values if isinstance(value, str)]
+        # Beside words true and false stand for two of them.
+        for value in words or values:
             changed = copy.deepcopy(scenario)
             try:
                 put(changed, path, value)

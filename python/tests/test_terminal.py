@@ -9,6 +9,7 @@ from tonopah.analysis.tables import part_tables
 from tonopah.cli import main
 from tonopah.metrics import METRICS, metric
 from tonopah.metrics.applications import APPLICATIONS
+from tonopah.metrics.transports import TRANSPORTS
 from tonopah.scenario.document import to_toml
 from tonopah.spec.columns import columns, describe, flatten
 from tonopah.store.store import Store
@@ -105,7 +106,8 @@ def test_the_list_has_every_column_of_the_tables(study_file, tmp_path):
     assert set(runs.columns) - {"run", "algorithm", "seed"} - axes <= set(known.runs)
     texts = {"run", "algorithm", "seed", "flow", "from", "to", "cc", "cc_profile", "transport", "app"}
     of_links = {name for name in known.flows if name.startswith("reorder_")}
-    of_links |= {"reordered_ratio", "duplicated_packets", "undelivered_bytes", "unfinished_s"}
+    of_links |= {"reordered_ratio", "duplicated_packets", "undelivered_bytes", "unfinished_s", *TRANSPORTS}
+    of_links |= {"resumed", "jump_bytes", "retreats"}
     of_workloads = {"size_bytes", "fct_s", "ideal_fct_s", "slowdown", "handshake_s", "first_byte_s"}
     assert set(flows.columns) - texts - axes == set(known.flows) - of_links - of_workloads - set(APPLICATIONS)
     assert metric("delay_s").unit == "ms" and describe("delay_s")["unit"] == "s"

@@ -19,7 +19,7 @@ EXAMPLES = (
     "tonopah identify server.pcapng                    # the answer, and server-identify.html",
     "tonopah identify server.pcapng --rate 20Mbps --queue 60 --beside none",
     "tonopah identify server.pcapng --candidates cubic,bbr,my.py:MyCC --json",
-    "tonopah identify --check                          # in a checkout: recordings of Linux, exit code 1 if a goal is missed",
+    "tonopah identify --check                          # in a checkout, on recordings of Linux; exit code 1 if a goal is missed",
 )
 
 

@@ -79,7 +79,7 @@ class Cubic(CongestionControl):
     def on_congestion(self, event: Congestion, view: View) -> None:
         """Remember the window as the next plateau, and keep `beta` of it (sections 4.6 and 4.7)."""
         w = (self.cwnd_bytes + self.fraction) / view.mss_bytes
-        if not event.again:
+        if event.first:
             self.saved = (self.w_max, self.cwnd_prior, self.epoch_s, self.origin, self.k_s, self.w_est)
         if event.cause == "timeout":
             self.w_max = None
@@ -87,7 +87,10 @@ class Cubic(CongestionControl):
             self.w_max = w * (1 + self.beta) / 2
         else:
             self.w_max = w
-        self.cwnd_prior, self.epoch_s, self.fraction = w, None, 0.0
+        if event.first or event.again:
+            # A further time-out finds the loss window, which is no window before a reduction.
+            self.cwnd_prior = w
+        self.epoch_s, self.fraction = None, 0.0
         base = self.ssthresh_bytes if event.again else event.flight_bytes
         ssthresh = max(math.floor(base * self.beta + 0.5), (1 if event.cause == "ecn" else 2) * view.mss_bytes)
         if event.cause != "timeout":

@@ -1,8 +1,8 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
 The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios, one
-with every application, one whose link reorders and copies and whose receiver misleads, and one with a workload, show
-every name that there is.
+with every application, one whose link reorders and copies and whose receiver misleads and whose window jumps, and one with a
+workload, show every name that there is, but for those of whole transports, which need a library.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from typing import Any
 from tonopah.errors import InputError, near_names
 from tonopah.metrics import METRICS, metric, readable
 from tonopah.metrics.metric import Metric
+from tonopah.metrics.transports import TRANSPORTS
 from tonopah.runs.simulation import INTERNAL, SERIES, run_prepared
 from tonopah.runs.summary import flatten, workload_columns
 from tonopah.scenario.document import prepare
@@ -61,7 +62,7 @@ WORLDS: tuple[dict[str, Any], ...] = (
             "access": FAST,
             "bottleneck": FAST | {"duplicate": {"p": 1.0}, "jitter": {"kind": "uniform", "max": "10us", "reorder": True}},
         },
-        "flow": [{"from": "left0", "to": "right0", "tcp": {"receiver": {"kind": "optimistic"}}}],
+        "flow": [{"from": "left0", "to": "right0", "tcp": {"receiver": {"kind": "optimistic"}, "start": "jump"}}],
     },
     {
         "duration": "1ms",
@@ -132,6 +133,7 @@ def columns() -> Columns:
             flows |= flatten(flow)
         found |= workload_columns(summary)
     runs |= dict.fromkeys(MADE_IN_TABLES)
+    flows |= dict.fromkeys(TRANSPORTS)
     numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
     of_class = [name.rpartition(".")[2] for name in found if name.startswith("workload.transfer.class.1kB.")]
     of_all = {

@@ -50,11 +50,12 @@ CHAPTERS = {
     "What is recorded, and what varies": ["record", "vary", "clock"],
     "Nodes that move": ["node"],
     "Radio": ["channel"],
+    "Real programs": ["emulate"],
 }
 """The chapters of the page, in the order in which they stand, with the keys of the file that lead to their tables."""
 ROOT_ORDER = [
     "duration", "warmup", "cooldown", "network", "flow", "traffic", "workload", "tcp", "record",
-    "link", "node", "move", "channel", "vary", "clock",
+    "link", "node", "move", "channel", "vary", "clock", "emulate",
 ]  # fmt: skip
 OWN_TABLE = 15
 """A table of fewer rows shares one with others of its chapter."""

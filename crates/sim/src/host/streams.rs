@@ -186,8 +186,9 @@ impl Streams {
         while from == self.client
             && let Some(request) = self.requests.front()
         {
-            called = true;
+            // One stream too many: it is asked again after the next input.
             let Some(id) = end.open(now, request.ways) else { break };
+            called = true;
             if id < self.unopened {
                 end.fail(now, &format!("open failed at {now}: stream {id} has been opened before"));
             }
