@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 5] = ["../tcp/src", "../sim/src", "../sim/data", "../emu/src", "src"];
+const SOURCES: [&str; 4] = ["../tcp/src", "../sim/src", "../sim/data", "src"];
 /// Sources and tables.
 const ENDINGS: [&str; 3] = ["rs", "csv", "txt"];
 const LOCK: &str = "../../Cargo.lock";
