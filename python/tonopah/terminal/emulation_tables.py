@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tonopah.metrics import show
-from tonopah.terminal.grid import Grid
+from tonopah.terminal.grid import Grid, cell
 
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp6"}
 MAX_ROWS = 50
@@ -31,7 +31,7 @@ def program_rows(program: Mapping[str, Any], flow: Mapping[str, Any]) -> list[li
     rows = []
     for direction, measured in zip(DIRECTIONS, (flow, flow.get("reverse")), strict=True):
         if measured and measured["sent_packets"]:
-            counts = [show(measured[key]) for key in ("received_packets", "dropped_packets", "marked_packets")]
+            counts = [cell(measured[key], 1.0) for key in ("received_packets", "dropped_packets", "marked_packets")]
             delays = [show(None if measured[key] is None else 1e3 * measured[key]) for key in ("delay_s", "delay_p95_s")]
             names = [str(program["flow"]), direction, PROTOCOLS.get(program["protocol"], str(program["protocol"])), from_, to]
             rows.append([*names, show(measured["delivered_bytes"] / 1e3), *counts, *delays])
@@ -44,6 +44,6 @@ def lateness_grid(report: Mapping[str, Any]) -> Grid:
     values = [show(None if late[key] is None else 1e3 * late[key]) for key in ("p50_s", "p99_s", "max_s", "bound_s")]
     columns = ("packets", "p50\nms", "p99\nms", "max\nms", "bound of p99\nms", "lost before\nour queues", "of no host")
     lost = sum(report["lost_before_queues"].values())
-    counts = [show(lost), show(report["unrouted_packets"])]
+    counts = [cell(lost, 1.0), cell(report["unrouted_packets"], 1.0)]
     title = "Lateness: too late for what the scenario says" if late["late"] else "Lateness"
-    return Grid(title, columns, [[show(late["packets"]), *values, *counts]])
+    return Grid(title, columns, [[cell(late["packets"], 1.0), *values, *counts]])
