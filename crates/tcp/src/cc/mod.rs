@@ -6,6 +6,7 @@
 
 mod aimd;
 pub(crate) mod algorithm;
+mod backoff;
 mod bbr;
 mod bbr3;
 mod bic;

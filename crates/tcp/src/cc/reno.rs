@@ -6,6 +6,7 @@
 //! `linux` half of cwnd. The other profiles are those of simulators, most of which count ACKs instead of bytes.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
+use super::backoff::MarkBackoff;
 use super::controller::CongestionControl;
 use super::parameters::{BETA_ECN, Param, ParamValues, Profile, Value, strict};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
@@ -130,9 +131,7 @@ const PARAMS: &[Param] = &[
 struct Reno {
     reno: RenoWindow,
     beta: f64,
-    beta_ecn: Option<f64>,
-    /// What the last mark found.
-    marked: Bytes,
+    backoff: MarkBackoff<Bytes, f64>,
     mark_floor: f64,
     strict: bool,
     half_of_cwnd: bool,
@@ -150,8 +149,7 @@ impl Reno {
         Reno {
             reno: RenoWindow::new(values, setup, IdleRule::of(half_of_cwnd)),
             beta: values.number("beta"),
-            beta_ecn: values.beta_ecn(),
-            marked: Bytes::ZERO,
+            backoff: MarkBackoff::new(values.beta_ecn()),
             mark_floor: values.number("mark_floor"),
             strict: values.flag("strict"),
             half_of_cwnd,
@@ -185,20 +183,15 @@ impl CongestionControl for Reno {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let base = match (self.half_of_cwnd, self.half_of_rwnd) {
-            _ if event.after_mark() => self.marked,
             _ if event.again => self.reno.window.ssthresh,
             (true, true) => self.reno.window.cwnd.min(view.rwnd),
             (true, false) => self.reno.window.cwnd,
             (false, _) => event.flight,
         };
         self.fraction = self.fraction.map(|_| 0.0);
-        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), and RFC 3168 §6.1.2: an echo takes cwnd to one segment;
-        // RFC 8511 §3.1: beta_ecn on an echo
-        let (beta, floor) = match event.cause {
-            Cause::Ecn => (self.beta_ecn.unwrap_or(self.beta), self.mark_floor),
-            _ => (self.beta, 2.0),
-        };
-        self.marked = base;
+        let (base, beta) = self.backoff.of(event, base, self.beta);
+        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), and RFC 3168 §6.1.2: an echo takes cwnd to one segment
+        let floor = if event.cause == Cause::Ecn { self.mark_floor } else { 2.0 };
         let mut ssthresh = Bytes((base.as_f64() * beta).max(floor * view.mss.as_f64()) as u64);
         if self.half_of_cwnd {
             // Whoever halves cwnd counts whole segments.
@@ -232,7 +225,7 @@ impl CongestionControl for Reno {
     }
 
     fn spares_marks(&self) -> bool {
-        self.beta_ecn.is_some()
+        self.backoff.spares_marks()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

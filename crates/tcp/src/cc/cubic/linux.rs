@@ -6,6 +6,7 @@
 
 use super::CubicWindow;
 use crate::cc::algorithm::Setup;
+use crate::cc::backoff::MarkBackoff;
 use crate::cc::controller::CongestionControl;
 use crate::cc::jiffies::{HZ, NANOS_PER_JIFFY, jiffies};
 use crate::cc::parameters::ParamValues;
@@ -29,10 +30,8 @@ pub(crate) struct LinuxCubic {
     counter: Counter,
     /// beta in 1/1024.
     pub(crate) beta: u64,
-    /// After an ECN echo, in 1/1024.
-    beta_ecn: Option<u64>,
-    /// The window that the last mark found, in segments.
-    marked: u64,
+    /// Of segments, and 1/1024.
+    backoff: MarkBackoff<u64, u64>,
     /// C in 1/1024 (kernel: cube_rtt_scale, 10 bic_scale).
     c: u64,
     /// Acknowledged windows per segment of Reno's growth, in 1/8 (kernel: beta_scale).
@@ -78,8 +77,7 @@ impl LinuxCubic {
             base: CubicWindow::new(values, setup),
             counter: Counter::default(),
             beta,
-            beta_ecn: values.beta_ecn().map(|beta| libm::round(beta * 1024.0) as u64),
-            marked: 0,
+            backoff: MarkBackoff::new(values.beta_ecn().map(|beta| libm::round(beta * 1024.0) as u64)),
             c: libm::round(values.number("c") * 1024.0) as u64,
             // 8 / alpha = 8 (1 + beta) / (3 (1 - beta))
             beta_scale: 8 * (1024 + beta) / 3 / (1024 - beta),
@@ -186,9 +184,7 @@ impl CongestionControl for LinuxCubic {
             self.curve.epoch_start = None;
         }
         // ssthresh = max(beta W, 2)
-        let beta = self.beta_ecn.filter(|_| event.cause == Cause::Ecn).unwrap_or(self.beta);
-        let w = if event.after_mark() { self.marked } else { w };
-        self.marked = w;
+        let (w, beta) = self.backoff.of(event, w, self.beta);
         let ssthresh = view.mss * (w * beta / 1024).max(2);
         self.base.reduce(event, ssthresh, view);
     }
@@ -206,7 +202,7 @@ impl CongestionControl for LinuxCubic {
     }
 
     fn spares_marks(&self) -> bool {
-        self.beta_ecn.is_some()
+        self.backoff.spares_marks()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -6,6 +6,7 @@
 
 use super::CubicWindow;
 use crate::cc::algorithm::Setup;
+use crate::cc::backoff::MarkBackoff;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
@@ -17,9 +18,7 @@ use crate::units::{Bytes, Span, Time};
 pub(super) struct Rfc {
     base: CubicWindow,
     beta: f64,
-    beta_ecn: Option<f64>,
-    /// FlightSize at the last mark.
-    marked: Bytes,
+    backoff: MarkBackoff<Bytes, f64>,
     c: f64,
     per_segment: bool,
     strict: bool,
@@ -58,8 +57,7 @@ impl Rfc {
         Rfc {
             base: CubicWindow::new(values, setup),
             beta: values.number("beta"),
-            beta_ecn: values.beta_ecn(),
-            marked: Bytes::ZERO,
+            backoff: MarkBackoff::new(values.beta_ecn()),
             c: values.number("c"),
             per_segment: values.flag("per_segment"),
             strict: values.flag("strict"),
@@ -160,18 +158,10 @@ impl CongestionControl for Rfc {
         }
         self.epoch = None;
         self.fraction = 0.0;
-        // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo;
-        // RFC 8511 §3.1: beta_ecn on an echo
-        let (beta, floor) = match event.cause {
-            Cause::Ecn => (self.beta_ecn.unwrap_or(self.beta), view.mss),
-            _ => (self.beta, view.mss * 2),
-        };
-        let base = match event.again {
-            _ if event.after_mark() => self.marked,
-            true => self.base.window.ssthresh,
-            false => event.flight,
-        };
-        self.marked = base;
+        // RFC 9438 §4.6: ssthresh = flight_size * beta, cwnd = max(ssthresh, 2), or max(ssthresh, 1) on an ECN echo
+        let floor = if event.cause == Cause::Ecn { view.mss } else { view.mss * 2 };
+        let base = if event.again { self.base.window.ssthresh } else { event.flight };
+        let (base, beta) = self.backoff.of(event, base, self.beta);
         let ssthresh = Bytes(libm::round(base.as_f64() * beta) as u64).max(floor);
         self.base.reduce(event, ssthresh, view);
     }
@@ -201,7 +191,7 @@ impl CongestionControl for Rfc {
     }
 
     fn spares_marks(&self) -> bool {
-        self.beta_ecn.is_some()
+        self.backoff.spares_marks()
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
