@@ -9,7 +9,7 @@ mod params;
 mod plus_plus;
 
 use super::algorithm::Setup;
-use super::parameters::{ParamValues, Value};
+use super::parameters::ParamValues;
 use super::signals::{Ack, View};
 use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
@@ -115,9 +115,10 @@ impl HyStart {
 
     /// As in Linux, whatever the algorithm.
     pub(super) fn linux(setup: &Setup) -> HyStart {
-        let all = [LOW_WINDOW, ACK_DELTA, TRAIN, RISE, MIN_RISE, MAX_RISE, CUSHION, CLOCK, FIRST_SAMPLES];
-        let rest = all.into_iter().map(|param| (param.name, param.default));
-        HyStart::new(&ParamValues(std::iter::once((ENABLED.name, Value::Flag(true))).chain(rest).collect()), setup)
+        let all = [ENABLED, LOW_WINDOW, ACK_DELTA, TRAIN, RISE, MIN_RISE, MAX_RISE, CUSHION, CLOCK, FIRST_SAMPLES];
+        let mut detector = HyStart::new(&ParamValues::defaults(&all), setup);
+        detector.form.enabled = true;
+        detector
     }
 
     /// Minimum RTT sample taken, in µs; 0 before the first.

@@ -118,10 +118,8 @@ pub(crate) struct DelayHistory {
 
 impl DelayHistory {
     fn new(values: &ParamValues) -> DelayHistory {
-        DelayHistory::of(values.number("base_history") as usize, values.number("current_filter") as usize)
-    }
-
-    fn of(base_history: usize, current_filter: usize) -> DelayHistory {
+        let [base_history, current_filter] =
+            ["base_history", "current_filter"].map(|name| values.number(name) as usize);
         DelayHistory { minutes: VecDeque::new(), minute: 0, current: VecDeque::new(), base_history, current_filter }
     }
 

@@ -70,6 +70,11 @@ impl fmt::Display for Value {
 }
 
 impl ParamValues {
+    /// The defaults of these.
+    pub(super) fn defaults(params: &[Param]) -> ParamValues {
+        ParamValues(params.iter().map(|param| (param.name, param.default)).collect())
+    }
+
     /// [`BETA_ECN`], where it is another than that after a loss.
     pub(super) fn beta_ecn(&self) -> Option<f64> {
         Some(self.number(BETA_ECN.name)).filter(|beta| *beta > 0.0)

@@ -1,6 +1,8 @@
 //! The vectors of `tests/data/drafts.json`, which small independent implementations of the drafts gave, and the tests that need
 //! nothing but an algorithm and its window.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::driver::{Driver, MSS};
@@ -8,9 +10,10 @@ use super::signals::Cause;
 use crate::units::Bytes;
 
 /// A table of the vectors.
-pub(crate) fn vectors(name: &str) -> Value {
-    let all: Value = serde_json::from_str(include_str!("../../tests/data/drafts.json")).expect("JSON");
-    all.get(name).cloned().unwrap_or_else(|| panic!("no {name}"))
+pub(crate) fn vectors(name: &str) -> &'static Value {
+    static ALL: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(include_str!("../../tests/data/drafts.json")).expect("JSON"));
+    ALL.get(name).unwrap_or_else(|| panic!("no {name}"))
 }
 
 /// Two reals agree to a billionth.

@@ -5,6 +5,7 @@
 //! over. It serves the first slow start of a connection alone. There is no ACK train: spacing says little where ACKs
 //! are bunched.
 
+use super::params::{CSS_GROWTH, CSS_ROUNDS, MAX_RISE, MIN_RISE, RISE};
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, View};
 use crate::seq::SeqNo;
@@ -55,23 +56,19 @@ impl PlusPlus {
     /// With the parameters of an algorithm.
     pub(in crate::cc) fn new(values: &ParamValues) -> PlusPlus {
         let millis = |name| Span::from_secs_f64(values.number(name) * 1e-3);
-        PlusPlus::with(Form {
+        let form = Form {
             rise: values.number("hystart_rise"),
             least_rise: millis("hystart_least_rise"),
             most_rise: millis("hystart_most_rise"),
             growth: values.number("css_growth") as u64,
             rounds: values.number("css_rounds") as u32,
-        })
+        };
+        PlusPlus { form, round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
     }
 
     /// With the constants of RFC 9406 §4.3.
     pub(in crate::cc) fn standard() -> PlusPlus {
-        let [least_rise, most_rise] = [4, 16].map(Span::from_millis);
-        PlusPlus::with(Form { rise: 0.125, least_rise, most_rise, growth: 4, rounds: 5 })
-    }
-
-    fn with(form: Form) -> PlusPlus {
-        PlusPlus { form, round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
+        PlusPlus::new(&ParamValues::defaults(&[RISE, MIN_RISE, MAX_RISE, CSS_GROWTH, CSS_ROUNDS]))
     }
 
     pub(in crate::cc) fn is_conservative(&self) -> bool {

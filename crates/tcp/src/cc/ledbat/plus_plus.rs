@@ -2,6 +2,7 @@
 //! slowdowns in which it empties its own queue, so that late comers measure the base delay.
 
 use super::DelayHistory;
+use crate::cc::CcConfig;
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
@@ -15,10 +16,6 @@ const LEAST: f64 = 2.0;
 const FIRST_EXIT: f64 = 0.75;
 /// The time from one slowdown to the next is so many times as long as one.
 const PAUSE: u64 = 9;
-/// Of a receiver, in seconds, minutes and samples; of a sender they are parameters.
-const TARGET: f64 = 0.060;
-const BASE_HISTORY: usize = 10;
-const CURRENT_FILTER: usize = 4;
 /// GAIN is at least one over this.
 const SLOWEST: f64 = 16.0;
 
@@ -51,9 +48,10 @@ enum Slowdown {
 }
 
 impl Control {
-    /// That of a receiver: the target of profile `ledbat++`.
+    /// That of a receiver: the settings of profile `ledbat++`.
     pub(crate) fn of_receiver() -> Control {
-        Control::new(TARGET, LEAST, DelayHistory::of(BASE_HISTORY, CURRENT_FILTER))
+        let values = CcConfig::by_name("ledbat", Some("ledbat++"), &[]).expect("the profile is there").values;
+        Control::new(values.number("target") / 1e3, LEAST, DelayHistory::new(&values))
     }
 
     /// The window.
@@ -157,8 +155,13 @@ impl PlusPlus {
     /// The window in bytes.
     fn show(&mut self) {
         let bytes = |segments: f64| Bytes((segments * self.mss.as_f64()) as u64);
-        let ssthresh = if self.control.ssthresh == f64::INFINITY { Bytes::MAX } else { bytes(self.control.ssthresh) };
-        self.window = Window { cwnd: bytes(self.control.w).max(self.mss), ssthresh: ssthresh.max(self.mss) };
+        // Infinity is Bytes::MAX.
+        let [cwnd, ssthresh] = [self.control.w, self.control.ssthresh].map(|segments| bytes(segments).max(self.mss));
+        self.window = Window { cwnd, ssthresh };
+    }
+
+    fn segments(&self, bytes: Bytes) -> f64 {
+        bytes.as_f64() / self.mss.as_f64()
     }
 }
 
@@ -170,8 +173,7 @@ impl CongestionControl for PlusPlus {
         if view.state.in_cwnd_reduction() || ack.acked == Bytes::ZERO {
             return;
         }
-        let segments = ack.acked.as_f64() / self.mss.as_f64();
-        self.control.on_ack(segments, view.now, view.srtt.unwrap_or_default(), view.may_grow);
+        self.control.on_ack(self.segments(ack.acked), view.now, view.srtt.unwrap_or_default(), view.may_grow);
         self.show();
     }
 
@@ -180,7 +182,7 @@ impl CongestionControl for PlusPlus {
             self.control.halve(view.now, view.srtt.unwrap_or_default());
         }
         if event.cause == Cause::Timeout {
-            self.control.w = event.loss_window.as_f64() / self.mss.as_f64();
+            self.control.w = self.segments(event.loss_window);
         }
         self.show();
     }
@@ -190,12 +192,12 @@ impl CongestionControl for PlusPlus {
     }
 
     fn begin(&mut self, window: Window) {
-        self.control.w = window.cwnd.as_f64() / self.mss.as_f64();
+        self.control.w = self.segments(window.cwnd);
         self.show();
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.control.w = self.control.w.max(before.cwnd.as_f64() / self.mss.as_f64());
+        self.control.w = self.control.w.max(self.segments(before.cwnd));
         self.show();
     }
 

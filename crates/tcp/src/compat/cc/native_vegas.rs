@@ -345,9 +345,7 @@ impl CongestionControl for Native {
     }
 
     fn begin(&mut self, window: Window) {
-        let segments = |bytes: Bytes| bytes.as_f64() / self.mss.as_f64();
-        let ssthresh = if window.ssthresh == Bytes::MAX { f64::INFINITY } else { segments(window.ssthresh) };
-        (self.w, self.ssthresh) = (segments(window.cwnd), ssthresh);
+        (self.w, self.ssthresh) = (in_segments(window.cwnd, self.mss), in_segments(window.ssthresh, self.mss));
     }
 
     fn window(&mut self) -> Window {
