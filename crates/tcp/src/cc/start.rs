@@ -219,17 +219,15 @@ impl CongestionControl for Start {
     }
 
     fn resumption(&self) -> Option<Resumption> {
-        self.resume.as_ref().map(|resume| Resumption { over: !self.lasts || resume.so_far().over, ..resume.so_far() })
+        let so_far = self.resume.as_ref()?.so_far();
+        Some(Resumption { over: so_far.over || !self.lasts, ..so_far })
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         if self.owns_window() {
-            if self.fall.is_none()
-                && let Some(Says::Ends { ssthresh }) = self.resume.as_mut().map(Resume::end_retreat)
-            {
-                return self.finish(Window { ssthresh, ..self.window });
-            }
-            return self.finish(Window { ssthresh: self.window.cwnd, ..self.window });
+            let retreat = self.resume.as_mut().filter(|_| self.fall.is_none());
+            let ssthresh = retreat.map_or(self.window.cwnd, Resume::end_retreat);
+            return self.finish(Window { ssthresh, ..self.window });
         }
         self.inside.on_recovery_end(view);
     }

@@ -27,7 +27,7 @@ struct Around {
     owns_window: bool,
     /// Another rule than Linux's for a window that is not used.
     validation: Option<Validation>,
-    /// What has become of a window that was saved.
+    /// What has become of a window that was saved, once the start is over.
     resumption: Option<Resumption>,
     /// What it sees of its path, for the next connection.
     observer: Option<Observer>,
@@ -53,8 +53,8 @@ impl CcState {
         let resumes = config.start.as_ref().is_some_and(StartConfig::resumes);
         let observer = resumes.then(Observer::default);
         let needed = start != Start::None || validation.is_some();
-        let around = || Around { start, owns_window: false, validation, resumption: algorithm.resumption(), observer };
-        let around = needed.then(around).map(Box::new);
+        let around = Around { start, owns_window: false, validation, resumption: None, observer };
+        let around = needed.then(|| Box::new(around));
         CcState { decision: algorithm.decision(), algorithm, around }
     }
 
@@ -73,9 +73,9 @@ impl CcState {
     fn end_start(&mut self) {
         let Some(around) = self.around.as_deref_mut().filter(|around| around.start == Start::Lasts) else { return };
         around.owns_window = self.algorithm.owns_window();
-        around.resumption = self.algorithm.resumption();
+        let resumption = self.algorithm.resumption();
         if let Some(inside) = self.algorithm.hand_over() {
-            (self.algorithm, around.start) = (inside, Start::Over);
+            (self.algorithm, around.start, around.resumption) = (inside, Start::Over, resumption);
             self.decision = self.algorithm.decision();
         }
     }
@@ -83,10 +83,6 @@ impl CcState {
     #[inline]
     fn start(&self) -> Start {
         self.around.as_deref().map_or(Start::None, |around| around.start)
-    }
-
-    fn validation(&mut self) -> Option<&mut Validation> {
-        self.around.as_deref_mut().and_then(|around| around.validation.as_mut())
     }
 
     #[inline]
@@ -106,7 +102,7 @@ impl CcState {
 
     /// What has become of a window that was saved, if one was.
     pub(crate) fn resumption(&self) -> Option<Resumption> {
-        self.around.as_deref().and_then(|around| around.resumption)
+        self.algorithm.resumption().or_else(|| self.around.as_deref()?.resumption)
     }
 
     /// What it leaves to the next connection of its pair of nodes, if its start is one that resumes.
@@ -155,7 +151,17 @@ impl CcState {
     }
 
     pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View) {
-        match self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+        if self.around.is_some() {
+            return self.on_ack_around(ack, view);
+        }
+        self.algorithm.on_ack(ack, view);
+        self.decision = self.algorithm.decision();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_ack_around(&mut self, ack: &Ack, view: &View) {
+        match validation(&mut self.around) {
             None => self.algorithm.on_ack(ack, view),
             Some(rule) => rule.on_ack(&mut *self.algorithm, ack, view, self.decision.window),
         }
@@ -168,7 +174,7 @@ impl CcState {
 
     pub(crate) fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.algorithm.on_congestion(event, view);
-        if let Some(rule) = self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+        if let Some(rule) = validation(&mut self.around) {
             rule.on_congestion(&mut *self.algorithm, event, view);
         }
         self.settle();
@@ -176,7 +182,7 @@ impl CcState {
 
     pub(crate) fn on_recovery_end(&mut self, view: &View) {
         self.algorithm.on_recovery_end(view);
-        if let Some(rule) = self.around.as_deref_mut().and_then(|around| around.validation.as_mut()) {
+        if let Some(rule) = validation(&mut self.around) {
             rule.on_recovery_end(&mut *self.algorithm, view);
         }
         self.settle();
@@ -184,7 +190,7 @@ impl CcState {
 
     pub(crate) fn on_undo(&mut self, before: Window, view: &View) {
         self.algorithm.on_undo(before, view);
-        if let Some(rule) = self.validation() {
+        if let Some(rule) = validation(&mut self.around) {
             rule.on_undo();
         }
         self.settle();
@@ -192,7 +198,16 @@ impl CcState {
 
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.algorithm.on_sent(sent);
-        if let Some(rule) = self.validation() {
+        if self.around.is_some() {
+            return self.on_sent_around(sent);
+        }
+        self.decision = self.algorithm.decision();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_sent_around(&mut self, sent: &Sent) {
+        if let Some(rule) = validation(&mut self.around) {
             rule.on_sent(sent);
         }
         self.settle();
@@ -208,7 +223,7 @@ impl CcState {
         self.algorithm.on_idle(idle, view);
         self.settle();
         let reduced = self.decision.window.cwnd < before.cwnd;
-        if let Some(rule) = self.validation().filter(|_| reduced) {
+        if let Some(rule) = validation(&mut self.around).filter(|_| reduced) {
             rule.on_reduction();
         }
     }
@@ -217,4 +232,9 @@ impl CcState {
         self.algorithm.on_timer(view);
         self.settle();
     }
+}
+
+/// The rule for a window that is not used, if it is another than Linux's.
+fn validation(around: &mut Option<Box<Around>>) -> Option<&mut Validation> {
+    around.as_deref_mut()?.validation.as_mut()
 }

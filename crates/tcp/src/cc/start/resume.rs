@@ -111,7 +111,7 @@ impl Resume {
                 }
                 Says::Grows
             }
-            Phase::Retreat { last } if view.snd_una >= last => self.end_retreat(),
+            Phase::Retreat { last } if view.snd_una >= last => Says::Ends { ssthresh: self.end_retreat() },
             Phase::Retreat { .. } => Says::Stays,
         }
     }
@@ -191,10 +191,9 @@ impl Resume {
     }
 
     /// ssthresh after a safe retreat.
-    pub(super) fn end_retreat(&mut self) -> Says {
+    pub(super) fn end_retreat(&mut self) -> Bytes {
         self.phase = Phase::Over;
-        let ssthresh = Bytes((self.pipe_size.as_f64() * self.beta) as u64);
-        Says::Ends { ssthresh: ssthresh.max(self.mss * 2) }
+        Bytes((self.pipe_size.as_f64() * self.beta) as u64).max(self.mss * 2)
     }
 }
 
