@@ -97,14 +97,15 @@ impl ReceiveWindow {
     pub(crate) fn advertise(&self, rcv_nxt: SeqNo, unread: Bytes) -> Bytes {
         // RFC 9293 §3.8.6: do not shrink the window.
         let advertised = self.round_up(self.right_edge.since(rcv_nxt).0);
-        let free = self.free(unread);
+        let open = self.open();
+        let free = open.min(self.buffer.saturating_sub(unread));
         // RFC 9293 §3.8.6.2.2: while data waits to be read, the right edge moves only by the SWS threshold or more.
         if unread > Bytes::ZERO && free.0 < advertised + self.sws_threshold().0 {
             return Bytes(advertised);
         }
         // What slows the growth of the window is rounded up (Linux); the buffer is a limit.
         let room = self.buffer.saturating_sub(unread).0 & !(self.unit - 1);
-        Bytes(self.round_up(self.open().0).min(room).max(advertised))
+        Bytes(self.round_up(open.0).min(room).max(advertised))
     }
 
     /// The right edge: no advertised window ends before it.
@@ -122,10 +123,6 @@ impl ReceiveWindow {
         let gain = self.advertise(rcv_nxt, unread).0.saturating_sub(advertised);
         let closed = advertised < self.sws_threshold().0;
         (closed && gain >= self.sws_threshold().0) || gain >= self.buffer.0 / 2
-    }
-
-    fn free(&self, unread: Bytes) -> Bytes {
-        self.open().min(self.buffer.saturating_sub(unread))
     }
 
     /// RFC 9293 §3.8.6.2.2: min(Fr RCV.BUFF, Eff.snd.MSS) with Fr = 1/2.

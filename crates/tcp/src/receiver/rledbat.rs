@@ -11,6 +11,8 @@ use crate::units::{Bytes, Span, Time};
 pub(crate) struct Rledbat {
     control: LedbatPlusPlus,
     mss: Bytes,
+    /// rlw: the window to announce at most.
+    window: Bytes,
     /// Something has been missing since.
     gap_since: Option<Time>,
     halved_at: Option<Time>,
@@ -18,19 +20,28 @@ pub(crate) struct Rledbat {
 
 impl Rledbat {
     pub(crate) fn new(mss: Bytes) -> Rledbat {
-        Rledbat { control: LedbatPlusPlus::of_receiver(), mss, gap_since: None, halved_at: None }
+        let control = LedbatPlusPlus::of_receiver();
+        let mut made = Rledbat { control, mss, window: Bytes::ZERO, gap_since: None, halved_at: None };
+        made.show();
+        made
     }
 
     pub(crate) fn agree(&mut self, mss: Bytes) {
         self.mss = mss;
+        self.show();
     }
 
-    /// rlw: the window to announce at most.
     pub(crate) fn window(&self) -> Bytes {
-        Bytes((self.control.segments() * self.mss.as_f64()) as u64)
+        self.window
+    }
+
+    fn show(&mut self) {
+        self.window = Bytes((self.control.segments() * self.mss.as_f64()) as u64);
     }
 
     /// A full segment has echoed our timestamp.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn on_echo(&mut self, rtt: Span, now: Time) {
         self.control.note(rtt, now);
     }
@@ -41,6 +52,8 @@ impl Rledbat {
     }
 
     /// `bytes` have arrived in order; `gap`: something is still missing.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn on_in_order(&mut self, now: Time, bytes: Bytes, rtt: Option<Span>, gap: bool) {
         let rtt = rtt.unwrap_or_default();
         if let Some(since) = self.gap_since.take_if(|_| !gap) {
@@ -53,6 +66,7 @@ impl Rledbat {
         }
         let is_used = bytes > Bytes::ZERO;
         self.control.on_ack(bytes.as_f64() / self.mss.as_f64(), now, rtt, is_used);
+        self.show();
     }
 }
 

@@ -238,15 +238,20 @@ impl SackRecovery {
     pub(super) fn reduce_again(&mut self, core: &mut SenderCore, now: Time, lost: Option<Bytes>) {
         let counts = lost.is_some_and(|delivered| core.sent_since_reduction(delivered));
         if counts && core.state == State::Recovery && core.cc.is_strict() {
-            self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
+            self.lower_again(core, now);
         }
     }
 
     /// A loss in the round trip of a mark: where a mark reduces less, the loss counts.
     fn reduce_after_mark(&mut self, core: &mut SenderCore, now: Time) {
         if core.state == State::Cwr && core.cc.spares_marks() {
-            self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
+            self.lower_again(core, now);
         }
+    }
+
+    /// A further indication of congestion.
+    fn lower_again(&mut self, core: &mut SenderCore, now: Time) {
+        self.lower(core, now, &CongestionSign { first: false, again: true, ..self.sign(core, Cause::Rack) });
     }
 
     /// The reduction under way goes further down.
