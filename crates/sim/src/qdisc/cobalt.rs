@@ -4,8 +4,10 @@ mod queue;
 
 pub(crate) use queue::CobaltQueue;
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
+/// A full packet of Ethernet.
+pub(super) const MTU: Bytes = Bytes(1514);
 /// BLUE's probability is counted in this part of one.
 const BLUE_UNIT: u32 = 4096;
 /// It grows by so many of them at an overflow, and falls by one when the queue is found empty.

@@ -4,14 +4,12 @@ use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Rate, Span, Time};
 
+pub(super) use super::super::cobalt::MTU;
 use super::super::cobalt::{Cobalt, Settings};
 use super::super::fifo::{Fifo, QueuedPacket};
 use super::super::report::TinReport;
 use super::counts::Counts;
 use super::ways::{Found, QUEUES, own_place, place};
-
-/// A full packet of Ethernet.
-pub(super) const MTU: Bytes = Bytes(1514);
 
 /// A tin.
 #[derive(Debug)]

@@ -1,16 +1,13 @@
 //! One queue under COBALT, without CAKE around it.
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Rate, Span};
+use tcp::units::Rate;
 
-use super::{Cobalt, Settings};
+use super::{Cobalt, MTU, Settings};
 use crate::packet::DropReason;
 use crate::qdisc::context::QueueContext;
 use crate::qdisc::fifo::{Fifo, Limit, QueuedPacket};
 use crate::scenario::CobaltDef;
-
-/// A full packet of Ethernet, as in CAKE.
-const MTU: Bytes = Bytes(1514);
 
 /// A COBALT queue.
 #[derive(Debug)]
@@ -54,8 +51,7 @@ impl CobaltQueue {
                 self.control.on_empty(&self.settings, ctx.now());
                 return None;
             };
-            let waited: (_, Span) = (ctx.now(), ctx.sojourn(&head));
-            let ecn = self.ecn;
+            let (ecn, waited) = (self.ecn, (ctx.now(), ctx.sojourn(&head)));
             let mark = || ecn && ctx.mark(&head);
             let unwanted = self.control.drops(&self.settings, waited, 0, mark, &mut self.rng);
             if !unwanted || self.waiting.packets() == 0 {
