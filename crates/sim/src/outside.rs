@@ -108,11 +108,8 @@ impl Simulation {
     /// The program at an end of a flow has been given so many bytes in order.
     pub fn deliver(&mut self, to: EndpointId, bytes: Bytes) {
         let World { ctx, hosts, .. } = &mut self.world;
-        let interval = &mut ctx.flows[to.flow().index()].interval;
-        if to.is_source() {
-            interval.reverse_data().delivered_bytes += bytes;
-        } else {
-            interval.delivered_bytes += bytes;
+        ctx.flows[to.flow().index()].interval.on_read(to, bytes);
+        if !to.is_source() {
             hosts.flows[to.flow().index()].read += bytes.0;
         }
     }

@@ -44,12 +44,10 @@ impl Hosts {
         let App::Conversation(member) = &flow.app else { return };
         let session = member.session;
         let metrics = &mut ctx.flows[id.index()].interval;
+        metrics.on_read(packet.to, packet.payload_bytes());
         if reader == End::Sink {
             flow.read += packet.payload_bytes().0;
-            metrics.delivered_bytes += packet.payload_bytes();
             metrics.on_message(ctx.now.since(packet.sent_at));
-        } else {
-            metrics.reverse_data().delivered_bytes += packet.payload_bytes();
         }
         self.tell(ctx, network, session, Input::Datagram { reader, number, sent_at: packet.sent_at });
         self.settle(ctx, network);
@@ -260,12 +258,10 @@ impl Flow {
         let App::Conversation(member) = &mut self.app else { return 0 };
         let reader = End::of(endpoint);
         let metrics = &mut ctx.flows[endpoint.flow().index()].interval;
+        metrics.on_read(endpoint, Bytes(bytes));
         if reader == End::Sink {
-            metrics.delivered_bytes += Bytes(bytes);
             self.first_byte_at.get_or_insert(ctx.now);
             self.read += bytes;
-        } else {
-            metrics.reverse_data().delivered_bytes += Bytes(bytes);
         }
         let stream = &mut member.streams[reader.peer() as usize];
         stream.read += bytes;

@@ -70,14 +70,12 @@ impl Hosts {
         let (now, reader, id) = (ctx.now, End::of(endpoint), endpoint.flow());
         let flow = &mut self.flows[id.index()];
         let metrics = &mut ctx.flows[id.index()].interval;
+        metrics.on_read(endpoint, Bytes(reading.bytes));
         if reader == End::Sink {
-            metrics.delivered_bytes += Bytes(reading.bytes);
             if reading.bytes > 0 {
                 flow.first_byte_at.get_or_insert(now);
             }
             flow.read += reading.bytes;
-        } else {
-            metrics.reverse_data().delivered_bytes += Bytes(reading.bytes);
         }
         let has_messages = flow.app.has_messages() || matches!(flow.app, App::Conversation(_));
         if reader == End::Sink && has_messages {
@@ -137,13 +135,8 @@ impl Flow {
             return;
         }
         self.blocked = Bytes(foreign.streams.pending());
-        if self.blocked > Bytes::ZERO {
-            return;
-        }
-        if self.app.is_finite() {
-            self.finished = true;
-        } else if !self.finished {
-            self.schedule_tick(ctx, endpoint.flow());
+        if !self.finished {
+            self.after_write(ctx, endpoint.flow());
         }
     }
 }

@@ -3,6 +3,7 @@
 //! begins when the warm-up ends.
 
 mod delay;
+mod direction;
 mod gauge;
 mod histogram;
 mod join;
@@ -15,6 +16,7 @@ mod waits;
 use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::{Delays, RttSamples};
+pub(crate) use direction::{Direction, ReverseData};
 pub(crate) use gauge::Gauge;
 pub(crate) use histogram::Distribution;
 pub(crate) use link::{LinkMetrics, Waited};
@@ -41,17 +43,6 @@ impl Tally {
     pub(crate) fn in_flight(&self) -> u64 {
         self.sent + self.duplicated - self.delivered - self.dropped
     }
-}
-
-/// All packets of one direction, data and control, as a monitor at the IP layer sees them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Direction {
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-    pub(crate) dropped: u64,
-    pub(crate) received_ip_bytes: Bytes,
-    pub(crate) first_sent: Option<Time>,
-    pub(crate) last_received: Option<Time>,
 }
 
 /// Metrics of a flow in the measurement interval. A cache line for each direction, one for what each data packet counts, two
@@ -91,20 +82,6 @@ pub(crate) struct IntervalMetrics {
     pub(crate) duplicated: u64,
     /// Data from the sink; absent before the first, which most flows never have.
     pub(crate) reverse_data: Option<Box<ReverseData>>,
-}
-
-/// Data packets from the sink to the source.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ReverseData {
-    pub(crate) sent: u64,
-    pub(crate) retransmitted: u64,
-    pub(crate) received: u64,
-    pub(crate) dropped: u64,
-    pub(crate) marked: u64,
-    /// Payload read in order by the application.
-    pub(crate) delivered_bytes: Bytes,
-    /// Last transmission of a data packet to its reception.
-    pub(crate) delays: Delays,
 }
 
 /// Metrics of a flow.
@@ -171,12 +148,12 @@ impl FlowMetrics {
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
         self.interval.direction(packet.to).dropped += 1;
-        if !packet.to.is_source() {
-            self.total_gone_bytes += packet.payload_bytes().0 as i64;
-        }
         match (packet.has_data(), packet.to.is_source()) {
             (false, _) => {}
-            (true, false) => self.interval.drops.get_or_insert_default()[reason as usize] += 1,
+            (true, false) => {
+                self.interval.drops.get_or_insert_default()[reason as usize] += 1;
+                self.total_gone_bytes += packet.payload_bytes().0 as i64;
+            }
             (true, true) => self.interval.reverse_data().dropped += 1,
         }
     }
@@ -228,6 +205,15 @@ impl FlowMetrics {
 impl IntervalMetrics {
     fn direction(&mut self, to: EndpointId) -> &mut Direction {
         if to.is_source() { &mut self.reverse } else { &mut self.forward }
+    }
+
+    /// The application at `to` has read bytes.
+    pub(crate) fn on_read(&mut self, to: EndpointId, bytes: Bytes) {
+        if to.is_source() {
+            self.reverse_data().delivered_bytes += bytes;
+        } else {
+            self.delivered_bytes += bytes;
+        }
     }
 
     /// Counts of the data from the sink, made if it is the first.
@@ -293,29 +279,6 @@ impl IntervalMetrics {
     /// A statistic of the delays of messages.
     pub(crate) fn app_delay(&self, of: impl Fn(&Delays) -> Option<f64>) -> Option<f64> {
         self.app_delays.as_deref().and_then(of)
-    }
-}
-
-impl ReverseData {
-    fn on_sent(&mut self, retransmission: bool) {
-        self.sent += 1;
-        self.retransmitted += u64::from(retransmission);
-    }
-
-    fn on_received(&mut self, delay: Span) {
-        self.received += 1;
-        self.delays.add(delay);
-    }
-}
-
-impl Direction {
-    fn merge(&mut self, other: &Direction) {
-        self.sent += other.sent;
-        self.received += other.received;
-        self.dropped += other.dropped;
-        self.received_ip_bytes += other.received_ip_bytes;
-        self.first_sent = [self.first_sent, other.first_sent].into_iter().flatten().min();
-        self.last_received = self.last_received.max(other.last_received);
     }
 }
 
