@@ -113,7 +113,7 @@ impl Side {
 }
 
 /// A time as text.
-pub(super) fn seconds(at: Time) -> String {
+fn seconds(at: Time) -> String {
     format!("{} s", at.as_secs_f64())
 }
 
@@ -242,6 +242,8 @@ impl Hosts {
     }
 
     /// Drains an end after a call: its events, its datagrams, its next time-out.
+    #[cold]
+    #[inline(never)]
     pub(super) fn drain_foreign(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let (now, index, from) = (ctx.now, endpoint.flow().index(), End::of(endpoint));
         let mut count = 0;

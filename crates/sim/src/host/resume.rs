@@ -56,6 +56,8 @@ impl Resuming {
     }
 
     /// Before the end sends: the first time it is handed what is known of its path.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn begin(&mut self, store: &mut Store, path: Path, now: Time, connection: &mut Connection) {
         if !std::mem::replace(&mut self.has_asked, true) {
             self.lent = store.lend(path, now, self.lifetime);
@@ -65,6 +67,8 @@ impl Resuming {
 
     /// After the end has sent: what it has seen is saved every five seconds and when it closes, and what it was handed is given
     /// back once it is of no more use.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn look(&mut self, store: &mut Store, path: Path, now: Time, connection: &Connection) {
         let closes = !matches!(
             connection.state(),

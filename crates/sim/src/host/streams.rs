@@ -8,7 +8,7 @@ use crate::foreign::{ForeignEnd, StreamWrite, Ways};
 use crate::host::app::command::End;
 
 /// Most bytes that are offered or read in one call.
-pub(super) const CHUNK: usize = 65_536;
+const CHUNK: usize = 65_536;
 /// Bytes that an endless application writes at one instant, at most: a transport with a send buffer takes less.
 const MOST_AT_ONCE: u64 = 1 << 30;
 
@@ -44,8 +44,13 @@ struct Pipe {
 }
 
 impl Pipe {
+    /// The transport has taken all.
+    fn is_done(&self) -> bool {
+        self.taken == self.written && self.fin_taken == self.fin
+    }
+
     fn is_idle(&self) -> bool {
-        self.blocked || self.taken == self.written && self.fin_taken == self.fin
+        self.blocked || self.is_done()
     }
 
     fn push(&mut self, bytes: u64, written_at: Time, lane: usize) {
@@ -120,7 +125,8 @@ impl Streams {
     /// An end sends a message of a conversation. One of the client has a stream of its own, an answer that of what it answers.
     pub(super) fn send(&mut self, from: End, lane: usize, bytes: Bytes, now: Time) {
         if self.single {
-            return self.put(0, from, lane, (bytes.0, now));
+            self.put(0, from, lane, (bytes.0, now));
+            return;
         }
         if from == self.client {
             let request = Request { ways: Ways::Both, bytes: bytes.0, written_at: now, lane, ends: true };
@@ -134,25 +140,26 @@ impl Streams {
     }
 
     fn answer(&mut self, stream: u64, from: End, lane: usize, message: (u64, Time)) {
-        self.put(stream, from, lane, message);
-        if let Some(stream) = self.all.get_mut(&stream) {
-            stream.pipes[from as usize].fin = true;
+        if let Some(pipe) = self.put(stream, from, lane, message) {
+            pipe.fin = true;
         }
     }
 
-    fn put(&mut self, stream: u64, from: End, lane: usize, (bytes, now): (u64, Time)) {
-        if let Some(found) = self.all.get_mut(&stream) {
-            found.pipes[from as usize].push(bytes, now, lane);
-            self.writing[from as usize].insert(stream);
-        }
+    /// An end writes to a stream that exists; returns what it has written there.
+    fn put(&mut self, stream: u64, from: End, lane: usize, (bytes, now): (u64, Time)) -> Option<&mut Pipe> {
+        let pipe = &mut self.all.get_mut(&stream)?.pipes[from as usize];
+        pipe.push(bytes, now, lane);
+        self.writing[from as usize].insert(stream);
+        Some(pipe)
     }
 
     /// The source writes to the one stream of an application that only writes, and ends it if that is all.
     pub(super) fn append(&mut self, bytes: u64, ends: bool, now: Time) {
         match self.all.first_key_value().map(|(stream, _)| *stream) {
             Some(stream) => {
-                self.put(stream, End::Source, 0, (bytes, now));
-                self.all.get_mut(&stream).into_iter().for_each(|stream| stream.pipes[0].fin |= ends);
+                if let Some(pipe) = self.put(stream, End::Source, 0, (bytes, now)) {
+                    pipe.fin |= ends;
+                }
             }
             None => match self.requests.front_mut() {
                 Some(request) => (request.bytes, request.ends) = (request.bytes + bytes, request.ends || ends),
@@ -205,7 +212,7 @@ impl Streams {
             let Some(stream) = self.all.get_mut(&id) else { continue };
             let pipe = &mut stream.pipes[from as usize];
             called |= write(now, id, pipe, end, &mut self.buffer);
-            if pipe.taken == pipe.written && pipe.fin == pipe.fin_taken {
+            if pipe.is_done() {
                 self.writing[from as usize].remove(&id);
             }
         }

@@ -50,11 +50,11 @@ impl Transport {
 pub(crate) struct Side {
     /// Time of the pending `Wake`; one at another time is stale.
     pub(crate) wake_at: Option<Time>,
+    /// It begins with what an earlier connection has left.
+    pub(crate) resuming: Option<Box<Resuming>>,
     pub(crate) connection: Connection,
     /// Its window may jump.
     pub(super) jumps: bool,
-    /// It begins with what an earlier connection has left.
-    pub(crate) resuming: Option<Box<Resuming>>,
 }
 
 impl Side {

@@ -303,10 +303,9 @@ fn trimmed_mean(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn is_stable(averages: &[f64]) -> bool {
-    let (count, last) = (averages.len() as f64, averages[averages.len() - 1]);
-    let mean = averages.iter().sum::<f64>() / count;
-    let variance = averages.iter().map(|average| (average - mean) * (average - mean)).sum::<f64>() / count;
-    libm::sqrt(variance) < STABLE * last
+    let (Some(mean), Some(last)) = (mean(averages), averages.last()) else { return false };
+    let squares = averages.iter().map(|average| (average - mean) * (average - mean)).sum::<f64>();
+    libm::sqrt(squares / averages.len() as f64) < STABLE * last
 }
 
 #[cfg(test)]
