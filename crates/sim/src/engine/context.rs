@@ -154,13 +154,16 @@ impl Context {
         self.event_list.next_key().map(|key| EventKey::from_bits(key).time())
     }
 
-    /// Advances the clock to the next event whose key is before `until`, if there is one.
-    pub(crate) fn next_before_key(&mut self, until: EventKey) -> Option<Event> {
-        let key = self.event_list.next_key()?;
-        if key >= until.to_bits() {
+    fn take_before(&mut self, until: EventKey) -> Option<(TieBreak, Event)> {
+        if self.event_list.next_key()? >= until.to_bits() {
             return None;
         }
-        self.take_next().map(|(_, event)| event)
+        self.take_next()
+    }
+
+    /// Advances the clock to the next event whose key is before `until`, if there is one.
+    pub(crate) fn next_before_key(&mut self, until: EventKey) -> Option<Event> {
+        self.take_before(until).map(|(_, event)| event)
     }
 
     /// Advances the clock to an input from outside. What was due before has been handled.
@@ -170,10 +173,7 @@ impl Context {
 
     /// Advances the clock to the next event before `until`, and notes its place for the packets that leave by it.
     pub(crate) fn next_before(&mut self, until: Time) -> Option<Event> {
-        if self.next_time()? >= until {
-            return None;
-        }
-        let (tie_break, event) = self.take_next()?;
+        let (tie_break, event) = self.take_before(EventKey::new(until, 0))?;
         if let Some(outbox) = &mut self.outbox {
             outbox.place = EventPlace { key: self.key, tie_break };
             outbox.next_observation = self.next_observation;

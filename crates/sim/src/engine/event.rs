@@ -157,7 +157,9 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,
-            Event::Radio { event: RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. }, .. } => 2,
+            Event::Radio { event: RadioEvent::RoutingTimer { .. } | RadioEvent::NeighborTimer { .. }, .. } => {
+                Event::INPUT
+            }
             Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }
@@ -165,7 +167,7 @@ impl Event {
             | Event::Change { .. }
             | Event::WirelessRefresh { .. }
             | Event::Constellation
-            | Event::WarmupEnds => 2,
+            | Event::WarmupEnds => Event::INPUT,
             Event::Sample | Event::Stop => Event::OBSERVATION,
         }
     }

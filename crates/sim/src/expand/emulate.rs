@@ -76,12 +76,12 @@ fn check_network<A: std::str::FromStr>(
     longest: u8,
     example: &str,
 ) -> Result<(), ScenarioError> {
-    let parts = text.split_once('/').map(|(address, length)| (address.parse::<A>().is_ok(), length.parse::<u8>()));
-    match parts {
-        Some((true, Ok(8..))) if parts.is_some_and(|(_, length)| length.is_ok_and(|length| length <= longest)) => {
-            Ok(())
-        }
-        _ => Err(ScenarioError::new(path, format!("{text:?} is not a network with a prefix of 8 to {longest} bits"))
-            .with_hint(format!("such as {example:?}"))),
+    let is_network = text.split_once('/').is_some_and(|(address, length)| {
+        address.parse::<A>().is_ok() && length.parse::<u8>().is_ok_and(|length| (8..=longest).contains(&length))
+    });
+    if is_network {
+        return Ok(());
     }
+    let message = format!("{text:?} is not a network with a prefix of 8 to {longest} bits");
+    Err(ScenarioError::new(path, message).with_hint(format!("such as {example:?}")))
 }

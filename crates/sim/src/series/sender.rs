@@ -34,31 +34,26 @@ pub(super) const SENDER_SERIES: [SeriesName; 18] = [
 /// What the sender of a flow says of itself, and the network of its packets.
 pub(super) struct Sender<'a> {
     flow: &'a Flow,
-    state: SenderState,
+    snapshot: Option<Snapshot>,
+    told: Option<ForeignStats>,
     wire_flight: Bytes,
-}
-
-enum SenderState {
-    Tcp(Box<Snapshot>),
-    Foreign(ForeignStats),
 }
 
 impl Sender<'_> {
     /// That of a flow; `None` before it has one, and of datagrams.
     pub(super) fn of<'a>(now: Time, flow: &'a Flow, metrics: &FlowMetrics) -> Option<Sender<'a>> {
-        let state = match flow.foreign() {
-            Some(foreign) => SenderState::Foreign(foreign.stats(now)),
-            None => SenderState::Tcp(Box::new(flow.snapshot()?)),
-        };
-        Some(Sender { flow, state, wire_flight: metrics.wire_flight() })
+        let (snapshot, told) = (flow.snapshot(), flow.foreign().map(|foreign| foreign.stats(now)));
+        let known = snapshot.is_some() || told.is_some();
+        known.then(|| Sender { flow, snapshot, told, wire_flight: metrics.wire_flight() })
     }
 
     /// The value of a series; NaN where it does not know, `None` where there is no such thing.
     pub(super) fn value(&self, name: SeriesName) -> Option<f64> {
-        match (&self.state, name) {
-            (_, SeriesName::WireFlight) => Some(self.wire_flight.as_f64()),
-            (SenderState::Tcp(snapshot), name) => Some(sender_value(name, self.flow, snapshot)),
-            (SenderState::Foreign(stats), name) => foreign_value(name, stats),
+        match (name, &self.snapshot, &self.told) {
+            (SeriesName::WireFlight, ..) => Some(self.wire_flight.as_f64()),
+            (name, Some(snapshot), _) => Some(sender_value(name, self.flow, snapshot)),
+            (name, None, Some(told)) => foreign_value(name, told),
+            (_, None, None) => None,
         }
     }
 }
