@@ -150,6 +150,11 @@ impl Emulator {
         Ok(Emulator { simulation, fates, settings, nodes, flows, store, outgoing, counts, is_over: false })
     }
 
+    /// What it is made of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// A host has sent these bytes at `at`, which never decreases from call to call.
     pub fn enter(&mut self, host: usize, bytes: &[u8], at: Time) {
         let Some(headers) = bytes.get(self.settings.header..).and_then(Headers::of) else {

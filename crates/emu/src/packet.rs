@@ -148,7 +148,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 /// Writes the ECN field of an IP datagram, and the checksum of an IPv4 header with it (RFC 1624 eq. 3).
-pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
+pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
     let field = ecn.field();
     match bytes.first().map(|first| first >> 4) {
         Some(4) if bytes.len() >= 20 => {
