@@ -88,20 +88,14 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
             take_in(emulator, &mut devices[index], index, run, &mut buffer)?;
         }
         let is_over = emulator.advance(run.now());
-        let mut failed = Ok(());
-        while failed.is_ok() {
-            let left = emulator.leave(|outgoing, bytes| {
-                let device = &mut devices[outgoing.host];
-                let written = put_out(device, outgoing.due, bytes, header);
-                lateness.add(run.now().max(outgoing.due).since(outgoing.due).as_nanos());
-                written
-            });
-            match left {
-                Some(written) => failed = written,
-                None => break,
-            }
+        while let Some(written) = emulator.leave(|outgoing, bytes| {
+            let device = &mut devices[outgoing.host];
+            let written = put_out(device, outgoing.due, bytes, header);
+            lateness.add(run.now().max(outgoing.due).since(outgoing.due).as_nanos());
+            written
+        }) {
+            written?;
         }
-        failed?;
         if is_over && ends {
             break;
         }
