@@ -1,14 +1,12 @@
 //! A whole transport in a shared library behind `sim::foreign`: the functions of `struct tonopah_transport`
-//! (`include/tonopah_transport.h`), called with bytes and nanoseconds.
+//! (`include/tonopah_transport.h`), called with bytes and nanoseconds. What they may call is in `transport_host.rs`.
 //!
-//! Unsafe here are the calls of these functions, what they call back, and the page in which the last call is noted. What the functions
+//! Unsafe here are the calls of these functions, and the page in which the last call is noted. What the functions
 //! may do is the interface's promise: to read and write what they are given, within its length and during the call only.
 
-use std::ffi::c_char;
 use std::net::SocketAddrV4;
 use std::panic::resume_unwind;
 use std::ptr;
-use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::exceptions::PyValueError;
@@ -22,6 +20,7 @@ use tcp::units::Time;
 
 use crate::exception::AlgorithmException;
 use crate::floating;
+use crate::transport_host::{Host, log, random};
 use crate::transport_layout::{HostFunctions, RawDatagram, RawEvent, Setup, State, Table, ecn_number, ecn_of};
 
 /// Largest packet of IPv4 (RFC 791 §3.1).
@@ -30,38 +29,8 @@ const LARGEST_PACKET: usize = 65_535;
 const NEVER: u64 = u64::MAX;
 /// `TONOPAH_RETRANSMISSION`
 const RETRANSMISSION: u32 = 1;
-/// `TONOPAH_LOG_TEXT`
-const LOG_TEXT: u32 = 2;
 
 static FUNCTIONS: HostFunctions = HostFunctions { size: size_of::<HostFunctions>() as u64, random, log };
-
-/// What a library may call, for one end.
-pub(crate) struct Host {
-    rng: Rng,
-    /// The last line of its text log.
-    last_line: String,
-}
-
-/// Fills bytes from the seed of the end.
-unsafe extern "C" fn random(host: *mut Host, bytes: *mut u8, length: u64) {
-    // SAFETY: `host` is what `create` was given, which lives as long as its end; `bytes` has this length.
-    let (host, bytes) = unsafe { (&mut *host, slice::from_raw_parts_mut(bytes, length as usize)) };
-    for chunk in bytes.chunks_mut(8) {
-        let drawn = host.rng.next_u64().to_le_bytes();
-        chunk.copy_from_slice(&drawn[..chunk.len()]);
-    }
-}
-
-/// Takes note of a line.
-unsafe extern "C" fn log(host: *mut Host, kind: u32, text: *const c_char, length: u64) {
-    // SAFETY: as for `random`.
-    let (host, text) = unsafe { (&mut *host, slice::from_raw_parts(text.cast::<u8>(), length as usize)) };
-    if kind == LOG_TEXT
-        && let Some(line) = String::from_utf8_lossy(text).lines().rfind(|line| !line.trim().is_empty())
-    {
-        host.last_line = line.chars().filter(|c| !c.is_control()).take(500).collect();
-    }
-}
 
 /// The page that the parent of this process reads when this one has ended: number of calls, place of the last call among `CALLS` or 0,
 /// its time, length and text of the place of its end.

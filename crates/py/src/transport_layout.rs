@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use sim::foreign::ForeignStats;
 use tcp::Ecn;
 
-use crate::transport::Host;
+use crate::transport_host::Host;
 
 /// `struct tonopah_host`
 #[repr(C)]
