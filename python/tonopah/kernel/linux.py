@@ -18,7 +18,7 @@ from tonopah.kernel.device import Addresses
 from tonopah.kernel.isolation import isolated
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
-from tonopah.runs.simulation import RunResult, checked_seed, engine_form
+from tonopah.runs.simulation import checked_seed, engine_form
 
 NETWORKS = {"network": "10.77.0.0/16", "network6": "fd77::/64"}
 BEFORE_START_NS = 300_000_000
@@ -30,22 +30,14 @@ INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
 """Sysctls that the result records."""
 
 
-class OnLinux(RunResult):
-    """What a run on the kernel gave, and what is known of its emulation."""
-
-    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any]):
-        super().__init__({**summary, "emulation": report}, series)
-        self.report = report
-
-
-def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> OnLinux:
+def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> running.Emulated:
     """Carry the flows of a scenario that was read from the file `name` over its network, by the kernel.
 
     Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
     """
     try:
         plan = planned(scenario, name, seed)
-        return OnLinux(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
+        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
     except ScenarioError as error:
         raise relay(error, name) from None
 
@@ -73,8 +65,7 @@ def inside(
     for number, error in failed.items():
         raise RunFailedError(f"flow {number} could not send: {error}")
     samples = {number: of_flow[0] for number, of_flow in told.items()}
-    judged = running.judged(report, made, emulation.least_base_rtt_s)
-    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, judged
+    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, report
 
 
 def first_of(addresses: Addresses) -> str:
