@@ -13,7 +13,7 @@ from tonopah.kernel import tcp_info
 from tonopah.kernel.plan import Flow, Plan
 
 CHUNK = bytes(1 << 18)
-LONGEST_READ = 1 << 20
+LONGEST_READ, LONGEST_DATAGRAM = 1 << 20, 1 << 16
 FAR_BYTES = 1 << 62
 AFTER_END_S = 0.05
 """For the last sample; nothing is carried any more then."""
@@ -83,19 +83,19 @@ class Traffic:
     def watch_reader(self, connection: socket.socket) -> None:
         """Read and forget what comes."""
         connection.setblocking(False)
-        buffer = bytearray(1 if connection.type == socket.SOCK_STREAM else 65536)
+        is_stream = connection.type == socket.SOCK_STREAM
+        # TCP throws so many bytes away without copying them.
+        size, flags = (LONGEST_READ, socket.MSG_TRUNC) if is_stream else (LONGEST_DATAGRAM, 0)
 
         def read() -> None:
             try:
-                # TCP throws so many bytes away without copying them.
-                size = LONGEST_READ if connection.type == socket.SOCK_STREAM else len(buffer)
-                data = connection.recv(size, socket.MSG_TRUNC) if connection.type == socket.SOCK_STREAM else connection.recv(size)
-                if not data and connection.type == socket.SOCK_STREAM:
-                    self.selector.unregister(connection)
-                    connection.close()
+                # An empty datagram is no end.
+                ended = not connection.recv(size, flags) and is_stream
             except BlockingIOError:
-                pass
+                return
             except OSError:
+                ended = True
+            if ended:
                 self.selector.unregister(connection)
                 connection.close()
 
