@@ -6,8 +6,9 @@ import itertools
 import selectors
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tonopah.kernel import tcp_info
 from tonopah.kernel.plan import Flow, Plan
@@ -17,6 +18,8 @@ LONGEST_READ, LONGEST_DATAGRAM = 1 << 20, 1 << 16
 FAR_BYTES = 1 << 62
 AFTER_END_S = 0.05
 """For the last sample; nothing is carried any more then."""
+Told: TypeAlias = dict[int, tuple[list[tuple[float, bytes]], str | None]]
+"""By flow: what the kernel said, when, and what went wrong."""
 
 
 @dataclass
@@ -50,7 +53,7 @@ class Traffic:
         """Let something happen at a time."""
         heapq.heappush(self.due, (when, next(self.order), action))
 
-    def run(self) -> dict[int, tuple[list[tuple[float, bytes]], str | None]]:
+    def run(self) -> Told:
         """Run to the end; return by flow what the kernel said, when, and what went wrong."""
         for flow in self.plan.flows:
             if flow.sink == self.host:
@@ -181,8 +184,3 @@ class Traffic:
         # A tick that was missed is not made up for.
         periods = int(now / self.plan.every_s) + 1
         self.at(periods * self.plan.every_s, self.sample)
-
-
-def of_host(plan: Plan, host: str, addresses: Mapping[str, str], start_ns: int) -> Sequence[object]:
-    """Run the traffic of a host in this process."""
-    return list(Traffic(plan, host, addresses, start_ns).run().items())
