@@ -26,7 +26,17 @@ from tonopah.cc.description import (
 from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import SUFFIX
 from tonopah.cc.shared_object import ALGORITHM as SYMBOL
-from tonopah.cc.shared_object import MAX_BYTES, TRANSPORT, limits, open_shared, symbol_in, text, version_of
+from tonopah.cc.shared_object import (
+    MAX_BYTES,
+    TRANSPORT,
+    check_count,
+    check_distinct,
+    limits,
+    open_shared,
+    symbol_in,
+    text,
+    version_of,
+)
 from tonopah.cc.transport import VERSION as TRANSPORT_VERSION
 from tonopah.cc.transport import TransportLibrary
 from tonopah.digest import digest
@@ -128,18 +138,15 @@ class Library:
         if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
             raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
         self.internals, self.states = self.read_internals()
-        self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
-        names = [about["name"] for about in self.parameters]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InputError("", f"{file.name}: two parameters are called {twice!r}", "a name for each")
+        count = check_count(self.made, "parameter", MAX_PARAMETERS, f"{file.name}: {SYMBOL}")
+        self.parameters = [self.parameter(index) for index in range(count)]
+        check_distinct("parameters", [about["name"] for about in self.parameters], file)
 
     def read_internals(self) -> tuple[list[dict[str, str]], list[str]]:
         """Return the variables that it shows, and the words of `state`."""
         made, where = self.made, f"{self.file.name}: {SYMBOL}"
         for name in ("internal", "state"):
-            count = getattr(made, f"{name}_count")
-            if count > MOST_INTERNALS or (count and not getattr(made, f"{name}s")):
-                raise InputError("", f"{where}.{name}_count = {count}", f"0 to {MOST_INTERNALS}, and an array")
+            check_count(made, name, MOST_INTERNALS, where)
         if bool(made.internal_count) != bool(made.observe):
             raise InputError("", f"{where}: internals and observe need each other", "both, or neither")
         internals = [(text(made.internals[i].name), text(made.internals[i].doc)) for i in range(made.internal_count)]
@@ -148,14 +155,6 @@ class Library:
         if wrong is not None:
             raise InputError("", f"{where}: {wrong!r} is no name of a variable or state", "an identifier of up to 40 letters")
         return [{"name": name, "unit": unit_of(name), "doc": doc} for name, doc in internals], states
-
-    @property
-    def parameter_count(self) -> int:
-        """Number of parameters."""
-        count: int = self.made.parameter_count
-        if count > MAX_PARAMETERS or (count and not self.made.parameters):
-            raise InputError("", f"{self.file.name}: {SYMBOL}.parameter_count = {count}", f"0 to {MAX_PARAMETERS}, and an array")
-        return count
 
     def parameter(self, index: int) -> dict[str, Any]:
         """Return the description of a parameter."""
