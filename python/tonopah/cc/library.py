@@ -24,7 +24,7 @@ from tonopah.cc.description import (
     unit_of,
 )
 from tonopah.cc.process import ProcessEndedError, ask
-from tonopah.cc.references import SUFFIX
+from tonopah.cc.references import SUFFIX, is_of_transport
 from tonopah.cc.shared_object import ALGORITHM as SYMBOL
 from tonopah.cc.shared_object import (
     MAX_BYTES,
@@ -318,7 +318,7 @@ def find_transport(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
 
 def known_code(description: str) -> Algorithm | Transport:
     """Return what a description is of, which can be checked and not run. Raises ValueError."""
-    if json.loads(description).get("kind") == "transport":
+    if is_of_transport(description):
         return Transport(0, description)
     return Algorithm(refuse, description)
 
