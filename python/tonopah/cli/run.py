@@ -121,16 +121,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         return run_on_linux(arguments, made)
     result = run_and_export(arguments, made)
     counted = count(arguments, found) if found and found.observer else {}
-    if arguments.plot:
-        # Drawing takes longer to load than most runs take.
-        from tonopah.study import pictures
-
-        pictures.plot_result(result, ()).save(arguments.plot)
-    if arguments.series:
-        names = write_series(result, Path(arguments.series))
-        print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
-    if arguments.parquet:
-        write_tables(result, Path(arguments.parquet))
+    write_results(arguments, result)
     if result.undivided:
         warn([f"--threads: one thread: {result.undivided}"])
     show_result(arguments, result, found, counted)
@@ -143,18 +134,26 @@ def run_on_linux(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     from tonopah.kernel import linux
 
     result = linux.run(*prepare(arguments.scenario, made), arguments.seed, arguments.spin)
-    if arguments.plot:
-        from tonopah.study import pictures
-
-        pictures.plot_result(result, ()).save(arguments.plot)
-    if arguments.series:
-        write_series(result, Path(arguments.series))
-    if arguments.parquet:
-        write_tables(result, Path(arguments.parquet))
+    write_results(arguments, result)
     show_result(arguments, result, None, {})
     if not arguments.json:
         print_grids(lateness_grid(result.report))
     return verdict(result.report, arguments.keep_late)
+
+
+def write_results(arguments: argparse.Namespace, result: RunResult) -> None:
+    """Write what a run gave into the files that are asked for; which series these are is said of a simulated run."""
+    if arguments.plot:
+        # Drawing takes longer to load than most runs take.
+        from tonopah.study import pictures
+
+        pictures.plot_result(result, ()).save(arguments.plot)
+    if arguments.series:
+        names = write_series(result, Path(arguments.series))
+        if arguments.on != "linux":
+            print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
+    if arguments.parquet:
+        write_tables(result, Path(arguments.parquet))
 
 
 def count(arguments: argparse.Namespace, found: "Sourced") -> dict[str, float | None]:
