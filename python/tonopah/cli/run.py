@@ -11,7 +11,7 @@ from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, from_source, name_of, require_place, scenario_source, seed, warn
 from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
-from tonopah.export import netanim, pcapng, qlog
+from tonopah.export import pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
@@ -225,6 +225,9 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
     """Run the scenario once for each file that needs a run of its own; every time it is the same run."""
     found: RunResult | None = None
     if arguments.netanim:
+        # The escapes of XML load clients of HTTP, which take longer than a short run.
+        from tonopah.export import netanim
+
         found = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
     if arguments.qlog:
         found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog), arguments.qlog_names)
