@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, from_source, name_of, require_place, scenario_source, seed, warn
+from tonopah.cli.arguments import (
+    add_common,
+    add_set,
+    changes,
+    from_source,
+    name_of,
+    require_folder,
+    require_place,
+    scenario_source,
+    seed,
+    warn,
+)
 from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import pcapng, qlog
@@ -204,8 +215,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse before the run what could not be written after it. Raises InputError."""
     check_engine(arguments)
     for option in ("series", "parquet", "pcap"):
-        if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
-            raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
+        require_folder(f"--{option}", getattr(arguments, option))
     if arguments.plot and Path(arguments.plot).suffix.lower() not in PICTURES:
         raise InputError("--plot", f"{arguments.plot} is no name of a picture", f"a file that ends in {', '.join(PICTURES)}")
     if arguments.series and Path(arguments.series).suffix.lower() == ".csv":
