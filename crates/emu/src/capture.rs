@@ -51,7 +51,10 @@ impl Capture {
         let stamp = self.epoch + at.as_nanos();
         let length = packet.len() as u32;
         let fields = [0, (stamp >> 32) as u32, stamp as u32, length, length];
-        let head: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
+        let mut head = [0; 20];
+        for (place, field) in head.chunks_exact_mut(4).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
         self.block(ENHANCED_PACKET, &head, packet)
     }
 

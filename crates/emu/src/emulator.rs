@@ -150,6 +150,11 @@ impl Emulator {
         Ok(Emulator { simulation, fates, settings, nodes, flows, store, outgoing, counts, is_over: false })
     }
 
+    /// What it is made of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// A host has sent these bytes at `at`, which never decreases from call to call.
     pub fn enter(&mut self, host: usize, bytes: &[u8], at: Time) {
         let Some(headers) = bytes.get(self.settings.header..).and_then(Headers::of) else {
@@ -168,7 +173,8 @@ impl Emulator {
         };
         let to = self.flows.receiver(place, headers.tuple, ends);
         let told = headers.tcp.map_or_else(Default::default, |tcp| self.flows.on_segment(place, to, &headers, &tcp));
-        let number = self.store.insert(bytes, headers.payload as u64);
+        let arrives = headers.tcp.is_none().then_some(headers.payload as u64);
+        let number = self.store.insert(bytes, arrives);
         let incoming = Incoming {
             to,
             size: Bytes(headers.size as u64),
@@ -235,10 +241,7 @@ impl Emulator {
                 Fate::Copied { number } => self.store.copied(number),
                 Fate::Dropped { number } => self.store.release(number),
                 Fate::Delivered { number, at, to, destination, ecn } => {
-                    let is_tcp = Headers::of(&self.store.bytes(number)[self.settings.header..])
-                        .is_some_and(|headers| headers.tcp.is_some());
-                    if !is_tcp {
-                        let payload = self.store.payload(number);
+                    if let Some(payload) = self.store.payload(number) {
                         self.simulation.deliver(to, Bytes(payload));
                     }
                     let host = self.nodes.iter().position(|node| *node == destination);

@@ -23,6 +23,6 @@ pub use capture::Capture;
 pub use emulator::{Carried, Counts, Emulator, Host, Outgoing, Settings};
 pub use flows::{Ends, Program};
 pub use lateness::Lateness;
-pub use packet::{Tuple, set_ecn};
+pub use packet::Tuple;
 pub use realtime::{Device, Run, run};
 pub use sys::{take, take_file};

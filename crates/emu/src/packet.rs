@@ -125,7 +125,7 @@ impl Headers {
             tuple: Tuple { protocol, from: (from, ports[0]), to: (to, ports[1]) },
             size,
             payload,
-            ecn: ecn_of(traffic),
+            ecn: Ecn::of_field(traffic),
             dscp: traffic >> 2,
             tcp,
         }
@@ -147,24 +147,9 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// The ECN field (RFC 3168 §5).
-fn ecn_of(traffic: u8) -> Ecn {
-    match traffic & 3 {
-        0 => Ecn::NotEct,
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        _ => Ecn::Ce,
-    }
-}
-
 /// Writes the ECN field of an IP datagram, and the checksum of an IPv4 header with it (RFC 1624 eq. 3).
-pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
-    let field = match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    };
+pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
+    let field = ecn.field();
     match bytes.first().map(|first| first >> 4) {
         Some(4) if bytes.len() >= 20 => {
             let before = [bytes[0], bytes[1]];

@@ -40,10 +40,6 @@ pub struct Run {
     pub start: u64,
     /// Do not sleep shortly before a due time.
     pub spin: bool,
-    /// Bytes before the IP header of each packet.
-    pub header: usize,
-    /// It ends with the duration of the scenario.
-    pub ends: bool,
 }
 
 impl Run {
@@ -83,27 +79,24 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
     // The kernel puts timers of ordinary threads off by 50 us, to join them.
     set_current_timer_slack(NonZeroU64::new(1)).map_err(io::Error::from)?;
     let (mut lateness, mut ready, mut buffer) = (Lateness::default(), Vec::new(), vec![0; BUFFER]);
+    let header = emulator.settings().header;
+    // Carried flows are those of the scenario, and end with it; programs end by themselves.
+    let ends = emulator.settings().carried.is_some();
     let mut stop = false;
     while !stop {
         for &index in &ready {
             take_in(emulator, &mut devices[index], index, run, &mut buffer)?;
         }
         let is_over = emulator.advance(run.now());
-        let mut failed = Ok(());
-        while failed.is_ok() {
-            let left = emulator.leave(|outgoing, bytes| {
-                let device = &mut devices[outgoing.host];
-                let written = put_out(device, outgoing.due, bytes, run.header);
-                lateness.add(run.now().max(outgoing.due).since(outgoing.due).as_nanos());
-                written
-            });
-            match left {
-                Some(written) => failed = written,
-                None => break,
-            }
+        while let Some(written) = emulator.leave(|outgoing, bytes| {
+            let device = &mut devices[outgoing.host];
+            let written = put_out(device, outgoing.due, bytes, header);
+            lateness.add(run.now().max(outgoing.due).since(outgoing.due).as_nanos());
+            written
+        }) {
+            written?;
         }
-        failed?;
-        if is_over && run.ends {
+        if is_over && ends {
             break;
         }
         stop = run.wait(devices, emulator.next_event(), &mut ready)?;
@@ -117,7 +110,7 @@ fn take_in(emulator: &mut Emulator, device: &mut Device, index: usize, run: &Run
         match read(&device.fd, &mut *buffer) {
             Ok(length) => {
                 let (packet, at) = (&buffer[..length], run.now());
-                if let (Some(capture), Some(bytes)) = (&mut device.capture, packet.get(run.header..)) {
+                if let (Some(capture), Some(bytes)) = (&mut device.capture, packet.get(emulator.settings().header..)) {
                     capture.write(at, bytes)?;
                 }
                 emulator.enter(index, packet, at);

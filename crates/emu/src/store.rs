@@ -7,7 +7,8 @@ const OUTSIDE: u64 = 1 << 63;
 #[derive(Debug, Default)]
 struct Slot {
     bytes: Vec<u8>,
-    payload: u64,
+    /// What its receiver has when it arrives; none of TCP, where that is what is acknowledged.
+    payload: Option<u64>,
     /// It and the copies that links have made of it.
     copies: u32,
 }
@@ -25,8 +26,8 @@ pub(crate) fn is_outside(number: u64) -> bool {
 }
 
 impl Store {
-    /// Puts a packet in; its number.
-    pub(crate) fn insert(&mut self, bytes: &[u8], payload: u64) -> u64 {
+    /// Puts a packet in, with the payload that its receiver has when it arrives; its number.
+    pub(crate) fn insert(&mut self, bytes: &[u8], payload: Option<u64>) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() - 1
@@ -47,8 +48,8 @@ impl Store {
         &mut self.slot(number).bytes
     }
 
-    /// What its transport carries.
-    pub(crate) fn payload(&mut self, number: u64) -> u64 {
+    /// What its receiver has when it arrives; none of TCP.
+    pub(crate) fn payload(&mut self, number: u64) -> Option<u64> {
         self.slot(number).payload
     }
 
@@ -80,17 +81,17 @@ mod tests {
     #[test]
     fn a_packet_stays_until_its_last_copy_has_left() {
         let mut store = Store::default();
-        let first = store.insert(b"abc", 1);
-        let second = store.insert(b"defg", 2);
+        let first = store.insert(b"abc", Some(1));
+        let second = store.insert(b"defg", Some(2));
         assert!(is_outside(first) && !is_outside(7));
         store.copied(first);
         store.release(first);
         assert_eq!((store.bytes(first).to_vec(), store.held()), (b"abc".to_vec(), 2));
         store.release(first);
-        assert_eq!(store.insert(b"h", 0), first);
+        assert_eq!(store.insert(b"h", None), first);
         assert_eq!(
             (store.bytes(first).to_vec(), store.bytes(second).len(), store.payload(second)),
-            (b"h".to_vec(), 4, 2)
+            (b"h".to_vec(), 4, Some(2))
         );
     }
 }

@@ -20,8 +20,6 @@ use crate::summary::to_json;
 pub(crate) struct Emulation {
     emulator: Mutex<Option<Emulator>>,
     least_base_rtt_s: Option<f64>,
-    header: usize,
-    ends: bool,
 }
 
 #[pymethods]
@@ -46,8 +44,6 @@ impl Emulation {
         Ok(Emulation {
             least_base_rtt_s: emulator.least_base_rtt().map(|rtt| rtt.as_secs_f64()),
             emulator: Mutex::new(Some(emulator)),
-            header,
-            ends: carried.is_some(),
         })
     }
 
@@ -77,7 +73,7 @@ impl Emulation {
             Ok(Device { fd: emu::take(fd), capture })
         };
         let mut devices = devices.into_iter().map(device).collect::<std::io::Result<Vec<_>>>()?;
-        let settings = Run { stop: emu::take(stop), start: start_ns, spin, header: self.header, ends: self.ends };
+        let settings = Run { stop: emu::take(stop), start: start_ns, spin };
         let given = py.detach(|| {
             guarded(|| {
                 let ran = emu::run(&mut emulator, &mut devices, &settings);

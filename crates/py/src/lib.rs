@@ -25,6 +25,7 @@ mod summary;
 mod threads;
 mod transport;
 mod transport_class;
+mod transport_host;
 mod transport_layout;
 mod watching;
 

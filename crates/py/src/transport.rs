@@ -1,14 +1,12 @@
 //! A whole transport in a shared library behind `sim::foreign`: the functions of `struct tonopah_transport`
-//! (`include/tonopah_transport.h`), called with bytes and nanoseconds.
+//! (`include/tonopah_transport.h`), called with bytes and nanoseconds. What they may call is in `transport_host.rs`.
 //!
-//! Unsafe here are the calls of these functions, what they call back, and the page in which the last call is noted. What the functions
+//! Unsafe here are the calls of these functions, and the page in which the last call is noted. What the functions
 //! may do is the interface's promise: to read and write what they are given, within its length and during the call only.
 
-use std::ffi::c_char;
 use std::net::SocketAddrV4;
 use std::panic::resume_unwind;
 use std::ptr;
-use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::exceptions::PyValueError;
@@ -22,46 +20,17 @@ use tcp::units::Time;
 
 use crate::exception::AlgorithmException;
 use crate::floating;
+use crate::transport_host::{Host, log, random};
 use crate::transport_layout::{HostFunctions, RawDatagram, RawEvent, Setup, State, Table, ecn_number, ecn_of};
 
-/// Largest datagram: what a UDP datagram can carry (RFC 768), and more than a payload of IP.
-const CAPACITY: usize = 65_535;
+/// Largest packet of IPv4 (RFC 791 §3.1).
+const LARGEST_PACKET: usize = 65_535;
 /// `TONOPAH_NEVER`
 const NEVER: u64 = u64::MAX;
 /// `TONOPAH_RETRANSMISSION`
 const RETRANSMISSION: u32 = 1;
-/// `TONOPAH_LOG_TEXT`
-const LOG_TEXT: u32 = 2;
 
 static FUNCTIONS: HostFunctions = HostFunctions { size: size_of::<HostFunctions>() as u64, random, log };
-
-/// What a library may call, for one end.
-pub(crate) struct Host {
-    rng: Rng,
-    /// The last line of its text log.
-    last_line: String,
-}
-
-/// Fills bytes from the seed of the end.
-unsafe extern "C" fn random(host: *mut Host, bytes: *mut u8, length: u64) {
-    // SAFETY: `host` is what `create` was given, which lives as long as its end; `bytes` has this length.
-    let (host, bytes) = unsafe { (&mut *host, slice::from_raw_parts_mut(bytes, length as usize)) };
-    for chunk in bytes.chunks_mut(8) {
-        let drawn = host.rng.next_u64().to_le_bytes();
-        chunk.copy_from_slice(&drawn[..chunk.len()]);
-    }
-}
-
-/// Takes note of a line.
-unsafe extern "C" fn log(host: *mut Host, kind: u32, text: *const c_char, length: u64) {
-    // SAFETY: as for `random`.
-    let (host, text) = unsafe { (&mut *host, slice::from_raw_parts(text.cast::<u8>(), length as usize)) };
-    if kind == LOG_TEXT
-        && let Some(line) = String::from_utf8_lossy(text).lines().rfind(|line| !line.trim().is_empty())
-    {
-        host.last_line = line.chars().filter(|c| !c.is_control()).take(500).collect();
-    }
-}
 
 /// The page that the parent of this process reads when this one has ended: number of calls, place of the last call among `CALLS` or 0,
 /// its time, length and text of the place of its end.
@@ -199,9 +168,9 @@ impl Library {
                 format!("{} has started {started} {plural}: what it does would depend on the machine", self.name);
             self.end("create", setup.now, text);
         }
-        let (place, buffer) = (setup.place.clone(), vec![0; CAPACITY].into_boxed_slice());
-        let payload = if self.table().protocol[0] == 17 { CAPACITY - 28 } else { CAPACITY - 20 };
-        Box::new(LibraryEnd { library: self, state: state.expose_provenance(), host, place, buffer, payload })
+        let headers = if self.table().protocol[0] == 17 { 28 } else { 20 };
+        let (place, buffer) = (setup.place.clone(), vec![0; LARGEST_PACKET - headers].into_boxed_slice());
+        Box::new(LibraryEnd { library: self, state: state.expose_provenance(), host, place, buffer })
     }
 }
 
@@ -234,9 +203,8 @@ struct LibraryEnd {
     state: usize,
     host: Box<Host>,
     place: String,
+    /// Room for the largest datagram that IP carries.
     buffer: Box<[u8]>,
-    /// The largest datagram that IP carries.
-    payload: usize,
 }
 
 impl std::fmt::Debug for LibraryEnd {
@@ -274,6 +242,11 @@ impl LibraryEnd {
         }
         answer
     }
+
+    /// Ends the run for what a call has answered.
+    fn wrong(&self, call: usize, now: Time, what: &str) -> ! {
+        self.fail(now, &format!("{} failed at {} s: {what}", CALLS[call], now.as_secs_f64()))
+    }
 }
 
 impl ForeignEnd for LibraryEnd {
@@ -300,7 +273,7 @@ impl ForeignEnd for LibraryEnd {
 
     fn poll_transmit(&mut self, now: Time) -> Option<ForeignDatagram> {
         let mut datagram = RawDatagram { depart_ns: now.as_nanos(), ..RawDatagram::default() };
-        let (bytes, capacity) = (self.buffer.as_mut_ptr(), self.payload as u64);
+        let (bytes, capacity) = (self.buffer.as_mut_ptr(), self.buffer.len() as u64);
         // SAFETY: see the head of this file.
         let answer = self.call(POLL_TRANSMIT, now, |table, state| unsafe {
             (table.poll_transmit)(state, now.as_nanos(), bytes, capacity, &raw mut datagram)
@@ -309,9 +282,10 @@ impl ForeignEnd for LibraryEnd {
             return None;
         }
         let RawDatagram { depart_ns, length, ecn, flags } = datagram;
-        let Some(ecn) = ecn_of(ecn) else { self.fail(now, &wrong(now, &format!("ecn = {ecn}"))) };
+        let Some(ecn) = ecn_of(ecn) else { self.wrong(POLL_TRANSMIT, now, &format!("ecn = {ecn}")) };
         if length > capacity {
-            self.fail(now, &wrong(now, &format!("a datagram has {length} bytes, the capacity is {capacity}")));
+            let text = format!("a datagram has {length} bytes, the capacity is {capacity}");
+            self.wrong(POLL_TRANSMIT, now, &text);
         }
         Some(ForeignDatagram {
             depart: Time::from_nanos(depart_ns.min(1 << 61)),
@@ -334,7 +308,7 @@ impl ForeignEnd for LibraryEnd {
             3 => ForeignEvent::Readable(event.stream),
             4 => ForeignEvent::Writable(event.stream),
             5 => ForeignEvent::Closed(event.code),
-            kind => self.fail(now, &format!("poll_event failed at {} s: an event of kind {kind}", now.as_secs_f64())),
+            kind => self.wrong(POLL_EVENT, now, &format!("an event of kind {kind}")),
         })
     }
 
@@ -353,8 +327,7 @@ impl ForeignEnd for LibraryEnd {
         });
         let taken = self.check(WRITE, now, taken) as usize;
         if taken > bytes.len() {
-            let text = format!("write failed at {} s: {taken} bytes taken of {}", now.as_secs_f64(), bytes.len());
-            self.fail(now, &text);
+            self.wrong(WRITE, now, &format!("{taken} bytes taken of {}", bytes.len()));
         }
         taken
     }
@@ -367,8 +340,7 @@ impl ForeignEnd for LibraryEnd {
         });
         let read = self.check(READ, now, read) as usize;
         if read > bytes.len() {
-            let text = format!("read failed at {} s: {read} bytes read, {} fit", now.as_secs_f64(), bytes.len());
-            self.fail(now, &text);
+            self.wrong(READ, now, &format!("{read} bytes read, {} fit", bytes.len()));
         }
         StreamRead { bytes: read, fin: fin != 0 }
     }
@@ -389,8 +361,4 @@ impl ForeignEnd for LibraryEnd {
     fn fail(&self, now: Time, what: &str) -> ! {
         self.library.fail("", now, what)
     }
-}
-
-fn wrong(now: Time, what: &str) -> String {
-    format!("poll_transmit failed at {} s: {what}", now.as_secs_f64())
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use sim::foreign::ForeignStats;
 use tcp::Ecn;
 
-use crate::transport::Host;
+use crate::transport_host::Host;
 
 /// `struct tonopah_host`
 #[repr(C)]
@@ -77,15 +77,10 @@ pub(crate) struct Table {
 
 /// `TONOPAH_NOT_ECT` and the others: the ECN field of IP (RFC 3168 §5).
 pub(crate) fn ecn_number(ecn: Ecn) -> u32 {
-    match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    }
+    ecn.field().into()
 }
 
-/// The ECN field that a number stands for.
+/// The ECN field that a number stands for; none if it is more than two bits.
 pub(crate) fn ecn_of(number: u32) -> Option<Ecn> {
-    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].into_iter().find(|ecn| ecn_number(*ecn) == number)
+    u8::try_from(number).ok().filter(|field| *field <= Ecn::Ce.field()).map(Ecn::of_field)
 }

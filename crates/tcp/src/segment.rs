@@ -49,18 +49,32 @@ impl Flags {
     }
 }
 
-/// The ECN field of the IP header (RFC 3168 §5).
+/// The ECN field of the IP header (RFC 3168 §5), with its two bits there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
     /// Not ECN-capable.
     #[default]
-    NotEct,
+    NotEct = 0b00,
     /// ECN-capable, with L4S semantics (RFC 9331).
-    Ect1,
+    Ect1 = 0b01,
     /// ECN-capable.
-    Ect0,
+    Ect0 = 0b10,
     /// Congestion experienced: marked by a queue.
-    Ce,
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// The two bits.
+    #[inline]
+    pub const fn field(self) -> u8 {
+        self as u8
+    }
+
+    /// What the lower two bits of the byte of the traffic class say.
+    #[inline]
+    pub fn of_field(byte: u8) -> Ecn {
+        [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(byte & 0b11)]
+    }
 }
 
 /// The timestamps option (RFC 7323 §3), in milliseconds of the sender's clock.

@@ -14,7 +14,7 @@ from typing import Any
 from tonopah._core import Algorithm, Transport
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.importing import MODULE_PREFIX
-from tonopah.cc.references import is_library
+from tonopah.cc.references import is_library, is_of_transport
 from tonopah.cc.rewriting import CompileError
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
@@ -49,7 +49,7 @@ class Provenance:
     @property
     def is_transport(self) -> bool:
         """Whether it is a whole transport."""
-        return self.is_library and json.loads(self.description or "{}").get("kind") == "transport"
+        return self.is_library and bool(self.description) and is_of_transport(self.description)
 
 
 ENTRIES = ("native_entry", "native_internals")

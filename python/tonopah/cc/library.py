@@ -6,12 +6,12 @@ A library is opened only in a process of its own (`process.py`, `execution/worke
 import ctypes
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tonopah._core import NATIVE_LAYOUT, NATIVE_VERSION, Algorithm, Transport
 from tonopah.cc.description import (
@@ -24,15 +24,28 @@ from tonopah.cc.description import (
     unit_of,
 )
 from tonopah.cc.process import ProcessEndedError, ask
-from tonopah.cc.references import SUFFIX
+from tonopah.cc.references import SUFFIX, is_of_transport
 from tonopah.cc.shared_object import ALGORITHM as SYMBOL
-from tonopah.cc.shared_object import MAX_BYTES, TRANSPORT, limits, open_shared, symbol_in, text, version_of
+from tonopah.cc.shared_object import (
+    MAX_BYTES,
+    TRANSPORT,
+    check_count,
+    check_distinct,
+    limits,
+    open_shared,
+    symbol_in,
+    text,
+    version_of,
+)
 from tonopah.cc.transport import VERSION as TRANSPORT_VERSION
 from tonopah.cc.transport import TransportLibrary
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError
 from tonopah.scenario.files import read_file
 
+Kind: TypeAlias = Literal["native", "transport"]
+"""What a library is: a congestion control or a transport, as the interface of either is called in digests."""
+VERSIONS: Mapping[Kind, int] = {"native": NATIVE_VERSION, "transport": TRANSPORT_VERSION}
 MAX_PARAMETERS = 64
 ABSENT = math.nan
 
@@ -128,18 +141,15 @@ class Library:
         if not self.made.wanted & 2 ** len(NATIVE_LAYOUT["kinds"]) - 2:
             raise InputError("", f"{file.name}: {SYMBOL}.wanted names no event that changes its window", "TONOPAH_WANTS(…)")
         self.internals, self.states = self.read_internals()
-        self.parameters = [self.parameter(index) for index in range(self.parameter_count)]
-        names = [about["name"] for about in self.parameters]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InputError("", f"{file.name}: two parameters are called {twice!r}", "a name for each")
+        count = check_count(self.made, "parameter", MAX_PARAMETERS, f"{file.name}: {SYMBOL}")
+        self.parameters = [self.parameter(index) for index in range(count)]
+        check_distinct("parameters", [about["name"] for about in self.parameters], file)
 
     def read_internals(self) -> tuple[list[dict[str, str]], list[str]]:
         """Return the variables that it shows, and the words of `state`."""
         made, where = self.made, f"{self.file.name}: {SYMBOL}"
         for name in ("internal", "state"):
-            count = getattr(made, f"{name}_count")
-            if count > MOST_INTERNALS or (count and not getattr(made, f"{name}s")):
-                raise InputError("", f"{where}.{name}_count = {count}", f"0 to {MOST_INTERNALS}, and an array")
+            check_count(made, name, MOST_INTERNALS, where)
         if bool(made.internal_count) != bool(made.observe):
             raise InputError("", f"{where}: internals and observe need each other", "both, or neither")
         internals = [(text(made.internals[i].name), text(made.internals[i].doc)) for i in range(made.internal_count)]
@@ -148,14 +158,6 @@ class Library:
         if wrong is not None:
             raise InputError("", f"{where}: {wrong!r} is no name of a variable or state", "an identifier of up to 40 letters")
         return [{"name": name, "unit": unit_of(name), "doc": doc} for name, doc in internals], states
-
-    @property
-    def parameter_count(self) -> int:
-        """Number of parameters."""
-        count: int = self.made.parameter_count
-        if count > MAX_PARAMETERS or (count and not self.made.parameters):
-            raise InputError("", f"{self.file.name}: {SYMBOL}.parameter_count = {count}", f"0 to {MAX_PARAMETERS}, and an array")
-        return count
 
     def parameter(self, index: int) -> dict[str, Any]:
         """Return the description of a parameter."""
@@ -220,45 +222,34 @@ def open_library(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
     """Return the algorithm of a library, which is opened in this process; its mistakes have no path."""
     library = Library(file)
     description = json.dumps(library.describe(name))
-    return LoadedAlgorithm(Algorithm(library, description), provenance(file, content), Maker(library))
+    return LoadedAlgorithm(Algorithm(library, description), provenance("native", file, content), Maker(library))
 
 
 def open_transport(file: Path, name: str, content: bytes) -> LoadedAlgorithm:
     """Return the transport of a library, which is opened in this process; its mistakes have no path."""
     library = TransportLibrary(file)
     core = Transport(library.address, json.dumps(library.describe(name)))
-    return LoadedAlgorithm(core, transport_provenance(file, content), Maker(refuse))
+    return LoadedAlgorithm(core, provenance("transport", file, content), Maker(refuse))
 
 
-def transport_provenance(file: Path, content: bytes) -> Provenance:
-    """Return where a library with a transport is, with a digest of it and of the interface."""
-    return Provenance(str(file), digest("transport", str(TRANSPORT_VERSION), digest(content)))
+OPENERS: Mapping[Kind, Callable[[Path, str, bytes], LoadedAlgorithm]] = {"native": open_library, "transport": open_transport}
 
 
-def provenance(file: Path, content: bytes) -> Provenance:
-    """Return where a library is, with a digest of it and of the interface."""
-    return Provenance(str(file), digest("native", str(NATIVE_VERSION), digest(content)))
+def provenance(kind: Kind, file: Path, content: bytes) -> Provenance:
+    """Return where a library is, with a digest of it and of its interface."""
+    return Provenance(str(file), digest(kind, str(VERSIONS[kind]), digest(content)))
 
 
-def describe_library(file: str, name: str) -> str:
-    """Return the description of a library, after a state of it has been tried."""
-    found = open_library(Path(file), name, b"")
+def describe(file: str, name: str, kind: Kind | None) -> str:
+    """Return the description of a library of this kind, or of any, after a state of it or an end of each role has been tried."""
+    found = OPENERS[kind or kind_of(Path(file))](Path(file), name, b"")
     found.core.probe()
     return found.core.description
 
 
-def describe_transport(file: str, name: str) -> str:
-    """Return the description of a transport, after an end of each role has been tried."""
-    found = open_transport(Path(file), name, b"")
-    found.core.probe()
-    return found.core.description
-
-
-def describe_any(file: str, name: str) -> str:
-    """Return the description of a library, be it a congestion control or a transport."""
-    if symbol_in(open_shared(Path(file))) == TRANSPORT:
-        return describe_transport(file, name)
-    return describe_library(file, name)
+def kind_of(file: Path) -> Kind:
+    """Return what a library is by its symbol; one without any is refused as a congestion control."""
+    return "transport" if symbol_in(open_shared(file)) == TRANSPORT else "native"
 
 
 def refuse(setup: Any, **_: float) -> None:
@@ -266,23 +257,23 @@ def refuse(setup: Any, **_: float) -> None:
     raise RuntimeError("its code is not loaded here: a library runs in a process of its own, results are only read")
 
 
-def asked(function: Callable[[str, str], str], file: Path, name: str) -> str:
-    """Return what a function of this module says of a library, in a process of its own. Raises InputError without a path."""
+def asked(file: Path, name: str, kind: Kind | None) -> str:
+    """Return what `describe` says of a library, in a process of its own. Raises InputError without a path."""
     try:
-        return ask(f"{__name__}:{function.__name__}", str(file), name)  # type: ignore[no-any-return]
+        return ask(f"{__name__}:{describe.__name__}", str(file), name, kind)  # type: ignore[no-any-return]
     except ProcessEndedError as error:
         raise InputError("", f"{file.name} {error.how.replace('of the run', 'that tried it')}") from None
     except AlgorithmError as error:
         # A transport says it in a sentence with its name.
-        said = str(error) if function is describe_transport else f"{file.name} cannot be used: {error}"
+        said = str(error) if kind == "transport" else f"{file.name} cannot be used: {error}"
         raise InputError("", said) from None
 
 
 @cache
-def described(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
+def described(kind: Kind, file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
     """Return a library as this process knows it: by its description. Raises InputError without a path."""
-    description = asked(describe_library, file, name)
-    return LoadedAlgorithm(Algorithm(refuse, description), replace(origin, description=description), Maker(refuse))
+    description = asked(file, name, kind)
+    return LoadedAlgorithm(known_code(description), replace(origin, description=description), Maker(refuse))
 
 
 @contextmanager
@@ -295,31 +286,16 @@ def placed(path: str) -> Iterator[None]:
         raise InputError(path, said, error.hint or f'like native = "libmine{SUFFIX}"') from None
 
 
-def find_library(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
+def find_library(kind: Kind, reference: str, path: str, folder: Path) -> LoadedAlgorithm:
     """Return the library that a reference names, starting at `folder`. Raises InputError."""
     with placed(path):
         file = (folder / reference).resolve()
-        return described(file, reference, provenance(file, read_file(file, "a library", MAX_BYTES)))
-
-
-@cache
-def described_transport(file: Path, name: str, origin: Provenance) -> LoadedAlgorithm:
-    """Return a transport as this process knows it: by its description. Raises InputError without a path."""
-    description = asked(describe_transport, file, name)
-    return LoadedAlgorithm(Transport(0, description), replace(origin, description=description), Maker(refuse))
-
-
-def find_transport(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
-    """Return the transport that a reference names, starting at `folder`. Raises InputError."""
-    with placed(path):
-        file = (folder / reference).resolve()
-        content = read_file(file, "a library", MAX_BYTES)
-        return described_transport(file, reference, transport_provenance(file, content))
+        return described(kind, file, reference, provenance(kind, file, read_file(file, "a library", MAX_BYTES)))
 
 
 def known_code(description: str) -> Algorithm | Transport:
     """Return what a description is of, which can be checked and not run. Raises ValueError."""
-    if json.loads(description).get("kind") == "transport":
+    if is_of_transport(description):
         return Transport(0, description)
     return Algorithm(refuse, description)
 
@@ -329,4 +305,4 @@ def describe_file(reference: str, path: str) -> dict[str, Any]:
     with placed(path):
         file = Path(reference).resolve()
         read_file(file, "a library", MAX_BYTES)
-        return json.loads(asked(describe_any, file, reference))  # type: ignore[no-any-return]
+        return json.loads(asked(file, reference, None))  # type: ignore[no-any-return]

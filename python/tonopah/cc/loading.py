@@ -21,7 +21,7 @@ from typing import Any
 from tonopah._core import Algorithm, Transport, algorithms, capture, run, trace, transmissions
 from tonopah.cc.description import LoadedAlgorithm, Maker, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
-from tonopah.cc.library import describe_file, find_library, find_transport, known_code, open_library, open_transport, refuse
+from tonopah.cc.library import describe_file, find_library, known_code, open_library, open_transport, refuse
 from tonopah.cc.permission import StoredAlgorithm, permission
 from tonopah.cc.references import is_library
 from tonopah.errors import InputError
@@ -53,7 +53,7 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
     called = called or reference
     if is_library(reference):
         permission().check(reference, path)
-        return find_library(reference, path, folder)
+        return find_library("native", reference, path, folder)
     where, _, name = reference.rpartition(":")
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
@@ -92,7 +92,7 @@ def load_transport(reference: str, path: str, folder: Path) -> LoadedAlgorithm:
     if stored is not None:
         return load_stored(reference, path, stored)
     permission().check(reference, path)
-    return find_transport(reference, path, folder)
+    return find_library("transport", reference, path, folder)
 
 
 def load_entry(name: str, path: str) -> LoadedAlgorithm:

@@ -3,13 +3,12 @@
 Such a `cc` becomes the key `transport` of its flow, or of `traffic` if it is that of all flows, before a scenario is bound.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tonopah.cc.permission import permission
-from tonopah.cc.references import is_library, name_in
+from tonopah.cc.references import is_library, is_of_transport, name_in
 from tonopah.cc.shared_object import ALGORITHM, TRANSPORT
 from tonopah.errors import InputError
 
@@ -61,7 +60,7 @@ def has_transport(reference: str, folder: Path) -> bool:
     stored = permission().stored
     if stored is not None:
         known = stored.get(reference)
-        return bool(known and json.loads(known.description).get("kind") == "transport")
+        return bool(known and is_of_transport(known.description))
     try:
         content = (folder / reference).read_bytes()
     except OSError:

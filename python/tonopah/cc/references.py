@@ -4,6 +4,7 @@ The engine has the same rule in `crates/sim/src/scenario/cc_choice.rs`.
 """
 
 import inspect
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -52,3 +53,8 @@ def is_code(cc: Any) -> bool:
 def is_library(reference: Any) -> bool:
     """Tell whether a reference names a shared library."""
     return isinstance(reference, str) and reference.endswith(SUFFIX)
+
+
+def is_of_transport(description: str) -> bool:
+    """Tell whether a description, as JSON text, is that of a transport. Raises ValueError."""
+    return bool(json.loads(description).get("kind") == "transport")

@@ -5,6 +5,7 @@ A library is opened only in a process of its own (`process.py`, `execution/worke
 
 import ctypes
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from tonopah.errors import InputError, plain
@@ -46,6 +47,20 @@ def version_of(library: ctypes.CDLL, file: Path, symbol: str) -> int:
 def text(written: bytes | None) -> str:
     """Return text of a library, in which a terminal finds nothing to obey."""
     return plain((written or b"").decode(errors="replace"))
+
+
+def check_count(made: ctypes.Structure, name: str, most: int, where: str) -> int:
+    """Return the length of an array of the struct `where`, its `name`_count. Raises InputError if that cannot be."""
+    count: int = getattr(made, f"{name}_count")
+    if count > most or (count and not getattr(made, f"{name}s")):
+        raise InputError("", f"{where}.{name}_count = {count}", f"0 to {most}, and an array")
+    return count
+
+
+def check_distinct(what: str, names: Sequence[str], file: Path) -> None:
+    """Raise InputError if two of a list have one name."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError("", f"{file.name}: two {what} are called {twice!r}", "a name for each")
 
 
 def limits(name: str, standard: float, low: float, high: float, where: str) -> dict[str, float | None]:

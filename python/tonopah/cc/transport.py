@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.cc.description import MOST_INTERNALS, is_variable
-from tonopah.cc.shared_object import TRANSPORT, limits, open_shared, text, version_of
+from tonopah.cc.shared_object import TRANSPORT, check_count, check_distinct, limits, open_shared, text, version_of
 from tonopah.errors import InputError
 
 VERSION = 1
@@ -70,9 +70,7 @@ class TransportLibrary:
             raise InputError("", f"{self.where}.{missing} is NULL", "a function")
         self.check_numbers()
         self.options = [self.option(self.made.options[index], index) for index in range(self.made.option_count)]
-        names = [option["name"] for option in self.options]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InputError("", f"{file.name}: two options are called {twice!r}", "a name for each")
+        check_distinct("options", [option["name"] for option in self.options], file)
         self.states = [text(self.made.states[index]) for index in range(self.made.state_count)]
         if wrong := next((word for word in self.states if not is_variable(word)), None):
             raise InputError("", f"{self.where}: {wrong!r} is no name of a state", "an identifier of up to 40 letters")
@@ -88,9 +86,7 @@ class TransportLibrary:
             if not least <= getattr(self.made, name) <= most:
                 raise InputError("", f"{self.where}.{name} = {getattr(self.made, name)}", f"{least} to {most}")
         for name, most in (("option", MOST_OPTIONS), ("state", MOST_INTERNALS)):
-            count = getattr(self.made, f"{name}_count")
-            if count > most or (count and not getattr(self.made, f"{name}s")):
-                raise InputError("", f"{self.where}.{name}_count = {count}", f"0 to {most}, and an array")
+            check_count(self.made, name, most, self.where)
 
     def option(self, given: TransportOption, index: int) -> dict[str, Any]:
         """Return the description of an option."""

@@ -198,6 +198,12 @@ def percent(text: str) -> float:
     return float(found[1])
 
 
+def require_folder(option: str, given: str | None) -> None:
+    """Raise InputError if the folder of an option, where it is given, is a file."""
+    if given and Path(given).exists() and not Path(given).is_dir():
+        raise InputError(option, f"{given} is a file", "a folder, which is made if there is none")
+
+
 def require_place(option: str, given: str | None) -> None:
     """Raise InputError if the file of an option, where it is given, could not be written."""
     if given and (Path(given).is_dir() or not Path(given).absolute().parent.is_dir()):

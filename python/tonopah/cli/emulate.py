@@ -5,9 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from tonopah.cli.arguments import add_common, add_set, changes, name_of, scenario_source, seed, warn
+from tonopah.cli.arguments import add_common, add_set, changes, name_of, require_folder, scenario_source, seed, warn
 from tonopah.cli.real_time import add_real_time, require_linux, verdict
-from tonopah.errors import InputError, warning_texts
+from tonopah.errors import warning_texts
 from tonopah.export.tables import write_series
 from tonopah.runs.simulation import SERIES
 from tonopah.scenario.document import prepare
@@ -39,8 +39,7 @@ def emulate_command(arguments: argparse.Namespace) -> int:
     from tonopah.kernel.emulate import Options, emulate
 
     for option in ("series", "pcap"):
-        if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
-            raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
+        require_folder(f"--{option}", getattr(arguments, option))
     if arguments.series:
         Path(arguments.series).mkdir(parents=True, exist_ok=True)
     made = changes(arguments)

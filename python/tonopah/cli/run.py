@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tonopah._core import trace
-from tonopah.cli.arguments import add_common, add_set, changes, from_source, name_of, require_place, scenario_source, seed, warn
+from tonopah.cli.arguments import (
+    add_common,
+    add_set,
+    changes,
+    from_source,
+    name_of,
+    require_folder,
+    require_place,
+    scenario_source,
+    seed,
+    warn,
+)
 from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
-from tonopah.export import netanim, pcapng, qlog
+from tonopah.export import pcapng, qlog
 from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
@@ -121,16 +132,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         return run_on_linux(arguments, made)
     result = run_and_export(arguments, made)
     counted = count(arguments, found) if found and found.observer else {}
-    if arguments.plot:
-        # Drawing takes longer to load than most runs take.
-        from tonopah.study import pictures
-
-        pictures.plot_result(result, ()).save(arguments.plot)
-    if arguments.series:
-        names = write_series(result, Path(arguments.series))
-        print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
-    if arguments.parquet:
-        write_tables(result, Path(arguments.parquet))
+    write_results(arguments, result)
     if result.undivided:
         warn([f"--threads: one thread: {result.undivided}"])
     show_result(arguments, result, found, counted)
@@ -143,18 +145,26 @@ def run_on_linux(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     from tonopah.kernel import linux
 
     result = linux.run(*prepare(arguments.scenario, made), arguments.seed, arguments.spin)
-    if arguments.plot:
-        from tonopah.study import pictures
-
-        pictures.plot_result(result, ()).save(arguments.plot)
-    if arguments.series:
-        write_series(result, Path(arguments.series))
-    if arguments.parquet:
-        write_tables(result, Path(arguments.parquet))
+    write_results(arguments, result)
     show_result(arguments, result, None, {})
     if not arguments.json:
         print_grids(lateness_grid(result.report))
     return verdict(result.report, arguments.keep_late)
+
+
+def write_results(arguments: argparse.Namespace, result: RunResult) -> None:
+    """Write what a run gave into the files that are asked for; which series these are is said of a simulated run."""
+    if arguments.plot:
+        # Drawing takes longer to load than most runs take.
+        from tonopah.study import pictures
+
+        pictures.plot_result(result, ()).save(arguments.plot)
+    if arguments.series:
+        names = write_series(result, Path(arguments.series))
+        if arguments.on != "linux":
+            print(f"series: {', '.join(names)} in {arguments.series}", file=sys.stderr)
+    if arguments.parquet:
+        write_tables(result, Path(arguments.parquet))
 
 
 def count(arguments: argparse.Namespace, found: "Sourced") -> dict[str, float | None]:
@@ -205,8 +215,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse before the run what could not be written after it. Raises InputError."""
     check_engine(arguments)
     for option in ("series", "parquet", "pcap"):
-        if (given := getattr(arguments, option)) and Path(given).exists() and not Path(given).is_dir():
-            raise InputError(f"--{option}", f"{given} is a file", "a folder, which is made if there is none")
+        require_folder(f"--{option}", getattr(arguments, option))
     if arguments.plot and Path(arguments.plot).suffix.lower() not in PICTURES:
         raise InputError("--plot", f"{arguments.plot} is no name of a picture", f"a file that ends in {', '.join(PICTURES)}")
     if arguments.series and Path(arguments.series).suffix.lower() == ".csv":
@@ -226,6 +235,9 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
     """Run the scenario once for each file that needs a run of its own; every time it is the same run."""
     found: RunResult | None = None
     if arguments.netanim:
+        # The escapes of XML load clients of HTTP, which take longer than a short run.
+        from tonopah.export import netanim
+
         found = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
     if arguments.qlog:
         found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog), arguments.qlog_names)

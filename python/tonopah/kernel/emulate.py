@@ -13,7 +13,7 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.kernel import device, hosts, running
 from tonopah.kernel.isolation import isolated
 from tonopah.runs import simulation
-from tonopah.runs.simulation import RunResult, checked_seed, engine_form
+from tonopah.runs.simulation import checked_seed, engine_form
 
 STDERR = 2
 GRACE_S = 2.0
@@ -31,17 +31,9 @@ class Options:
     """What the command prints goes to standard error: standard output is for results alone."""
 
 
-class Emulated(RunResult):
-    """What an emulation gave: besides summary and series what is known of it, and how its command ended."""
-
-    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any], code: int):
-        super().__init__({**summary, "emulation": report}, series)
-        self.report, self.code = report, code
-
-
 def emulate(
     scenario: Mapping[str, Any], name: str | None, seed: int, command: Sequence[str], options: Options = Options()
-) -> Emulated:
+) -> running.Emulated:
     """Run a command, or a shell without one, in the network of a scenario that was read from the file `name`.
 
     Raises ScenarioError if the scenario cannot be emulated or the machine lacks what it takes, OSError if the command is none,
@@ -51,7 +43,7 @@ def emulate(
     table = simulation.checked_in(world, name, seed)["graph"]["emulate"]
     captures = running.capture_files(options.pcap, table["hosts"])
     try:
-        return Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
+        return running.Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
     finally:
         # Those of the process in the namespaces are its own.
         for file in captures.values():
@@ -93,8 +85,7 @@ def inside(
     finally:
         end(servers)
         network.stop()
-    summary, series, report = network.results()
-    return summary, series, running.judged(report, made, emulation.least_base_rtt_s), code
+    return (*network.results(), code)
 
 
 def run_command(host: hosts.Host, command: Sequence[str], known: Mapping[str, str], apart: bool) -> int:

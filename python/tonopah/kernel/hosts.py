@@ -22,6 +22,8 @@ from tonopah.kernel.system import (
     unshare,
 )
 
+NETWORKS = {"network": "10.77.0.0/16", "network6": "fd77::/64"}
+"""Of hosts for which no scenario says it."""
 LONGEST_WAIT_S = 5.0
 """For a server to listen; it is not waited for any longer."""
 LISTENS = "0A"

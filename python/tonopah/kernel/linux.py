@@ -14,13 +14,11 @@ import numpy as np
 from tonopah._core import Emulation
 from tonopah.errors import RunFailedError, ScenarioError, relay
 from tonopah.kernel import hosts, running, tcp_info, traffic
-from tonopah.kernel.device import Addresses
 from tonopah.kernel.isolation import isolated
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
-from tonopah.runs.simulation import RunResult, checked_seed, engine_form
+from tonopah.runs.simulation import checked_seed, engine_form
 
-NETWORKS = {"network": "10.77.0.0/16", "network6": "fd77::/64"}
 BEFORE_START_NS = 300_000_000
 """From the making of processes to time 0, so that all are there."""
 UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions")
@@ -30,22 +28,14 @@ INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
 """Sysctls that the result records."""
 
 
-class OnLinux(RunResult):
-    """What a run on the kernel gave, and what is known of its emulation."""
-
-    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any]):
-        super().__init__({**summary, "emulation": report}, series)
-        self.report = report
-
-
-def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> OnLinux:
+def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> running.Emulated:
     """Carry the flows of a scenario that was read from the file `name` over its network, by the kernel.
 
     Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
     """
     try:
         plan = planned(scenario, name, seed)
-        return OnLinux(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
+        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
     except ScenarioError as error:
         raise relay(error, name) from None
 
@@ -54,7 +44,7 @@ def inside(
     scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, spin: bool
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Carry the flows in the namespaces of this process."""
-    made = hosts.make_hosts(plan.hosts, {**NETWORKS, "mtu": plan.mtu})
+    made = hosts.make_hosts(plan.hosts, {**hosts.NETWORKS, "mtu": plan.mtu})
     hosts.mount_privately(made)
     controls = {}
     for host in made:
@@ -63,23 +53,17 @@ def inside(
     pairs = [(host.name, host.addresses.texts) for host in made]
     emulation = Emulation(engine_form(scenario, name).text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
     start_ns = time.monotonic_ns() + BEFORE_START_NS
-    addresses = {host.name: first_of(host.addresses) for host in made}
+    addresses = {host.name: str(host.addresses.v4.ip) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]
     network = running.Network(emulation, made, {}, spin, start_ns)
     network.start()
-    told = {number: of_flow for process in processes for number, of_flow in collect(process)}
+    told = {number: of_flow for process in processes for number, of_flow in collect(process).items()}
     summary, series, report = network.results()
-    failed = {number: error for number, (_, error) in told.items() if error}
-    for number, error in failed.items():
-        raise RunFailedError(f"flow {number} could not send: {error}")
+    for number, (_, error) in told.items():
+        if error:
+            raise RunFailedError(f"flow {number} could not send: {error}")
     samples = {number: of_flow[0] for number, of_flow in told.items()}
-    judged = running.judged(report, made, emulation.least_base_rtt_s)
-    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, judged
-
-
-def first_of(addresses: Addresses) -> str:
-    """Return the address that flows use."""
-    return str(addresses.v4.ip)
+    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, report
 
 
 def set_controls(plan: Plan) -> dict[str, str]:
@@ -97,7 +81,7 @@ def begin(plan: Plan, host: hosts.Host, addresses: Mapping[str, str], start_ns: 
         try:
             os.close(reader)
             enter_network(host.namespace)
-            data = pickle.dumps(traffic.of_host(plan, host.name, addresses, start_ns))
+            data = pickle.dumps(traffic.Traffic(plan, host.name, addresses, start_ns).run())
         except BaseException as error:
             data = pickle.dumps(RunFailedError(f"{host.name}: {error}"))
         with os.fdopen(writer, "wb") as stream:
@@ -107,7 +91,7 @@ def begin(plan: Plan, host: hosts.Host, addresses: Mapping[str, str], start_ns: 
     return reader
 
 
-def collect(reader: int) -> list[tuple[int, tuple[list[tuple[float, bytes]], str | None]]]:
+def collect(reader: int) -> traffic.Told:
     """Return what the process of a host has found. Raises RunFailedError."""
     with os.fdopen(reader, "rb") as stream:
         data = stream.read()

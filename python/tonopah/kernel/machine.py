@@ -1,10 +1,10 @@
 """What of this folder the machine has."""
 
 from tonopah.errors import InputError, RunFailedError
-from tonopah.kernel.hosts import make_hosts
+from tonopah.kernel.hosts import NETWORKS, make_hosts
 from tonopah.kernel.isolation import isolated
 
-TABLE = {"network": "10.77.0.0/16", "network6": "fd77::/64", "mtu": 1500}
+TABLE = {**NETWORKS, "mtu": 1500}
 
 
 def lacking() -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +164,12 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any]) -> str:
     """Return the congestion control of a flow. Raises InputError unless it is as the kernel has it."""
     if tcp["profile"] != "linux":
         raise InputError(f"{path}.profile", f"{tcp['profile']!r} is not how the kernel's TCP works", 'tcp.profile = "linux"')
-    name = tcp["cc"]["name"]
-    if name not in available():
+    name, known = tcp["cc"]["name"], available()
+    if name not in known:
         raise InputError(
-            f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(available()) or 'none'}; modprobe tcp_{name}"
+            f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}; modprobe tcp_{name}"
         )
-    kernels = simulation.check(dumbbell_of(name), 1)["graph"]["tcp"]
+    kernels = kernels_tcp(name)
     for table, own, theirs in ((path, tcp, kernels), (f"{path}.cc", tcp["cc"], kernels["cc"])):
         for key, value in own.items():
             if key not in ("cc", *SETTABLE) and theirs.get(key) != value:
@@ -179,9 +180,13 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any]) -> str:
     return str(name)
 
 
-def dumbbell_of(cc: str) -> dict[str, Any]:
-    """Return a scenario of one flow of the profile `linux`, whose settings are those of the kernel."""
-    return {"duration": "1s", "tcp": {"profile": "linux", "cc": cc}, "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}}
+@cache
+def kernels_tcp(cc: str) -> Mapping[str, Any]:
+    """Return the settings of the profile `linux` with an algorithm: those of the kernel."""
+    network = {"kind": "dumbbell", "pairs": 1, "flows": 1}
+    scenario = {"duration": "1s", "tcp": {"profile": "linux", "cc": cc}, "network": network}
+    settings: Mapping[str, Any] = simulation.check(scenario, 1)["graph"]["tcp"]
+    return settings
 
 
 def controls_of(tcp: Mapping[str, Any]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from tonopah.errors import RunFailedError
 from tonopah.kernel import device
 from tonopah.kernel.hosts import Host
 from tonopah.kernel.system import inside_network
+from tonopah.runs.simulation import RunResult
 
 PRIORITY = 1
 """Of SCHED_FIFO: before all ordinary processes, where the machine allows it."""
@@ -20,12 +21,20 @@ LEAST_BOUND_S = 0.5e-3
 """Of the lateness that 99 of 100 packets must not exceed, or a tenth of the least base RTT, if that is more."""
 
 
+class Emulated(RunResult):
+    """What a run in real time gave: besides summary and series what is known of its emulation, and how its command ended."""
+
+    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any], code: int = 0):
+        super().__init__({**summary, "emulation": report}, series)
+        self.report, self.code = report, code
+
+
 class Network(threading.Thread):
     """A network in real time. It ends when `stop` is called or, if it carries flows of the scenario, with its duration."""
 
     def __init__(self, emulation: Emulation, hosts: Sequence[Host], captures: Mapping[str, int], spin: bool, start_ns: int):
         super().__init__(daemon=True)
-        self.emulation, self.spin, self.start_ns = emulation, spin, start_ns
+        self.emulation, self.hosts, self.spin, self.start_ns = emulation, hosts, spin, start_ns
         self.devices = [(os.dup(host.device), captures.get(host.name)) for host in hosts]
         self.reader, self.writer = os.pipe()
         self.given: tuple[str, dict[str, Any], str] | None = None
@@ -49,24 +58,26 @@ class Network(threading.Thread):
         os.close(self.writer)
 
     def results(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Return summary, series and what is known of the emulation itself, once it has ended. Raises RunFailedError."""
+        """Return summary, series and what is known of the emulation itself, once it has ended. Raises RunFailedError.
+
+        Known is also whether it was late, and what was lost before our queues.
+        """
         self.join()
         if self.failed or not self.given:
             raise RunFailedError(f"the emulation failed: {self.failed}")
         summary, series, report = self.given
-        return json.loads(summary), series, json.loads(report)
+        return json.loads(summary), series, self.judged(json.loads(report))
 
-
-def judged(report: dict[str, Any], hosts: Sequence[Host], least_base_rtt_s: float | None) -> dict[str, Any]:
-    """Return what is known of an emulation with whether it was late, and what was lost before our queues."""
-    bound = max(LEAST_BOUND_S, (least_base_rtt_s or 0.0) / 10)
-    p99 = report["lateness"]["p99_s"]
-    lost = {}
-    for host in hosts:
-        with inside_network(host.namespace):
-            lost[host.name] = device.dropped_before_us()
-    late = {"bound_s": bound, "late": p99 is not None and p99 > bound}
-    return {**report, "lateness": {**report["lateness"], **late}, "lost_before_queues": lost}
+    def judged(self, report: dict[str, Any]) -> dict[str, Any]:
+        """Return a report of the network with whether it was late, and what was lost before our queues."""
+        bound = max(LEAST_BOUND_S, (self.emulation.least_base_rtt_s or 0.0) / 10)
+        p99 = report["lateness"]["p99_s"]
+        lost = {}
+        for host in self.hosts:
+            with inside_network(host.namespace):
+                lost[host.name] = device.dropped_before_us()
+        late = {"bound_s": bound, "late": p99 is not None and p99 > bound}
+        return {**report, "lateness": {**report["lateness"], **late}, "lost_before_queues": lost}
 
 
 def too_late(report: Mapping[str, Any]) -> str | None:

@@ -6,17 +6,20 @@ import itertools
 import selectors
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tonopah.kernel import tcp_info
 from tonopah.kernel.plan import Flow, Plan
 
 CHUNK = bytes(1 << 18)
-LONGEST_READ = 1 << 20
+LONGEST_READ, LONGEST_DATAGRAM = 1 << 20, 1 << 16
 FAR_BYTES = 1 << 62
 AFTER_END_S = 0.05
 """For the last sample; nothing is carried any more then."""
+Told: TypeAlias = dict[int, tuple[list[tuple[float, bytes]], str | None]]
+"""By flow: what the kernel said, when, and what went wrong."""
 
 
 @dataclass
@@ -50,7 +53,7 @@ class Traffic:
         """Let something happen at a time."""
         heapq.heappush(self.due, (when, next(self.order), action))
 
-    def run(self) -> dict[int, tuple[list[tuple[float, bytes]], str | None]]:
+    def run(self) -> Told:
         """Run to the end; return by flow what the kernel said, when, and what went wrong."""
         for flow in self.plan.flows:
             if flow.sink == self.host:
@@ -83,19 +86,19 @@ class Traffic:
     def watch_reader(self, connection: socket.socket) -> None:
         """Read and forget what comes."""
         connection.setblocking(False)
-        buffer = bytearray(1 if connection.type == socket.SOCK_STREAM else 65536)
+        is_stream = connection.type == socket.SOCK_STREAM
+        # TCP throws so many bytes away without copying them.
+        size, flags = (LONGEST_READ, socket.MSG_TRUNC) if is_stream else (LONGEST_DATAGRAM, 0)
 
         def read() -> None:
             try:
-                # TCP throws so many bytes away without copying them.
-                size = LONGEST_READ if connection.type == socket.SOCK_STREAM else len(buffer)
-                data = connection.recv(size, socket.MSG_TRUNC) if connection.type == socket.SOCK_STREAM else connection.recv(size)
-                if not data and connection.type == socket.SOCK_STREAM:
-                    self.selector.unregister(connection)
-                    connection.close()
+                # An empty datagram is no end.
+                ended = not connection.recv(size, flags) and is_stream
             except BlockingIOError:
-                pass
+                return
             except OSError:
+                ended = True
+            if ended:
                 self.selector.unregister(connection)
                 connection.close()
 
@@ -181,8 +184,3 @@ class Traffic:
         # A tick that was missed is not made up for.
         periods = int(now / self.plan.every_s) + 1
         self.at(periods * self.plan.every_s, self.sample)
-
-
-def of_host(plan: Plan, host: str, addresses: Mapping[str, str], start_ns: int) -> Sequence[object]:
-    """Run the traffic of a host in this process."""
-    return list(Traffic(plan, host, addresses, start_ns).run().items())

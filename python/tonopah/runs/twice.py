@@ -3,7 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from tonopah._core import capture
@@ -104,11 +104,9 @@ def difference_in(first: dict[str, Any], second: dict[str, Any]) -> str:
     """Return the first metric in which two summaries differ, in words; nothing if there is none."""
     if first == second:
         return ""
-    for kind in ("network", "flows"):
-        for one, other in zip(
-            *(summary[kind] if kind == "flows" else [summary[kind]] for summary in (first, second)), strict=True
-        ):
-            for name, value in one.items():
-                if other.get(name) != value:
-                    return f"{kind.rstrip('s')} {one.get('flow', '')}".strip() + f" has {name} = {value}, then {other.get(name)}"
+    flows = ((f"flow {one['flow']}", one, other) for one, other in zip(first["flows"], second["flows"], strict=True))
+    for what, one, other in chain([("network", first["network"], second["network"])], flows):
+        for name, value in one.items():
+            if other.get(name) != value:
+                return f"{what} has {name} = {value}, then {other.get(name)}"
     return "the summaries differ"

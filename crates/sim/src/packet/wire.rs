@@ -118,7 +118,7 @@ impl Ipv4 {
     /// The header, with its checksum.
     pub(crate) fn header(&self) -> [u8; 20] {
         let mut bytes = [0; 20];
-        bytes[..2].copy_from_slice(&[0x45, ecn_field(self.ecn)]);
+        bytes[..2].copy_from_slice(&[0x45, self.ecn.field()]);
         bytes[2..4].copy_from_slice(&self.length.to_be_bytes());
         bytes[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
         bytes[8..10].copy_from_slice(&[self.ttl, self.protocol]);
@@ -127,16 +127,6 @@ impl Ipv4 {
         let sum = checksum(&bytes);
         bytes[10..12].copy_from_slice(&sum.to_be_bytes());
         bytes
-    }
-}
-
-/// RFC 3168 §5
-fn ecn_field(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
     }
 }
 

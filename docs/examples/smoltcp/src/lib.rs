@@ -140,7 +140,7 @@ impl End {
             return Some(tonopah::CONNECTED);
         }
         let there = (self.socket().recv_queue(), connected && !self.socket().may_recv());
-        if there.0 > 0 && told != Some(there) || there == (0, true) && told != Some(there) {
+        if told != Some(there) && (there.0 > 0 || there.1) {
             self.told = Some(there);
             return Some(tonopah::READABLE);
         }
