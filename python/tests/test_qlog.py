@@ -186,17 +186,10 @@ def test_recordings_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file.write_text(json.dumps(world), encoding="utf-8")
     files = []
     for beta in ("0.7", "0.5"):
-        run = [
-            "run",
-            "-",
-            "--set",
-            f'tcp.cc={{ name = "cubic", profile = "rfc", beta = {beta} }}',
-            "--set",
-            "record.every=change",
-        ]
+        changes = ["--set", f'tcp.cc={{ name = "cubic", profile = "rfc", beta = {beta} }}', "--set", "record.every=change"]
         files.append(str(tmp_path / f"{beta}.sqlog"))
         (tmp_path / "world.toml").write_text(_toml(world), encoding="utf-8")
-        assert main(["run", str(tmp_path / "world.toml"), *run[2:], "--qlog", files[-1], "--json"]) == 0
+        assert main(["run", str(tmp_path / "world.toml"), *changes, "--qlog", files[-1], "--json"]) == 0
         capsys.readouterr()
     code, found = compared(*files, "--metric", "cwnd", "--out", str(tmp_path / "x.html"))
     cwnd = found["metrics"]["cwnd"]

@@ -54,9 +54,14 @@ class Answer:
 
 
 def answer(
-    spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", verdicts: list[Verdict], quick: bool = False
+    spec: StudySpec,
+    plan: "Plan",
+    tables: "dict[str, pd.DataFrame]",
+    verdicts: list[Verdict],
+    quick: bool = False,
+    known: Sequence[Family] = (),
 ) -> Answer:
-    """Return the answer of a study from its verdicts and the tables of runs of its parts."""
+    """Return the answer of a study from its verdicts and the tables of runs of its parts; `known` is what is judged already."""
     found = Counter(verdict.verdict for verdict in verdicts)
     counts = {word: found[word] for word in reversed(VERDICTS) if found[word]}
     headline = spec.headline
@@ -65,7 +70,9 @@ def answer(
         # A figure of another metric beside a claim says nothing of it: better none.
         return Answer([claim_sentence(first), counts_sentence(counts)], counts, first.figure)
     asked = asked_families(spec, headline) if isinstance(headline, FigureName) else first_families(spec)
-    sentences = [family_sentence(family(spec, plan, tables, *one, quick), spec, plan, tables) for one in asked]
+    made = {(one.part.id, one.metric.column, one.axes): one for one in known}
+    shown = [made.get((part.id, y, axes)) or family(spec, plan, tables, part, y, axes, quick) for part, y, axes in asked]
+    sentences = [family_sentence(one, spec, plan, tables) for one in shown]
     figure = headline if isinstance(headline, FigureName) else None
     if asked and figure is None:
         part, name, axes = asked[0]

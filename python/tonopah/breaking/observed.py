@@ -99,13 +99,22 @@ class Observed:
         mean = float(means.mean()) if len(means) else 0.0
         return float(means.std()) / mean if mean > 0 else 0.0
 
+    def starved(self, flows: Sequence[int], share_bps: float) -> tuple[int, int, int]:
+        """Return the longest stretch in which the mean over 2 s of one of some flows is below a share.
+
+        Its length, and the bins where its first mean begins and its last one ends; of flows with the same the latest.
+        """
+        found = []
+        for flow in flows:
+            first = self.start_bin([flow])
+            begin, end = longest_stretch(windows(self.bins[flow, first:], STARVED_BINS) < share_bps)
+            found.append((end - begin, first + begin, first + end + STARVED_BINS - 1))
+        return max(found, default=(0, 0, 0))
+
     def starved_s(self, flows: Sequence[int], share_bps: float) -> float:
         """Return the longest time in which the mean over 2 s of one of some flows is below a share."""
-        worst = 0.0
-        for flow in flows:
-            low = windows(self.bins[flow, self.start_bin([flow]) :], STARVED_BINS) < share_bps
-            worst = max(worst, BIN_S * longest(low))
-        return worst
+        length, _, _ = self.starved(flows, share_bps)
+        return BIN_S * length
 
 
 def windows(bins: Bins, count: int) -> Bins:

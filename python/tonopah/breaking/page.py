@@ -6,13 +6,12 @@ from typing import Any
 
 from tonopah._core import run
 from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Mark, Series, as_numbers, step_of
-from tonopah.breaking.classes import LIMIT
 from tonopah.breaking.folder import Folder, Question
-from tonopah.breaking.observed import STARVED_BINS, Observed, longest_stretch, observe, windows
+from tonopah.breaking.observed import Observed, longest_stretch, observe
 from tonopah.breaking.runs import Runs
 from tonopah.breaking.scenario import BIN_S, WARMUP_S, Setup
 from tonopah.breaking.search import State
-from tonopah.breaking.told import Told, short, weaknesses
+from tonopah.breaking.told import Told, least_share_bps, recovery_s, short, weaknesses
 from tonopah.breaking.trial import Trials
 from tonopah.cc.loading import load_planned
 from tonopah.errors import AlgorithmError, LimitError
@@ -111,23 +110,17 @@ def bottleneck_of(columns: Any) -> int:
 def stretch(setup: Setup, one: Told, own: Observed, other: Observed | None) -> Mark:
     """Return the stretch of time in which the subject fails: what its class counts."""
     name, flows, end_s = one.finding.name, setup.subjects, setup.duration_s
+    # Beside itself a run counts as it does alone.
+    beside = other or own
     if name == "recovery":
-        level_bps = LIMIT["level"] * max(own.level(setup), other.level(setup) if other else 0.0)
-        return Mark(setup.last_change_s, "not recovered", setup.last_change_s + own.recovery_s(setup, level_bps))
+        return Mark(setup.last_change_s, "not recovered", setup.last_change_s + recovery_s(setup, own, beside))
     if name == "stall":
         first = own.start_bin(flows)
         begin, end = longest_stretch(own.together(flows)[first:] <= 0)
         return Mark(BIN_S * (first + begin), "no byte", BIN_S * (first + end))
     if name in ("starvation", "yields"):
-        all_flows = (*flows, *setup.rivals)
-        share = LIMIT["starve"] * max(own.mean(all_flows), other.mean(all_flows) if other else 0.0) / len(all_flows)
-        found = []
-        for flow in flows:
-            first = own.start_bin([flow])
-            begin, end = longest_stretch(windows(own.bins[flow, first:], STARVED_BINS) < share)
-            found.append((end - begin, BIN_S * (first + begin), BIN_S * (first + end + STARVED_BINS - 1)))
-        _, begin_s, until_s = max(found)
-        return Mark(begin_s, "starved", until_s)
+        _, begin, end = own.starved(flows, least_share_bps(setup, own, beside))
+        return Mark(BIN_S * begin, "starved", BIN_S * end)
     if name in ("slow", "unfinished"):
         start_s = own.value(flows[0], "start_s")
         ended = setup.app == "transfer" and own.ended(setup)

@@ -42,11 +42,16 @@ def wait_s(setup: Setup, run: Observed, _: Observed) -> float:
     return max(run.value(flow, "delay_p50_s") for flow in setup.subjects)
 
 
-def together(setup: Setup, run: Observed, other: Observed) -> float:
-    """Return the longest starvation of a flow of the subject, measured by what the other leaves to all."""
+def least_share_bps(setup: Setup, run: Observed, other: Observed) -> float:
+    """Return the share below which a flow starves, by what the better of the two leaves to all."""
     flows = (*setup.subjects, *setup.rivals)
     fair = max(run.mean(flows), other.mean(flows)) / len(flows)
-    return run.starved_s(setup.subjects, LIMIT["starve"] * fair)
+    return LIMIT["starve"] * fair
+
+
+def together(setup: Setup, run: Observed, other: Observed) -> float:
+    """Return the longest starvation of a flow of the subject, measured by what the other leaves to all."""
+    return run.starved_s(setup.subjects, least_share_bps(setup, run, other))
 
 
 def recovery_s(setup: Setup, run: Observed, other: Observed) -> float:

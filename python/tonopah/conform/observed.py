@@ -59,6 +59,8 @@ class Observed:
         self.scenario, self.summary, self.series = scenario, summary, series
         self.names = names
         self.reads_internals = False
+        self.columns: dict[str, tuple[Numbers, Numbers]] = {}
+        """Those that were asked for, by the series."""
 
     @property
     def flow(self) -> Mapping[str, Any]:
@@ -77,9 +79,11 @@ class Observed:
         if not place:
             self.reads_internals = True
             place = self.internal(name)
-        found = self.series[place]
-        of_flow = np.asarray(found["id"]) == 0
-        return np.asarray(found["t_s"], float)[of_flow], np.asarray(found["value"], float)[of_flow]
+        if place not in self.columns:
+            found = self.series[place]
+            of_flow = np.asarray(found["id"]) == 0
+            self.columns[place] = np.asarray(found["t_s"], float)[of_flow], np.asarray(found["value"], float)[of_flow]
+        return self.columns[place]
 
     def internal(self, name: str) -> str:
         """Return the series of a variable. Raises NotObservableError."""

@@ -1,6 +1,7 @@
 """What a qlog says of a connection: packets sent, ACKs, losses, metrics and states, by the names of one table (dialects.toml)."""
 
 import gzip
+import io
 import math
 import tomllib
 import zlib
@@ -65,7 +66,6 @@ class Trace:
     rtt_unit: str = "ms"
     received_bytes: int = 0
     first_received_s: float | None = None
-    has_frames: bool = False
     has_acks: bool = False
     end_s: float = 0.0
 
@@ -85,7 +85,7 @@ def read(path: Path, trace: int = 0, until_s: float = math.inf) -> Trace:
     data, source = read_file(path, "a qlog", MAX_FILE_BYTES), str(path)
     if data.startswith(b"\x1f\x8b"):
         try:
-            with gzip.open(path) as unpacked:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as unpacked:
                 data = unpacked.read(MAX_FILE_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError("", f"is no gzip file: {error}", None, source) from None
@@ -172,7 +172,6 @@ class Reader:
             return
         frames = data.get("frames")
         if isinstance(frames, list):
-            self.trace.has_frames = True
             payload = payload_of(frames)
         else:
             payload = size if space == "1rtt" and size >= FEWEST_BYTES else 0

@@ -71,8 +71,8 @@ def write_files(
     write_figures((figure for part in parts for figure in part.figures), out / "figures")
     runs = {source.part.id: source.runs for source in sources}
     found = claims.judge(spec, plan, runs, manifest.quick)
-    answered = answer(spec, plan, runs, found, manifest.quick)
     differences = [] if found else list(paired_differences(spec, plan, runs, manifest.quick))
+    answered = answer(spec, plan, runs, found, manifest.quick, differences)
     facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, manifest)}
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     held: Held = {}
