@@ -32,7 +32,7 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
         Profile { name: "ledbat25", set: &[("target", Value::Number(25.0))], recovery: None },
         Profile {
             name: "ledbat++",
-            set: &[("plus_plus", Value::Flag(true)), ("target", Value::Number(60.0))],
+            set: &[("plus_plus", Value::Flag(true)), ("target", Value::Number(plus_plus::TARGET_MS))],
             recovery: None,
         },
     ],

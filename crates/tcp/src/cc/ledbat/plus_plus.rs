@@ -1,8 +1,7 @@
 //! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): LEDBAT on round-trip times, with a slow start, a multiplicative decrease, and
 //! slowdowns in which it empties its own queue, so that late comers measure the base delay.
 
-use super::DelayHistory;
-use crate::cc::CcConfig;
+use super::{DelayHistory, PARAMS};
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
@@ -16,6 +15,8 @@ const LEAST: f64 = 2.0;
 const FIRST_EXIT: f64 = 0.75;
 /// The time from one slowdown to the next is so many times as long as one.
 const PAUSE: u64 = 9;
+/// TARGET of profile `ledbat++`, in ms.
+pub(super) const TARGET_MS: f64 = 60.0;
 /// GAIN is at least one over this.
 const SLOWEST: f64 = 16.0;
 
@@ -50,8 +51,7 @@ enum Slowdown {
 impl Control {
     /// That of a receiver: the settings of profile `ledbat++`.
     pub(crate) fn of_receiver() -> Control {
-        let values = CcConfig::by_name("ledbat", Some("ledbat++"), &[]).expect("the profile is there").values;
-        Control::new(values.number("target") / 1e3, LEAST, DelayHistory::new(&values))
+        Control::new(TARGET_MS / 1e3, LEAST, DelayHistory::new(&ParamValues::defaults(PARAMS)))
     }
 
     /// The window.
