@@ -33,15 +33,17 @@ $(VENV)/.extra: $(VENV)/.installed requirements-extra.lock
 	$(PIP) --no-compile --requirement requirements-extra.lock
 	touch $@
 
-# The profile of the Rust tests, which share what is compiled.
+# `release` is what the Rust tests compile, and CI: less building, a slower engine, the same bits.
+ENGINE ?= thin
+
 $(VENV)/.engine: $(VENV)/.maturin pyproject.toml $(RUST)
-	$(MATURIN) --release --skip-install
+	$(MATURIN) --profile $(ENGINE) --skip-install
 	touch $@
 
 # The package is installed in place, so only a change of the Rust code or of its metadata needs a new build.
 $(VENV)/.built: $(VENV)/.maturin pyproject.toml $(RUST)
 	$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed $(VENV)/.engine
-	$(MATURIN) --release
+	$(MATURIN) --profile $(ENGINE)
 	$(MAKE) --no-print-directory $(VIRTUAL)
 	touch $@
 
@@ -55,7 +57,7 @@ adapters: ## build the transports of docs/examples as libraries (docs/transport.
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
 
-install-optimised: $(VENV)/.built ## build the engine again, optimised as a whole: a fifth faster, for minutes of building
+install-optimised: $(VENV)/.built ## build the engine again, optimised as a whole: a little faster, for minutes of building
 	$(MATURIN) --profile dist
 
 profile-guided: $(VENV)/.built ## the same with a profile of what runs often: another quarter faster (rustup component add llvm-tools)
@@ -80,7 +82,7 @@ test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python packag
 
 # What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it
-	$(VENV)/bin/maturin build --release --strip --locked --quiet --out target/wheel
+	$(VENV)/bin/maturin build --profile $(ENGINE) --strip --locked --quiet --out target/wheel
 	$(PYTHON) .ci/try-wheel target/wheel
 
 # The lower bounds of pyproject.toml, each with what it was raised for; warnings of old packages are theirs.

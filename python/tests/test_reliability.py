@@ -106,7 +106,7 @@ def test_the_doctor_is_content_here(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("profile", "state"), [("debug", "warning"), ("release", "ok"), ("dist", "ok"), ("profile-guided", "ok")]
+    ("profile", "state"), [("debug", "warning"), ("release", "ok"), ("thin", "ok"), ("dist", "ok"), ("profile-guided", "ok")]
 )
 def test_the_doctor_says_how_the_engine_was_optimised(profile, state, monkeypatch):
     assert _core.build_profile() in doctor.BUILDS
@@ -114,7 +114,7 @@ def test_the_doctor_says_how_the_engine_was_optimised(profile, state, monkeypatc
     found = doctor.optimisation()
     assert (found["state"], found["profile"]) == (state, profile)
     # Only where it could be better does it name a command.
-    assert ("make " in found["text"]) == (profile in ("debug", "release"))
+    assert ("make " in found["text"]) == (profile in ("debug", "release", "thin"))
 
 
 def test_the_doctor_sees_other_bits_and_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys):
