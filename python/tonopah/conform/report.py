@@ -12,6 +12,7 @@ from tonopah.conform.observed import Observed
 from tonopah.conform.runs import Runs
 from tonopah.conform.words import DEVIATES, HOLDS, VERDICTS
 from tonopah.metrics import count_text
+from tonopah.stats import or_none
 
 SHOWN = 5
 """Packets before and after a deviation."""
@@ -55,11 +56,6 @@ class Report:
         }  # fmt: skip
 
 
-def finite(value: float | None) -> float | None:
-    """Return a number that JSON has."""
-    return value if value is not None and math.isfinite(value) else None
-
-
 def case_json(one: Outcome) -> dict[str, Any]:
     """Return a case."""
     return {
@@ -67,10 +63,10 @@ def case_json(one: Outcome) -> dict[str, Any]:
         "title": one.case.title,
         "source": one.case.source,
         "verdict": one.verdict,
-        "measured": {measure.name: finite(measure.value) for measure in one.measures},
-        "bounds": {measure.name: [finite(measure.low), finite(measure.high)] for measure in one.measures},
+        "measured": {measure.name: or_none(measure.value) for measure in one.measures},
+        "bounds": {measure.name: [or_none(measure.low), or_none(measure.high)] for measure in one.measures},
         "form": one.form,
-        "moment_s": finite(one.moment_s),
+        "moment_s": or_none(one.moment_s),
         "packets": one.packets,
         "note": "; ".join(text for text in (one.note, one.case.note) if text),
     }
@@ -141,7 +137,7 @@ def packet_row(run: Observed, packet: dict[str, Any]) -> dict[str, Any]:
         text = f"ACK of {packet['ack']:,}" if packet["ack"] is not None else "no ACK"
         text += f" and {size:,} B" if size else ""
     at = packet["t_s"]
-    in_flight = finite(run.at("pipe", at)) or 0.0
+    in_flight = or_none(run.at("pipe", at)) or 0.0
     verb = "sent" if is_sent else "received"
     return {
         "t_s": at, "event": verb, "node": "left0", "text": f"{verb:<9}{text}", "in_flight_bytes": in_flight,

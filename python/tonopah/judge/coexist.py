@@ -22,7 +22,6 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah.judge.definitions import Experiment, Point, World
 from tonopah.judge.effects import mostly
 from tonopah.judge.harm import harm_less, harm_more
-from tonopah.judge.scoreboard import number
 from tonopah.judge.study import JudgedStudy, Place, Results, make_part
 from tonopah.judge.subjects import Subject, make_subject, read_subject
 from tonopah.judge.worlds import seconds
@@ -31,7 +30,7 @@ from tonopah.names import figure_id
 from tonopah.report.document import render_page
 from tonopah.report.panels import make_panels
 from tonopah.runs.simulation import algorithms
-from tonopah.stats import NOT_MEASURED, Estimate, mean_of
+from tonopah.stats import NOT_MEASURED, Estimate, mean_of, or_none
 from tonopah.writing import replace_file, written_whole
 
 BUFFERS, RTTS = (0.5, 1.0, 4.0), (("40ms", "40ms"), ("20ms", "80ms"), ("80ms", "20ms"))
@@ -289,7 +288,7 @@ def half(share: Estimate) -> str:
 
 def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return facts as JSON can hold them."""
-    return {key: number(value) if isinstance(value, float) else value for key, value in facts.items()}
+    return {key: or_none(value) for key, value in facts.items()}
 
 
 def standings(cells: Sequence[Cell]) -> list[Standing]:

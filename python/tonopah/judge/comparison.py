@@ -15,14 +15,13 @@ from tonopah.judge import bounds
 from tonopah.judge.definitions import Experiment, definitions, points, read
 from tonopah.judge.effects import LEAST, Better, Effect, adjusted, effect_of
 from tonopah.judge.metrics import label
-from tonopah.judge.scoreboard import number
 from tonopah.judge.study import JudgedStudy, Place, Results, make_part
 from tonopah.judge.subjects import Cast, make_subject, read_subject
 from tonopah.judge.words import WORDS
 from tonopah.metrics import count_text, show
 from tonopah.report.formatting import p_text
 from tonopah.spec.validation import Model, list_allowed
-from tonopah.stats import Exact, Mean, difference_of, ratio_of
+from tonopah.stats import Exact, Mean, difference_of, or_none, ratio_of
 
 FORMAT = 2
 BESIDE = "cubic"
@@ -229,13 +228,13 @@ def row_facts(row: Effect) -> dict[str, Any]:
         "experiment": row.experiment,
         "point": row.point,
         "metric": row.metric,
-        "a": number(row.baseline),
-        "b": number(row.subject),
-        "difference_percent" if percent else "difference": number(found.value),
-        "low": number(found.low),
-        "high": number(found.high),
-        "p": None if row.broken else number(row.p),
-        "p_holm": number(row.p_holm),
+        "a": or_none(row.baseline),
+        "b": or_none(row.subject),
+        "difference_percent" if percent else "difference": or_none(found.value),
+        "low": or_none(found.low),
+        "high": or_none(found.high),
+        "p": None if row.broken else or_none(row.p),
+        "p_holm": or_none(row.p_holm),
         "threshold": row.margin / 100 if percent else row.margin,
         "outcome": outcome(row),
         "may_regress": may_regress(row),

@@ -1,6 +1,5 @@
 """The scoreboard: for each criterion what was found, and the word that follows by rule."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from tonopah.judge.metrics import label
 from tonopah.judge.often import Often, possible, sure
 from tonopah.judge.study import Place, Results
 from tonopah.judge.subjects import Cast
+from tonopah.stats import or_none
 
 YIELDS = 0.35
 """Below this share of its fair share the subject yields."""
@@ -210,11 +210,6 @@ def quick_word(one: Finding, cast: Cast) -> str:
     return f"like {cast.baseline.name}" if one.is_like else "no worse" if one.is_no_worse else "unclear"
 
 
-def number(value: float) -> float | None:
-    """Return a number as JSON can hold it."""
-    return value if math.isfinite(value) else None
-
-
 def row_facts(row: Row) -> dict[str, Any]:
     """Return a row for programs."""
     criterion = row.criterion
@@ -251,7 +246,7 @@ def line_facts(line: bounds.BoundLine) -> dict[str, Any]:
     """Return a bound for programs."""
     facts = {key: value for key, value in vars(line).items() if key != "often"}
     broken = {"broken_in": line.often.count, "runs": line.often.runs} if line.often else {}
-    return {**facts, "value": number(line.value), "baseline": number(line.baseline), **broken}
+    return {**facts, "value": or_none(line.value), "baseline": or_none(line.baseline), **broken}
 
 
 def finding_facts(one: Finding) -> dict[str, Any]:
@@ -265,16 +260,16 @@ def finding_facts(one: Finding) -> dict[str, Any]:
         "point": one.place.label,
         "kind": shown.kind,
         "unit": known.unit,
-        "value_subject": number(shown.subject * known.factor),
-        "value_reference": number(shown.baseline * known.factor),
-        "effect": number(found.value),
-        "low": number(found.low),
-        "high": number(found.high),
-        "p": number(shown.p),
+        "value_subject": or_none(shown.subject * known.factor),
+        "value_reference": or_none(shown.baseline * known.factor),
+        "effect": or_none(found.value),
+        "low": or_none(found.low),
+        "high": or_none(found.high),
+        "p": or_none(shown.p),
         "margin": shown.margin,
         "least": one.least or None,
         "n": found.n,
-        "first_set": {"effect": number(first.estimate.value), "n": first.estimate.n},
+        "first_set": {"effect": or_none(first.estimate.value), "n": first.estimate.n},
         "converged": one.settled,
     }
 

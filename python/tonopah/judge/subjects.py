@@ -19,9 +19,9 @@ from tonopah.spec.validation import list_allowed
 
 REFERENCES = ("cubic", "reno")
 PROFILE = "linux"
+"""Profile of an algorithm that is named without one, where it has this."""
 OF_ITS_OWN = "of its own"
 """Congestion marks that a whole transport asks for."""
-"""Profile of an algorithm that is named without one, where it has this."""
 TITLES = {"cubic": "CUBIC", "reno": "Reno", "newreno": "NewReno", "bbr": "BBRv1", "bbr3": "BBRv3", "ledbat": "LEDBAT"}
 
 
@@ -88,7 +88,7 @@ def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:
     """Return an algorithm whose flows have settings of their own, such as another start."""
     if not tcp:
         return subject
-    table = subject.cc if isinstance(subject.cc, Mapping) else {name_in(subject.cc)[0]: name_in(subject.cc)[1]}
+    table = subject.cc if isinstance(subject.cc, Mapping) else dict([name_in(subject.cc)])
     words = ", ".join(f"{key} {value}" for key, value in tcp.items())
     return replace(subject, cc={**table, "tcp": dict(tcp)}, label=f"{subject.label}, {words}")
 

@@ -173,8 +173,10 @@ class Reader:
         frames = data.get("frames")
         if isinstance(frames, list):
             payload = payload_of(frames)
+        elif space == "1rtt" and size >= FEWEST_BYTES:
+            payload = size
         else:
-            payload = size if space == "1rtt" and size >= FEWEST_BYTES else 0
+            payload = 0
         self.trace.sent[space, number] = SentPacket(t_s, space, number, size, payload)
 
     def packet_received(self, t_s: float, data: Mapping[str, Any]) -> None:

@@ -71,8 +71,7 @@ def algorithms_page() -> str:
     entries = sorted(json.loads(algorithms()), key=lambda entry: entry["compat"])
     shared = shared_parameters(entries)
     parts = [NOTICE, *ALGORITHMS_HEAD, "## Parameters of several algorithms\n\nTheir defaults stand with each algorithm.\n"]
-    rows = [[name, *row[1:]] for (name, *_), row in shared.items()]
-    parts.append(markdown_table(["parameter", "range", "unit", "meaning", "source"], rows))
+    parts.append(markdown_table(["parameter", "range", "unit", "meaning", "source"], [list(row) for row in shared]))
     for entry in entries:
         if entry["compat"] and OF_REPORTS not in parts:
             parts.append(OF_REPORTS)
@@ -105,10 +104,10 @@ def parameter_key(p: dict[str, Any]) -> tuple[str, ...]:
     return f"`{p['name']}`", *parameter_cells(p)
 
 
-def shared_parameters(entries: list[dict[str, Any]]) -> dict[tuple[str, ...], list[str]]:
-    """Return the rows of the parameters that several algorithms have, by what is the same of them."""
+def shared_parameters(entries: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return the rows of the parameters that several algorithms have."""
     keys = Counter(parameter_key(p) for entry in entries for p in entry["params"])
-    return {key: list(key) for key, count in keys.items() if count >= SHARED_BY}
+    return [key for key, count in keys.items() if count >= SHARED_BY]
 
 
 def profile_texts(entry: dict[str, Any]) -> list[str]:
