@@ -131,7 +131,9 @@ random: ## run RANDOM_SEQUENCES (100000) random sequences of two TCP ends over a
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## feed a TCP end and the reader of scenarios nonsense for FUZZ_SECONDS (60) each; needs nightly Rust and cargo-fuzz
+fuzz: $(VENV)/.built ## feed a TCP end and the readers of scenarios, captures and qlogs nonsense for FUZZ_SECONDS (60) each; needs nightly Rust and cargo-fuzz
+	$(PYTHON) python/tests/fuzz_readers.py captures $(FUZZ_SECONDS)
+	$(PYTHON) python/tests/fuzz_readers.py qlogs $(FUZZ_SECONDS)
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 	mkdir -p fuzz/corpus/scenario
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \

@@ -27,6 +27,19 @@ r 0.5 _1_ AGT  --- 0 cbr 532 [13a 1 0 800] ------- [0:0 1:1 30 1] [0] 1 0
 s 0.6 _0_ AGT  --- 1 cbr 512 [0 0 0 0] ------- [0:0 1:1 32 0] [1] 0 0
 D 1.0 _0_ IFQ  ARP 1 cbr 532 [0 0 0 800] ------- [0:0 1:1 30 1] [1] 0 0
 """
+HEAD = "-Hs {n} -Hd -2 -Ni {n} -Nx 5.00 -Ny 2.00 -Nz 0.00 -Ne -1.000000 -Nl {layer} -Nw --- -Ma 0 -Md 0 -Ms 0 -Mt 0"
+TAIL = "-Is 0.0 -Id 1.1 -It cbr -Il {size} -If 0 -Ii {uid} -Iv 32 -Pn cbr -Pi {uid} -Pf 0 -Po 16777215 "
+NEW_WIRELESS = "\n".join(
+    f"{event} -t {at} {HEAD.format(n=n, layer=layer)} {TAIL.format(size=size, uid=uid)}"
+    for event, at, n, layer, size, uid in [
+        ("s", "0.000000000", 0, "AGT", 512, 0), ("r", "0.000000000", 0, "RTR", 512, 0), ("r", "0.500000000", 1, "AGT", 532, 0),
+        ("s", "0.600000000", 0, "AGT", 512, 1), ("d", "1.000000000", 0, "IFQ", 532, 1),
+    ]
+) + (
+    "\ns -t 0.1 -Hs 0 -Hd -1 -Ni 0 -Nx 5.00 -Ny 2.00 -Nz 0.00 -Ne -1.000000 -Nl RTR -Nw --- -Ma 0 -Md 0 -Ms 0 -Mt 0 -Is 0.255"
+    " -Id -1.255 -It AODV -Il 48 -If 0 -Ii 0 -Iv 30 -P aodv -Pt 0x2 -Ph 1 -Pb 1 -Pd 1 -Pds 0 -Ps 0 -Pss 4 -Pc REQUEST \n"
+)  # fmt: skip
+"""The same with `$ns use-newtrace`."""
 IP = "ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x0 DSCP Default ECN Not-ECT ttl {ttl} id {id} protocol 6 offset (bytes) 0 flags [none] length: 576 10.1.1.1 > 10.1.2.2) ns3::TcpHeader (49153 > 9 [ ACK ] Seq={seq} Ack=1 Win=32768) Payload (size=536)"  # noqa: E501
 QUEUE = "/NodeList/{node}/DeviceList/0/$ns3::PointToPointNetDevice/{what}"
 
@@ -58,8 +71,10 @@ def test_a_wired_trace(tmp_path, capsys):
     assert cbr["goodput_bps"] == pytest.approx(8 * 182 / 0.8) and cbr["delivery_ratio"] == 1
 
 
-def test_a_wireless_trace_counts_at_agents(tmp_path, capsys):
-    (flow,) = read(tmp_path, capsys, WIRELESS)
+@pytest.mark.parametrize("text", [WIRELESS, NEW_WIRELESS])
+def test_a_wireless_trace_of_either_format_counts_at_agents(tmp_path, capsys, text):
+    (flow,) = read(tmp_path, capsys, text)
+    assert (flow["from"], flow["to"]) == ("0.0", "1.1")
     assert flow["goodput_bps"] == pytest.approx(8 * 484) and flow["delay_s"] == pytest.approx(0.5)
     assert (flow["sent_packets"], flow["received_packets"], flow["dropped_packets"]) == (2, 1, 1)
 

@@ -1,7 +1,8 @@
-"""ASCII traces of ns-2 (wired, and wireless in its old format) and ns-3: the metrics of `tonopah run`, of an old trace.
+"""ASCII traces of ns-2 (wired, and wireless in both formats) and ns-3: the metrics of `tonopah run`, of an old trace.
 
 A line of ns-2 is `+ 0.1 0 2 tcp 1040 ------- 1 0.0 3.0 5 12` (event, time, link, type, bytes, flags, flow, source, destination,
-sequence number, unique id) or `s 0.1 _0_ AGT --- 5 cbr 512 [0 0 0 0] ------- [0:0 1:0 32 0] [3] 0 0`; one of ns-3 is
+sequence number, unique id), `s 0.1 _0_ AGT --- 5 cbr 512 [0 0 0 0] ------- [0:0 1:0 32 0] [3] 0 0` or, with `use-newtrace`,
+`s -t 0.1 -Hs 0 … -Nl AGT … -Is 0.0 -Id 1.0 -It cbr -Il 512 -If 0 -Ii 5 -Iv 32 -Pn cbr -Pi 3 …`; one of ns-3 is
 `+ 2.0 /NodeList/0/…/Enqueue ns3::PppHeader (…) ns3::Ipv4Header (… id 7 … length: 576 10.1.1.1 > 10.1.2.2) ns3::TcpHeader
 (49153 > 9 [ACK] Seq=1 …) Payload (size=536)` (the manuals of both, chapters on tracing).
 """
@@ -10,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +23,12 @@ TCP_BYTES, UDP_BYTES = 40, 28
 
 WIRED = re.compile(r"([+\-rd]) (\S+) (\d+) (\d+) (\S+) (\d+) \S+ \d+ (\d+)\.(\d+) (\d+)\.(\d+) (-?\d+) (\d+)\s*")
 WIRELESS = re.compile(
-    r"([srfD]) (\S+) _(\d+)_ +(\w+) +(\S+) (\d+) (\S+) (\d+) \[[^\]]*\] \S+"
-    r" \[(-?\d+):(-?\d+) (-?\d+):(-?\d+) [^\]]*\](?: \[(\d+)[^\]]*\])?.*"
+    r"(?P<what>[srfD]) (?P<at_s>\S+) _\d+_ +(?P<layer>\w+) +\S+ (?P<uid>\d+) (?P<kind>\S+) (?P<size>\d+) \[[^\]]*\] \S+"
+    r" \[(?P<start>-?\d+:-?\d+) (?P<end>-?\d+:-?\d+) [^\]]*\](?: \[(?P<sequence>\d+)[^\]]*\])?.*"
+)
+NEW_WIRELESS = re.compile(
+    r"(?P<what>[srfd]) -t (?P<at_s>\S+) .*?-Nl (?P<layer>\w+) .*?-Is (?P<start>-?\d+\.-?\d+) -Id (?P<end>-?\d+\.-?\d+)"
+    r" -It (?P<kind>\S+) -Il (?P<size>\d+) .*?-Ii (?P<uid>\d+)(?: .*?-P[is] (?P<sequence>\d+))?(?: .*)?"
 )
 NS3 = re.compile(
     r"([+\-rd]) (\S+) /NodeList/(\d+)/.*?ns3::Ipv4Header \(.*?id (\d+) .*?length: (\d+) (\S+) > ([^)\s]+)\)"
@@ -116,7 +122,7 @@ def read_trace_flows(path: Path) -> list[dict[str, Any]]:
     lines = read_text(str(path)).splitlines()
     reader = next((reader for line in lines[:1000] for form, reader in READERS if form.fullmatch(line)), None)
     if reader is None:
-        hint = "wired or wireless (old format) of ns-2, or EnableAscii of ns-3"
+        hint = "wired or wireless of ns-2, or EnableAscii of ns-3"
         raise InputError("", "has no line of an ASCII trace", hint, str(path))
     flows: dict[tuple[str, str], TraceFlow] = {}
     end_s = 0.0
@@ -141,21 +147,21 @@ def wired(lines: list[str], source: str) -> Iterator[Event]:
             yield data(what, seconds(at_s, number, source), flow, (uid,), int(sequence), kind, int(size))
 
 
-def wireless(lines: list[str], source: str) -> Iterator[Event]:
-    """Read a wireless trace of ns-2: `s` and `r` of agents, `D` anywhere."""
-    sizes: dict[tuple[str, ...], int] = {}
+def wireless(form: re.Pattern[str], lines: list[str], source: str) -> Iterator[Event]:
+    """Read a wireless trace of ns-2 in one of its forms: `s` and `r` of agents, drops anywhere."""
+    sizes: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
-        match = matched(WIRELESS, line, number, source)
-        if match is None or match[7] in ("ack", "AODV", "DSR", "DSDV", "message", "ARP", "RTS", "CTS", "ACK"):
+        match = matched(form, line, number, source)
+        if match is None or match["kind"] in ("ack", "AODV", "DSR", "DSDV", "message", "ARP", "RTS", "CTS", "ACK"):
             continue
-        what, at_s, _, layer, _, uid, kind, size, *ends, sequence = match.groups()
-        if layer != "AGT" and what != "D":
+        what, uid, size = match["what"].lower(), match["uid"], int(match["size"])
+        if match["layer"] != "AGT" and what != "d":
             continue
-        flow = (f"{ends[0]}.{ends[1]}", f"{ends[2]}.{ends[3]}")
+        flow = (match["start"].replace(":", "."), match["end"].replace(":", "."))
         # Routing adds headers on the way: the size is that of the source.
-        sent = sizes.setdefault((uid,), int(size)) if what == "s" else sizes.get((uid,), int(size))
-        number_of = int(sequence or 0)
-        yield data({"s": "+", "D": "d"}.get(what, what), seconds(at_s, number, source), flow, (uid,), number_of, kind, sent)
+        sent = sizes.setdefault(uid, size) if what == "s" else sizes.get(uid, size)
+        at_s = seconds(match["at_s"], number, source)
+        yield data({"s": "+"}.get(what, what), at_s, flow, (uid,), int(match["sequence"] or 0), match["kind"], sent)
 
 
 def data(what: str, at_s: float, flow: tuple[str, str], packet: tuple[Any, ...], sequence: int, kind: str, size: int) -> Event:
@@ -198,7 +204,9 @@ def ns3_events(lines: list[str], source: str) -> Iterator[Event]:
 
 
 Reader = Callable[[list[str], str], Iterator[Event]]
-READERS: list[tuple[re.Pattern[str], Reader]] = [(WIRED, wired), (WIRELESS, wireless), (NS3, ns3_events)]
+READERS: list[tuple[re.Pattern[str], Reader]] = [
+    (WIRED, wired), (WIRELESS, partial(wireless, WIRELESS)), (NEW_WIRELESS, partial(wireless, NEW_WIRELESS)), (NS3, ns3_events),
+]  # fmt: skip
 
 
 def matched(form: re.Pattern[str], line: str, number: int, source: str) -> re.Match[str] | None:

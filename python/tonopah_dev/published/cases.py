@@ -29,7 +29,7 @@ def all_cases() -> list[PublishedCase]:
         responses, growth.responses, pftk, buffers, queues.many_flows, growth.hystart, aqm, queues.ared, queues.codel, marks,
         queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, beside.bbr, beside.l4s, fairness, growth.round_trips,
         start_and_end, growth.tails, growth.incast, radio.cases, access.access, field.pairs,
-        field.calls, field.steps,
+        field.calls, field.steps, field.reordering,
     )  # fmt: skip
     return [case for group in groups for case in group()]
 
