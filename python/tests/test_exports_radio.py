@@ -136,3 +136,5 @@ def test_a_network_without_radio_has_no_channels(tmp_path, dumbbell, capsys):
     assert main.main(["run", str(scenario), "--pcap", str(tmp_path / "p"), "--pcap-at", "channels"]) == 2
     assert "network: has no radio channels to capture at" in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
+    assert main.main(["run", str(scenario), "--pcap-at", "links"]) == 2
+    assert "--pcap-at: has no effect without --pcap (--pcap DIR)" in capsys.readouterr().err

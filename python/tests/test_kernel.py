@@ -154,6 +154,17 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_starts(more, path,
     assert refused.value.path == path
 
 
+SIMULATED = (
+    ["--twice"], ["--events"], ["--pcap", "x"], ["--qlog", "x.qlog"], ["--netanim", "x.xml"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("option", SIMULATED, ids=lambda option: option[0])
+def test_an_option_of_simulated_flows_alone_is_refused(option, tmp_path, capsys):
+    assert main.main(["run", written(tmp_path, world()), "--on", "linux", *option]) == 2
+    assert f"{option[0]}: is of simulated flows only (leave --on out)" in capsys.readouterr().err
+
+
 def test_a_plan_has_what_the_sockets_need(monkeypatch):
     monkeypatch.setattr(plan, "available", lambda: ["reno", "cubic", "bbr"])
     flow = {"from": "left0", "to": "right0", "app": {"kind": "cbr", "rate": "1Mbps", "size": "1250B"}, "stop": "1s", "dscp": "46"}

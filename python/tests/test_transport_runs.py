@@ -177,6 +177,7 @@ def test_options_are_checked(tmp_path):
         ({"sink_agent": "x"}, "flow[0].sink_agent"),
         ({"app": {"kind": "cbr", "rate": "1pps", "size": "100B", "transport": "udp"}}, "flow[0].app.transport"),
         ({"app": {"kind": "voice"}}, "flow[0].app"),
+        ({"app": {"kind": "responsiveness"}}, "flow[0].app"),
     ],
 )
 def test_what_does_not_go_with_a_transport(stopwait, beside, path):
@@ -208,6 +209,8 @@ def test_all_generated_flows_have_one(stopwait):
     assert all(flow["delivered_bytes"] > 10_000 for flow in result.summary["flows"])
     sink = {"native": str(stopwait), "sink": {"native": str(Path(stopwait))}}
     assert tp.run(given | {"traffic": {"transport": sink}}).summary["flows"] == result.summary["flows"]
+    with pytest.raises(tp.InputError, match=r"^traffic\.app: times handshakes of new connections"):
+        tp.check(given | {"traffic": {"transport": sink, "app": {"kind": "responsiveness"}}})
     with pytest.raises(tp.InputError, match="does not reach flows of workloads"):
         arrivals = {
             "name": "w",

@@ -8,7 +8,7 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.scenario.document import names_source
 
-SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events")
+SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice")
 """Options of `run` that need a simulated sender."""
 
 

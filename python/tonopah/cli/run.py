@@ -222,9 +222,13 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise InputError(
             "--series", f"{arguments.series} is no name of a folder", "a folder, into which each series gets a CSV file"
         )
-    for option, given in (("--qlog-names", arguments.qlog_names != "0.3"), ("--qlog-internals", arguments.qlog_internals)):
-        if given and not arguments.qlog:
-            raise InputError(option, "has no effect without --qlog", "--qlog FILE")
+    for option, given, file in (
+        ("--qlog-names", arguments.qlog_names != "0.3", "qlog"),
+        ("--qlog-internals", arguments.qlog_internals, "qlog"),
+        ("--pcap-at", arguments.pcap_at != "hosts", "pcap"),
+    ):
+        if given and not getattr(arguments, file):
+            raise InputError(option, f"has no effect without --{file}", f"--{file} {'DIR' if file == 'pcap' else 'FILE'}")
     if arguments.twice and arguments.events:
         raise InputError("--twice", "has no effect with --events", "leave out one of them")
     for option in ("qlog", "netanim", "plot"):

@@ -5,6 +5,9 @@ use crate::scenario::{AppDef, FlowDef, NativeTransport, Scenario, ScenarioError,
 
 /// Most flows with such a transport: each end is a state in the library.
 const MOST: u64 = 1_000;
+/// Its applications have one connection, and streams for what TCP has connections for.
+const NEW_CONNECTIONS: &str = "times handshakes of new connections, of which a flow with transport has one";
+const WITHOUT: &str = "leave out transport, or time exchanges with `request_response`";
 
 /// Completes what generated flows, and listed ones without a transport of their own, have.
 pub(super) fn complete_common(scenario: &mut Scenario) -> Result<(), ScenarioError> {
@@ -17,6 +20,9 @@ pub(super) fn complete_common(scenario: &mut Scenario) -> Result<(), ScenarioErr
     }
     if transport_of(&scenario.traffic.app) != TransportDef::Tcp {
         return Err(ScenarioError::new(path, "does not carry datagrams, which traffic.app sends"));
+    }
+    if matches!(scenario.traffic.app, AppDef::Responsiveness(_)) {
+        return Err(ScenarioError::new("traffic.app", NEW_CONNECTIONS).with_hint(WITHOUT));
     }
     Ok(())
 }
@@ -46,6 +52,9 @@ pub(super) fn complete(
     let key = match &flow.app {
         AppDef::Rtc(_) | AppDef::Voice(_) => "app",
         app if transport_of(app) == TransportDef::Udp => "app.transport",
+        AppDef::Responsiveness(_) => {
+            return Err(ScenarioError::new(join(path, "app"), NEW_CONNECTIONS).with_hint(WITHOUT));
+        }
         _ => return Ok(true),
     };
     Err(ScenarioError::new(join(path, key), "sends datagrams, which transport does not carry"))
