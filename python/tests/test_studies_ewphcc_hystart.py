@@ -49,3 +49,11 @@ def test_columns_are_selected_by_algorithm_and_point():
     assert tables.values_at(runs, "x", "reno", {}).index.tolist() == [1, 1, 2, 2]
     assert tables.values_at(runs, "y", "reno", {}).empty
     assert math.isnan(tables.values_at(tables.frame([{**rows[0], "x": None}], []), "x", "reno", {}).iloc[0])
+
+
+def test_parts_of_hystart_have_the_windows_that_they_say():
+    spec = tp.Study.load("hystart").spec
+    own = {part.id: part.scenario["tcp"] for part in spec.parts if part.id in {"lrwpan", "connected", "wide"}}
+    assert {name: (tcp["recv_buffer"], tcp["initial_ssthresh"]) for name, tcp in own.items()} == {
+        "lrwpan": ("1600B", "1600B"), "connected": ("1600B", "1600B"), "wide": ("20000B", "20000B"),
+    }  # fmt: skip

@@ -127,3 +127,25 @@ def test_an_animation_shows_wires(tmp_path):
     sent, arrives = float(packet.get("fbTx")), float(packet.get("fbRx"))
     assert arrives - sent == pytest.approx(0.002)
     assert {packet.get("fId"), packet.get("tId")} == {"3", "4"}
+
+
+def test_a_link_that_ends_with_its_rate_is_what_dsdv_waits_for():
+    # The only flow with a path of golden_networks.txt, adhoc_dsdv: its stations pass 99 m, where 11 Mb/s ends, after 8 s.
+    network = {
+        "kind": "adhoc",
+        "nodes": 16,
+        "flows": 3,
+        "area": {"x": "500m", "y": "500m"},
+        "mobility": {"kind": "random_waypoint"},
+    }
+    record = {"series": ["route_hops"], "every": "1s"}
+    world = {"duration": "40s", "network": network | {"routing": {"kind": "dsdv"}}, "tcp": {"cc": "newreno"}, "record": record}
+
+    def hops(**changes):
+        rows = tp.run(world, set=changes).series("route_hops").dropna()
+        return dict(zip(rows["t_s"].astype(int), rows["value"], strict=True))
+
+    own = hops()
+    assert own[8] == 1 and not set(own) & {10, 20, 25} and own[28] == 4
+    assert hops(**{"network.radio.sensitivity": "-82dBm"})[39] == 1
+    assert hops(**{"network.routing.update_interval": "5s"})[20] == 4

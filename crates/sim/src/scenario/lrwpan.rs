@@ -107,8 +107,8 @@ pub struct LrwpanDef {
     /// What follows a channel access failure. Default: `retry` in std, `drop` in ns2, ns3 and with `mac = "ns2"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_failure: Option<AccessFailureDef>,
-    /// macMaxFrameRetries: further attempts after one that failed, from 0 to 15. Default: 3, that of the standard; boards have more:
-    /// Contiki-NG 7, OpenThread 15.
+    /// macMaxFrameRetries: further attempts after one that failed, from 0 to 15. Default: 3, that of the standard. Boards differ:
+    /// OpenThread has 15 since March 2021 and had 3 before, Contiki-NG 7, the boards of TCPlp 9.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
     /// Longest delay before an attempt is repeated, uniform from 0 s: against hidden stations (TCPlp, NSDI 2020: 40 ms). Default: 0 s.
