@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -103,6 +103,21 @@ test-slurm: $(VENV)/.built $(VENV)/.extra ## run both ways of docs/cluster.md on
 
 test-browser: $(VENV)/.built ## look at a report in Chromium (TONOPAH_CHROMIUM names one; `make test` does so if there is one)
 	$(PYTHON) -m pytest python/tests/test_browser.py -rs
+
+# The engine for browsers; wasm-opt (Debian: binaryen) makes it smaller where it is.
+WEB := target/wasm32-unknown-unknown/release/web.wasm
+$(WEB): $(RUST)
+	rustup target add wasm32-unknown-unknown
+	cargo build --release --locked --quiet --package tonopah-web --target wasm32-unknown-unknown
+	if command -v wasm-opt >/dev/null; then wasm-opt -O3 --enable-bulk-memory --enable-nontrapping-float-to-int $@ -o $@; fi
+
+page: $(VENV)/.built $(WEB) ## write the lab as a page without a server into target/page (docs/lab.md)
+	PYTHONPATH=python $(PYTHON) -m tonopah_dev.page $(WEB) target/page
+
+test-page: page ## hold the engine of the page against the native one, on presets and all golden runs, in Node; and look at the page
+	rm -f target/golden-runs.jsonl
+	TONOPAH_GOLDEN_RUNS=$(CURDIR)/target/golden-runs.jsonl cargo test --release --package tonopah-sim --locked --test golden --test golden_networks
+	$(PYTHON) -m pytest python/tests/test_page.py -rs
 
 lint: $(VENV)/.extra ## check format and style of both languages, layers, licences and versions
 	cargo fmt --all --check

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use sim::{Limits, Scenario};
 
 use crate::exception::{AlgorithmError, AlgorithmException};
 use crate::floating;
@@ -77,6 +78,11 @@ impl From<sim::ScenarioError> for Failure {
     fn from(error: sim::ScenarioError) -> Failure {
         Failure::Scenario(error)
     }
+}
+
+/// Refuses a world that would not fit, before it is built.
+pub(crate) fn admit(limits: Limits, scenario: &Scenario, seed: u64) -> Result<(), Failure> {
+    limits.refusal(scenario, seed)?.map_or(Ok(()), |message| Err(Failure::Limit(message)))
 }
 
 /// Runs `work`, which computes in the default floating-point environment; a broken invariant becomes an error with its message.

@@ -6,10 +6,10 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::{Further, SeriesName};
-use sim::{Column, Outcome, Scenario, Simulation, Sink, Summary};
+use sim::{Column, Limits, Outcome, Scenario, Simulation, Sink, Summary};
 
-use crate::failure::{Failure, guarded};
-use crate::running::{self, Limits, Stopper};
+use crate::failure::{self, Failure, guarded};
+use crate::running::{self, Stopper};
 use crate::threads;
 
 /// Series by name.
@@ -72,7 +72,7 @@ impl Job<'_> {
     fn admitted<T>(&self, work: impl FnOnce(&Scenario) -> Result<T, Failure>) -> Result<T, Failure> {
         guarded(|| {
             let scenario = Scenario::from_json(self.scenario)?.with(self.further);
-            self.limits.admit(&scenario, self.seed)?;
+            failure::admit(self.limits, &scenario, self.seed)?;
             work(&scenario)
         })
         .map_err(|failure| match failure {

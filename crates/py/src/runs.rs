@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sim::Limits;
 use sim::scenario::Further;
 
 use crate::algorithm::{self, Algorithms};
 use crate::failure::Failure;
 use crate::job::{Job, Series, to_dict};
-use crate::running::{Limits, Stopper};
+use crate::running::Stopper;
 use crate::summary::{RunSummary, to_json};
 
 /// Runs a scenario (JSON text): its summary, and its series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are

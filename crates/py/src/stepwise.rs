@@ -5,13 +5,12 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
-use sim::{Excerpt, Scenario, Simulation, Sink};
+use sim::{Excerpt, Limits, Scenario, Simulation, Sink};
 use tcp::units::{Span, Time};
 
 use crate::algorithm::{self, Algorithms};
-use crate::failure::{Failure, guarded};
+use crate::failure::{self, Failure, guarded};
 use crate::job::{Given, named, to_dict};
-use crate::running::Limits;
 use crate::watching;
 
 /// A run under way.
@@ -60,7 +59,7 @@ impl Stepwise {
         let made = py.detach(|| {
             guarded(|| {
                 let scenario = Scenario::from_json(scenario)?.with(&further);
-                limits.admit(&scenario, seed)?;
+                failure::admit(limits, &scenario, seed)?;
                 let simulation = match sink {
                     Some(sink) => Simulation::with_sink(&scenario, seed, sink)?,
                     None => Simulation::new(&scenario, seed)?,

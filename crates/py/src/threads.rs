@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sim::parallel::{Division, Mail, Part, Undivided};
-use sim::{Outcome, Scenario, ScenarioError, Simulation};
+use sim::{Limits, Outcome, Scenario, ScenarioError, Simulation, size};
 use tcp::units::{Span, Time};
 
 use crate::failure::{Failure, guarded};
-use crate::running::{self, Limits, Running, STEP, Stopper, size};
+use crate::running::{self, Running, STEP, Stopper};
 
 /// Turns in which a thread waits for the others before it lets another have its core: some microseconds.
 const SPINS: u32 = 2_000;

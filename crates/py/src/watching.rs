@@ -4,12 +4,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
-use sim::{Capture, CapturePoint, HashLog, JsonLog, Scenario, Simulation, Sink, TextLog, Transmissions};
+use sim::{Capture, CapturePoint, HashLog, JsonLog, Limits, Scenario, Simulation, Sink, TextLog, Transmissions};
 
 use crate::algorithm::{self, Algorithms};
 use crate::failure::guarded;
 use crate::job::{Given, Job, to_dict};
-use crate::running::{Limits, Stopper};
+use crate::running::Stopper;
 use crate::summary::to_json;
 
 /// Runs a scenario (JSON text) and returns its packet events, one line each: as text to read, or as JSON.

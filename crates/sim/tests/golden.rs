@@ -8,7 +8,7 @@ mod common;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use common::{fingerprint, one_flow, run};
+use common::{fingerprint, golden_run, one_flow};
 use serde_json::{Value, json};
 use tcp::cc::ALGORITHMS;
 
@@ -39,7 +39,7 @@ fn table() -> String {
         for profile in algorithm.profiles {
             let cc = json!({"name": algorithm.name, "profile": profile.name});
             for (name, scenario) in scenarios(&cc) {
-                let (all, print) = (run(&scenario, 1).network, fingerprint(&scenario, 1));
+                let (all, print) = (golden_run(&scenario).network, fingerprint(&scenario, 1));
                 let m = &all.measures;
                 writeln!(
                     text,

@@ -9,7 +9,7 @@ mod common;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use common::{fingerprint, run};
+use common::{fingerprint, golden_run};
 use serde_json::{Value, json};
 
 const ALGORITHMS: [&str; 4] = ["newreno", "cubic", "vegas", "bbr"];
@@ -43,7 +43,7 @@ fn table() -> String {
     for (name, network, duration) in networks() {
         for cc in ALGORITHMS {
             let scenario = json!({"duration": duration, "network": network, "tcp": {"cc": cc}});
-            let (all, print) = (run(&scenario, 1), fingerprint(&scenario, 1));
+            let (all, print) = (golden_run(&scenario), fingerprint(&scenario, 1));
             let (m, events) = (&all.network.measures, all.events);
             let (bytes, sent, dropped) = (m.delivered_bytes, m.sent_packets, m.dropped_packets);
             writeln!(text, "{name} {cc} {bytes} {sent} {dropped} {events} {print}").unwrap();

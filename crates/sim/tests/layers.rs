@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 18] = [
+const LAYERS: [&[&str]; 19] = [
     &["foreign"],
     &["ids", "scenario", "algorithms", "hash"],
     &["earth"],
@@ -22,6 +22,7 @@ const LAYERS: [&[&str]; 18] = [
     &["assemble", "summary", "invariants"],
     &["simulation"],
     &["analysis", "memory", "parallel", "outside"],
+    &["limits"],
     &["lib"],
 ];
 

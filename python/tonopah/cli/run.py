@@ -27,6 +27,7 @@ from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.runs.twice import run_twice
+from tonopah.scenario import links
 from tonopah.scenario.document import prepare
 from tonopah.terminal.emulation_tables import lateness_grid
 from tonopah.terminal.grid import Grid, console, print_grids
@@ -53,9 +54,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
     add_common(command, run_scenario, *EXAMPLES)
     command.add_argument(
-        "scenario", help="scenario (TOML), or a source such as reports:tcp-fr-hosts (docs/reports.md); - is standard input"
+        "scenario",
+        help="scenario (TOML), a link of `tonopah share` or the lab, or a source such as reports:tcp-fr-hosts (docs/reports.md); "
+        "- is standard input",
     )
-    command.add_argument("--seed", type=seed, default=1, help="random seed, a number for each replicate (default: 1)")
+    command.add_argument("--seed", type=seed, help="random seed, a number for each replicate (default: 1, or that of the link)")
     add_set(command)
     command.add_argument(
         "--threads",
@@ -120,7 +123,9 @@ def add_outputs(command: argparse.ArgumentParser) -> None:
 def run_scenario(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah run`."""
     made = changes(arguments)
-    arguments.scenario = scenario_source(arguments.scenario)
+    linked = links.is_link(arguments.scenario)
+    document, own = links.read(arguments.scenario) if linked else (scenario_source(arguments.scenario), 1)
+    arguments.scenario, arguments.seed = document, own if arguments.seed is None else arguments.seed
     if found := from_source(arguments.scenario, made):
         arguments.scenario, made = found.run_of(), {}
     checked_threads(arguments.threads)

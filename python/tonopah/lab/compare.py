@@ -22,7 +22,7 @@ def compare(make: Make, before: dict[str, Any], after: dict[str, Any], seed: int
     seeds = range(seed, seed + replicates)
     one, other = ([networks_of(make(unrecorded(document), each)) for each in seeds] for document in (before, after))
     rows = [row for name in METRICS if (row := compared(name, one, other)) is not None]
-    alike = replicates > 1 and all(row["certain"] for row in rows)
+    alike = all(row["certain"] for row in rows)
     note = "Nothing is random here: every seed gives the same run, so there is no interval." if alike else ""
     return {"rows": rows, "replicates": replicates, "note": note}
 
@@ -50,10 +50,9 @@ def compared(name: str, one: list[dict[str, Any]], other: list[dict[str, Any]]) 
     before, after = ([value * shown.factor for value in side] for side in values)
     difference = mean_of([b - a for a, b in zip(before, after, strict=True)])
     interval = difference.interval(CONFIDENCE)
-    judged = len(one) > 1 and difference.judged
     return {
         "metric": name, "label": shown.label, "unit": shown.unit, "before": sum(before) / len(before),
         "after": sum(after) / len(after), "difference": interval.value, "certain": difference.certain,
-        "low": interval.low if judged else None, "high": interval.high if judged else None,
-        "p": min(1.0, 2 * min(difference.p_greater(), difference.p_less())) if judged else None,
+        "low": interval.low if difference.judged else None, "high": interval.high if difference.judged else None,
+        "p": min(1.0, 2 * min(difference.p_greater(), difference.p_less())) if difference.judged else None,
     }  # fmt: skip

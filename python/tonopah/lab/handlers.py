@@ -1,30 +1,25 @@
 """What the page asks for, a handler each: a JSON object in, JSON or a file out."""
 
-import copy
 import json
-import math
-import re
 from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import Response
 
 from tonopah._core import engine_version, schema
-from tonopah.errors import InputError, LimitError, ScenarioError
+from tonopah.errors import InputError, LimitError
 from tonopah.lab import algorithms as lab_algorithms
 from tonopah.lab import compare, files, lessons, linux_cases, moment, presets
 from tonopah.lab.context import Asking
 from tonopah.lab.messages import MOST_SECONDS, Show
-from tonopah.lab.session import OVER, Session
-from tonopah.lab.tracks import difference
+from tonopah.lab.session import EVERY, FURTHER, OVER, Session
+from tonopah.lab.session import SERIES as RECORDED
+from tonopah.lab.tracks import STATISTICS, difference
 from tonopah.metrics import METRICS, metric
 from tonopah.runs.simulation import BINNED, INTERNAL, OWNERS, SERIES, algorithms
 from tonopah.scenario.document import parse, to_toml
-from tonopah.scenario.paths import put
 
 MOST_REPLICATES = 30
-NO_RATE = "1bps"
-"""Of no standard."""
 Handler = Callable[[Asking, dict[str, Any]], Any]
 
 
@@ -51,9 +46,12 @@ def start(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
             one = metric(name)
             about = {"label": one.label, "unit": one.unit, "factor": one.factor, "definition": one.definition}
             series[name] = {**about, "of": "flow", "binned": False}
+    networks = ((name, metric(name)) for name in compare.METRICS)
     return {
         "version": engine_version(), "schema": json.loads(schema()), "presets": presets.load(), "series": series,
         "algorithms": [entry["name"] for entry in algorithms()], "allow_python": lab.allow_python,
+        "record": {**EVERY, "series": RECORDED, "further": FURTHER},
+        "compared": [{"metric": name, "label": one.label, "unit": one.unit, "factor": one.factor} for name, one in networks],
     }  # fmt: skip
 
 
@@ -65,19 +63,6 @@ def read_toml(_: Asking, asked: dict[str, Any]) -> dict[str, Any]:
 def write_toml(_: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a document as TOML."""
     return {"toml": to_toml(wanted(asked, "document", dict))}
-
-
-def list_rates(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the rates that a radio of a scenario may have at a path: those that the engine names when it refuses another."""
-    document, path = wanted(asked, "document", dict), wanted(asked, "path", str)
-    scenario = copy.deepcopy(document)
-    put(scenario, path, NO_RATE)
-    try:
-        session_of(lab, {"document": scenario})
-    except ScenarioError as error:
-        if error.path == path:
-            return {"rates": re.findall(r'"([0-9.]+[A-Za-z]+)"', error.message.partition("known:")[2])}
-    return {"rates": []}
 
 
 def check(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
@@ -98,10 +83,10 @@ def session_of(lab: Asking, asked: dict[str, Any]) -> Session:
 
 
 def compare_two(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what differs between two scenarios."""
-    replicates = wanted(asked, "replicates", int, 1)
-    if not 1 <= replicates <= MOST_REPLICATES:
-        raise InputError("replicates", f"{replicates} is out of range", f"1 to {MOST_REPLICATES}")
+    """Return what differs between two scenarios, over several seeds: the page itself compares two runs."""
+    replicates = wanted(asked, "replicates", int)
+    if not 2 <= replicates <= MOST_REPLICATES:
+        raise InputError("replicates", f"{replicates} is out of range", f"2 to {MOST_REPLICATES}")
     before, after = wanted(asked, "document", dict), wanted(asked, "other", dict)
     return compare.compare(
         lambda document, seed: session_of(lab, {"document": document, "seed": seed}),
@@ -216,20 +201,19 @@ def list_lessons(_: Asking, __: dict[str, Any]) -> dict[str, Any]:
     return {"lessons": lessons.listed()}
 
 
-def check_lesson(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return whether an answer is right; without a task it is the guess."""
-    lesson = lessons.lesson_of(wanted(asked, "lesson", str))
-    session = lab.runs.sessions.get(wanted(asked, "run", str, ""))
-    answer = wanted(asked, "answer", float) if asked.get("answer") is not None else None
-    if asked.get("task") is None:
-        return lessons.check_guess(lesson, session, math.nan if answer is None else answer)
-    return lessons.check_task(lesson, wanted(asked, "task", int), session, answer)
+def statistic(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a number of a series of a run."""
+    kind = wanted(asked, "statistic", str)
+    if kind not in STATISTICS:
+        raise InputError("statistic", f"{kind!r} is unknown", ", ".join(STATISTICS))
+    return {"value": run_of(lab, asked, "run").tracks.statistic(wanted(asked, "series", str), wanted(asked, "owner", int), kind)}
 
 
 HANDLERS: dict[str, Handler] = {
-    "start": start, "document": read_toml, "toml": write_toml, "rates": list_rates,
+    "start": start, "document": read_toml, "toml": write_toml,
     "check": check, "export": export_run, "packets": list_packets,
     "compare": compare_two, "difference": subtract,
     "algorithms": list_algorithms, "response": response, "linux": linux, "sky": sky, "coast": coast,
-    "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons, "lesson": check_lesson,
+    "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons,
+    "statistic": statistic,
 }  # fmt: skip

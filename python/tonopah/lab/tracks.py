@@ -20,6 +20,7 @@ MOST_COLUMNS = 4000
 FIRST_ROOM = 16
 MOST_SENT = 24
 """Flows that the page draws and switches; the others are in the files of a run."""
+STATISTICS = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}
 NO_DIFFERENCE = ("state", "drops", "marks")
 """States are names; drops and marks are drawn as instants."""
 
@@ -79,9 +80,10 @@ class Tracks:
             for owner, own in zip(found, np.split(order, first[1:]) if len(found) else (), strict=True):
                 self.tracks.setdefault((name, int(owner)), LiveTrack()).extend(t_s[own], values[own])
 
-    def value_of(self, name: str) -> "Iterable[tuple[int, LiveTrack]]":
-        """Return the tracks of a series by flow, link or node."""
-        return ((owner, track) for (series, owner), track in self.tracks.items() if series == name)
+    def statistic(self, name: str, owner: int, statistic: str) -> float | None:
+        """Return the largest, smallest or mean sample of a series, if it has any."""
+        track = self.tracks.get((name, owner))
+        return float(STATISTICS[statistic](track.values[: track.count])) if track is not None and track.count else None
 
     def message(self, shown: ShownTrack, facts: Mapping[str, Any]) -> bytes:
         """Return what the page wants to see."""

@@ -3,6 +3,9 @@
 
 pub(crate) mod worlds;
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 use sim::{HashLog, Scenario, Simulation, Summary, TextLog};
 
@@ -12,6 +15,18 @@ pub(crate) fn scenario(value: &Value) -> Scenario {
 
 pub(crate) fn run(value: &Value, seed: u64) -> Summary {
     Simulation::new(&scenario(value), seed).unwrap_or_else(|e| panic!("{e}")).run().summary
+}
+
+/// The results of a golden run; with TONOPAH_GOLDEN_RUNS, a file, they are added to it with the scenario: what the engine of the page
+/// is held against (python/tests/test_page.py).
+pub(crate) fn golden_run(value: &Value) -> Summary {
+    let summary = run(value, 1);
+    if let Some(path) = std::env::var_os("TONOPAH_GOLDEN_RUNS") {
+        let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        let text = serde_json::to_string(&summary).unwrap();
+        writeln!(file, "{}", json!({"scenario": value, "summary": text})).unwrap();
+    }
+    summary
 }
 
 /// Fingerprint of every packet event.

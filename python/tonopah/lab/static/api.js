@@ -1,57 +1,13 @@
-// What the server knows, and the socket of a run.
+// What the lab knows, and runs: from the server, or from the engine in the page.
+import { Refused, UNREACHED } from "./refused.js";
+import { connect } from "./server.js";
+
+export { ask } from "./server.js";
 export { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "/vendor/standalone.module.js";
-
-// A mistake of the user, with the path of the key at fault, what is wrong and what is allowed.
-export class Refused extends Error {
-  constructor({ path, message, hint }) {
-    super(message);
-    Object.assign(this, { path, hint });
-  }
-}
-
-const UNREACHED = { path: "", message: "the lab does not answer", hint: "is `tonopah serve` still running? Started again, it prints a new address" };
 
 // What the browser says about a module that it cannot load names a file and no cause.
 export const reached = (loading) => loading.catch((failed) => { throw failed instanceof TypeError ? new Refused(UNREACHED) : failed; });
 export const textOf = ({ path, message, hint }) => `${path ? `${path}: ` : ""}${message}${hint ? ` (${hint})` : ""}`;
-
-// The address that `tonopah serve` prints has the token behind its #, which is sent nowhere. A tab keeps it for itself, unlike a
-// cookie, which goes to every port of the machine; a new tab asks those that are open.
-const TABS = new BroadcastChannel("tonopah-lab");
-const OTHERS_MS = 300;
-
-async function findToken() {
-  const given = /^#token=([\w-]+)/.exec(location.hash);
-  if (given) {
-    sessionStorage.setItem("token", given[1]);
-    history.replaceState(null, "", location.pathname);
-  }
-  const known = sessionStorage.getItem("token") ?? await new Promise((found) => {
-    TABS.onmessage = ({ data }) => data.token && found(data.token);
-    TABS.postMessage({ wanted: true });
-    setTimeout(() => found(""), OTHERS_MS);
-  });
-  if (known) sessionStorage.setItem("token", known);
-  TABS.onmessage = ({ data }) => data.wanted && known && TABS.postMessage({ token: known });
-  return known;
-}
-
-const token = await findToken();
-
-export async function ask(name, body = {}) {
-  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-  const answer = await fetch(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => {
-    throw new Refused(UNREACHED);
-  });
-  const type = answer.headers.get("content-type") ?? "";
-  if (!type.includes("json")) {
-    if (!answer.ok) throw new Refused({ path: "", message: await answer.text(), hint: null });
-    return answer.blob();
-  }
-  const found = await answer.json();
-  if (found.error) throw new Refused(found.error);
-  return found;
-}
 
 export const asRefused = (error) => (error instanceof Refused ? error : { path: "", message: String(error?.message ?? error), hint: null });
 
@@ -84,7 +40,7 @@ export class Run {
   }
 
   open() {
-    const socket = new WebSocket(`ws://${location.host}/api/run`, ["tonopah-lab", token]);
+    const socket = connect();
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {

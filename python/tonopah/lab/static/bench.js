@@ -233,7 +233,7 @@ export function useScenario(begin) {
       clearTimeout(timer.current);
       const number = (latest.current += 1);
       set((before) => ({ ...before, document, error: null }));
-      ask("toml", { document }).then(({ toml }) => latest.current === number && set((before) => ({ ...before, toml, matched: toml })), (error) => set((before) => ({ ...before, error: asRefused(error) })));
+      ask("toml", { document, previous: me.current.matched }).then(({ toml }) => latest.current === number && set((before) => ({ ...before, toml, matched: toml })), (error) => set((before) => ({ ...before, error: asRefused(error) })));
     },
     async load(toml) {
       const number = (latest.current += 1);
@@ -311,8 +311,10 @@ export function Bench({ facts, given }) {
     if (kept) {
       scenario.resume(kept.document, kept.toml);
       run.resume(kept.run, kept.document, kept.seed);
-    } else if (given?.document) scenario.change(given.document);
-    else scenario.load(facts.presets[0].toml);
+    } else if (given?.document) {
+      if (given.view) run.zoom(given.view);
+      scenario.change(given.document);
+    } else scenario.load(facts.presets[0].toml);
   }, []);
   useEffect(() => {
     if (state.id) keep({ run: state.id, document: scenario.document, toml: scenario.matched, seed, chosen });
@@ -341,9 +343,9 @@ export function Bench({ facts, given }) {
         <p class="mistake" id="toml-mistake" role="alert">${error ? `${error.path ? `${error.path}: ` : ""}${error.message}${error.hint ? ` (${error.hint})` : ""}` : ""}</p></details>
       <details id="form"><summary>Scenario as a form</summary>${scenario.document && html`<${Form} document=${scenario.document} root=${facts.schema} error=${error} change=${(path, value) => change(put(scenario.document, path, value))} />`}</details>
       <datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist>
-      ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} />`}
+      ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} />`}
     </section>
-    <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
+    <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} metrics=${facts.compared} base=${state} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
       <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
       ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.flows} />`}</section></main>`;
 }

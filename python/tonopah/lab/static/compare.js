@@ -1,4 +1,5 @@
 // Compare: the scenario with one thing changed, the same seed, and whether the difference is real.
+/* global known */
 import { ask, asRefused, html, readColumns, useEffect, useMemo, useRef, useState } from "./api.js";
 import { fetchAt, put } from "./paths.js";
 import { Panels } from "./plots.js";
@@ -37,9 +38,15 @@ const placeOfAlgorithm = (document) => (document?.flow?.[0]?.cc ? "flow[0].cc" :
 // Whether a difference is more than chance, from its 95 % interval.
 const real = ({ low, high }) => (low === null ? "–" : low > 0 || high < 0 ? "yes" : "cannot be told");
 
-// `other` and `run` are the changed run, whose plots stand beside those as it is (bench.js) while it is `shown`.
-export function Compare({ document, seed, view, other: state, run, shown, setShown }) {
-  const [given, setPath] = useState(null), path = given ?? placeOfAlgorithm(document), [value, setValue] = useState("cubic"), [found, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
+// What differs between two runs that are over.
+function rowsOf(metrics, before, after) {
+  return metrics.map((one) => ({ ...one, before: before[one.metric] * one.factor, after: after[one.metric] * one.factor, known: known(before[one.metric]) && known(after[one.metric]) }))
+    .filter((row) => row.known).map((row) => ({ ...row, difference: row.after - row.before }));
+}
+
+// `base` is the run as it is; `other` and `run` are the changed one, whose plots stand beside it (bench.js) while it is `shown`.
+export function Compare({ document, seed, view, metrics, base, other: state, run, shown, setShown }) {
+  const [given, setPath] = useState(null), path = given ?? placeOfAlgorithm(document), [value, setValue] = useState("cubic"), [many, set] = useState(null), [error, setError] = useState(""), [busy, setBusy] = useState(0);
   const latest = useRef(0);
   // The same part of the time as beside it.
   useEffect(() => run.zoom(view), [view?.from_s, view?.until_s]);
@@ -61,9 +68,12 @@ export function Compare({ document, seed, view, other: state, run, shown, setSho
   };
   const beside = () => {
     setShown(true);
+    setError("");
+    set(null);
     run.start(changed, seed, null);
-    compare(1);
   };
+  const over = shown && [base, state].every((one) => one.phase === "done" && one.seen && one.summary && !one.outdated && !one.stale);
+  const found = many ?? (over ? { rows: rowsOf(metrics, base.summary.network, state.summary.network), replicates: 1, note: "", path, value: asValue(value) } : null);
   // When the scenario rests after a change, the changed one follows.
   useEffect(() => {
     set(null);

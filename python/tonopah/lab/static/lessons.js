@@ -1,8 +1,9 @@
-// Lessons: a guess first, then the run, what happened and why, and tasks that the server checks against the run.
+// Lessons: a guess first, then the run, what happened and why, and tasks whose answers are held against the run.
 /* global uPlot, fromStyle */
 import { ask, asRefused, html, textOf, useEffect, useRef, useState } from "./api.js";
 import { Watch, useRun, useScenario } from "./bench.js";
 import { Form } from "./form.js";
+import { judgeGuess, judgeTask } from "./judge.js";
 import { Markdown, inline, sections } from "./markdown.js";
 import { useDark, useKept } from "./measures.js";
 import { put } from "./paths.js";
@@ -20,7 +21,7 @@ function Guess({ lesson, run, done, open }) {
   const check = async () => {
     open();
     if (!done() && !guess.choices.length) return tell(WAIT);
-    return tell(await ask("lesson", { lesson: lesson.name, run: run() ?? "", answer }).catch(asTold));
+    return tell(await judgeGuess(lesson, run(), answer).catch(asTold));
   };
   return html`<section class="guess"><h2>Guess first</h2><fieldset><legend>${inline(guess.question)}</legend>
     ${guess.choices.map((text, i) => html`<label class="choice"><input type="radio" name="guess" value=${i} checked=${answer === i} onChange=${() => set(i)} /> ${text}</label>`)}
@@ -31,18 +32,17 @@ function Guess({ lesson, run, done, open }) {
 function Task({ lesson, task, number, run, done }) {
   // What was said of an answer holds for the run that it was said of.
   const [answer, set] = useKept(`${lesson.name} ${number}`, ""), [{ told, of }, keep] = useKept(`${lesson.name} ${number} told`, {});
-  const tell = (found) => keep({ told: found, of: run() });
+  const tell = (found) => keep({ told: found, of: run().id });
   const check = async () => {
     if (!done()) return tell(WAIT);
-    const body = { lesson: lesson.name, task: number, run: run() ?? "" };
-    if (task.kind === "read") body.answer = Number(answer.replace(",", "."));
-    if (task.kind === "read" && (answer.trim() === "" || Number.isNaN(body.answer))) return tell({ right: null, told: "Write a number." });
-    return tell(await ask("lesson", body).catch(asTold));
+    const number = Number(answer.replace(",", "."));
+    if (task.kind === "read" && (answer.trim() === "" || Number.isNaN(number))) return tell({ right: null, told: "Write a number." });
+    return tell(await judgeTask(lesson, task, run(), number).catch(asTold));
   };
   const id = `task-${number}`;
   return html`<li class="task" id=${id}><label for=${`${id}-answer`}>${inline(task.question)}</label><div class="tools">
     ${task.kind === "read" && html`<input type="text" inputmode="decimal" id=${`${id}-answer`} size="10" value=${answer} onInput=${(e) => set(e.target.value)} onKeyDown=${(e) => e.key === "Enter" && check()} />${task.unit} `}
-    <button type="button" class="switch" id=${task.kind === "reach" ? `${id}-answer` : null} onClick=${check}>check</button></div><${Told} told=${of === run() ? told : null} /></li>`;
+    <button type="button" class="switch" id=${task.kind === "reach" ? `${id}-answer` : null} onClick=${check}>check</button></div><${Told} told=${of === run().id ? told : null} /></li>`;
 }
 
 // A series of flow 1 over that of flow 0: both as they are at the same time.
@@ -93,10 +93,12 @@ function One({ lesson, facts, next }) {
   const scenario = useScenario((document) => run.start(document, 1, pace ? Number(pace) : null));
   useEffect(() => scenario.change(kept), []);
   useEffect(() => scenario.document && keep(scenario.document), [scenario.document]);
-  const id = () => run.run.id, done = () => run.over && state.phase === "done";
+  const statistic = async (series, owner, name) => (await ask("statistic", { run: state.id, series, owner, statistic: name })).value;
+  const judged = () => ({ id: run.run.id, summary: state.summary, document: state.document, statistic });
+  const done = () => run.over && state.phase === "done" && state.id === run.run.id && !state.outdated;
   const error = scenario.error ?? (state.phase === "refused" || state.phase === "failed" ? state.error : null);
   return html`<p><a href="#lessons">all lessons</a></p><h1>${lesson.title}</h1><p>${inline(lesson.summary)}</p>
-    <${Guess} lesson=${lesson} run=${id} done=${done} open=${() => open(true)} />
+    <${Guess} lesson=${lesson} run=${judged} done=${done} open=${() => open(true)} />
     ${!opened && html`<p class="meta">The run is shown when you have guessed. <button type="button" class="switch" id="skip-guess" onClick=${() => open(true)}>show it</button></p>`}
     ${opened && html`<h2>The run</h2><div class="trial"><div class="setup">${scenario.document && html`<${Sliders} document=${scenario.document} origin=${scenario.origin} change=${scenario.turn} />`}
       <details><summary>Scenario as a form</summary>${scenario.document && html`<${Form} document=${scenario.document} root=${facts.schema} error=${error} change=${(path, value) => scenario.change(put(scenario.document, path, value))} />`}</details>
@@ -105,7 +107,7 @@ function One({ lesson, facts, next }) {
       <${Watch} state=${state} run=${run} facts=${facts} pace=${pace} setPace=${(text) => { setPace(text); run.run.send({ kind: "pace", factor: text ? Number(text) : null }); }} again=${() => scenario.change(scenario.document)}>
         ${lesson.phase && html`<${Phase} tracks=${state.tracks} name=${lesson.phase} version=${state.version} />`}<//></div>
     ${sections(lesson.text).map((part) => html`<section><${Markdown} text=${part} /></section>`)}
-    <h2>Tasks</h2><ol class="tasks">${lesson.tasks.map((task, i) => html`<${Task} key=${i} lesson=${lesson} task=${task} number=${i} run=${id} done=${done} />`)}</ol>`}
+    <h2>Tasks</h2><ol class="tasks">${lesson.tasks.map((task, i) => html`<${Task} key=${i} lesson=${lesson} task=${task} number=${i} run=${judged} done=${done} />`)}</ol>`}
     ${next && html`<p>Next: <a href=${`#lessons/${next.name}`}>${next.title}</a></p>`}`;
 }
 

@@ -11,14 +11,17 @@ async function through(stream, bytes) {
 }
 
 // The fragment of an address is never sent to a server.
-export async function addressOf(document, seed) {
-  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed })));
+export async function addressOf(document, seed, view = null) {
+  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed, view })));
   return `#bench/${letters(packed)}`;
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
 
+const isView = (view) => Number.isFinite(view?.from_s) && Number.isFinite(view?.until_s) && view.from_s >= 0 && view.until_s > view.from_s;
+
 export async function readAddress(text) {
+  if (text.length > MOST_BYTES) throw new Error("the address is longer than 4 MiB");
   const read = async () => {
     const reader = new Blob([bytesOfLetters(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
     const decoder = new TextDecoder();
@@ -32,10 +35,10 @@ export async function readAddress(text) {
     return JSON.parse(unpacked + decoder.decode());
   };
   // What a browser says of broken letters or a broken stream says nothing of the address.
-  const { document, seed, size } = await read().catch(() => ({}));
+  const { document, seed, view, size } = await read().then((found) => found ?? {}, () => ({}));
   if (size > MOST_BYTES) throw new Error("the address holds more than 4 MiB of scenario");
   if (document === null || typeof document !== "object" || Array.isArray(document)) throw new Error("the address holds no scenario that can be read: was it cut off?");
-  return { document, seed: Number.isInteger(seed) && seed >= 0 ? seed : 1 };
+  return { document, seed: Number.isSafeInteger(seed) && seed >= 0 ? seed : 1, view: isView(view) ? { from_s: view.from_s, until_s: view.until_s } : null };
 }
 
 export function save(blob, name) {
@@ -44,10 +47,10 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-export function Share({ scenario, seed }) {
+export function Share({ scenario, seed, view }) {
   const [told, tell] = useState("");
   const share = async () => {
-    const address = await addressOf(scenario.document, seed);
+    const address = await addressOf(scenario.document, seed, view);
     history.replaceState(null, "", address);
     await navigator.clipboard?.writeText(location.href).catch(() => {});
     tell("the address of this page now holds the scenario");

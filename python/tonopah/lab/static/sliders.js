@@ -81,6 +81,15 @@ export function scaleOf({ kind, base }, duration, rates) {
   };
 }
 
+// Of no standard.
+const NO_RATE = "1bps";
+
+// The rates that a radio may have: those that the engine names when it refuses another.
+async function ratesOf(document, path) {
+  const refused = await ask("check", { document: put(document, path, NO_RATE) }).then(() => null, (error) => error);
+  return refused?.path === path ? Array.from(refused.message.split("known:")[1]?.matchAll(/"([0-9.]+[A-Za-z]+)"/g) ?? [], ([, rate]) => rate) : [];
+}
+
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 const ENDS = { Home: 0, End: 1 };
 const bounded = (at) => Math.min(1, Math.max(0, at));
@@ -117,7 +126,7 @@ export function Sliders({ document, origin, change }) {
   // A radio has only the rates of its standard: the engine says which.
   useEffect(() => {
     let stale = false;
-    for (const { paths: [path] } of sliders.filter(({ kind }) => kind === "radio rate")) ask("rates", { document, path }).then((found) => stale || setRates((before) => ({ ...before, [path]: found.rates })), () => {});
+    for (const { paths: [path] } of sliders.filter(({ kind }) => kind === "radio rate")) ratesOf(document, path).then((found) => stale || setRates((before) => ({ ...before, [path]: found })));
     return () => {
       stale = true;
     };

@@ -1,0 +1,172 @@
+"""The lab as a page without a server: the engine gives the bytes of the native one, and the page opens from the disk, offline."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `lab` is not installed, whose front end the page has")
+
+from tonopah import _core
+from tonopah.lab import presets
+from tonopah.lab.app import STATIC
+from tonopah.lab.session import recorded
+from tonopah.runs.simulation import run_prepared
+from tonopah.scenario import links
+from tonopah.scenario.document import parse, to_json
+from tonopah_dev.browser.measure import SHOWN
+
+ROOT = Path(__file__).parents[2]
+MODULE = Path(os.environ.get("TONOPAH_WEB", ROOT / "target/wasm32-unknown-unknown/release/web.wasm"))
+GOLDEN = ROOT / "target/golden-runs.jsonl"
+WORLD = {"duration": "4s", "network": {"kind": "dumbbell", "flows": 2, "bottleneck": {"rate": "5Mbps"}}}
+LARGE = {"kind": "dumbbell", "pairs": 30_000, "flows": 900_000}
+NUMBERS = "[...document.querySelectorAll('table.results tbody tr')].map((row) => [...row.cells].map((one) => one.textContent))"
+
+pytestmark = pytest.mark.skipif(not MODULE.exists(), reason="the engine is not built for WebAssembly: `make page` does it")
+
+
+def in_node(runs):
+    """Return the text of the summaries of scenarios, by the engine of the page in Node."""
+    if not (node := shutil.which("node")):
+        pytest.skip("no Node on this machine")
+    lines = "".join(f"{json.dumps({'scenario': scenario, 'seed': 1})}\n" for scenario in runs)
+    command = [node, str(Path(__file__).parent / "in_node.mjs"), str(STATIC / "worker.js"), str(MODULE)]
+    ended = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=1200, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
+
+
+def test_every_preset_gives_the_bytes_of_the_native_engine():
+    scenarios = [recorded(parse(preset["toml"])) for preset in presets.load()]
+    native = [_core.run(to_json(scenario), 1)[0].json() for scenario in scenarios]
+    assert in_node(scenarios) == native
+
+
+@pytest.mark.skipif(not GOLDEN.exists(), reason="`make test-page` writes the golden runs")
+def test_every_golden_run_gives_the_bytes_of_the_native_engine():
+    runs = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    assert len(runs) > 100
+    found = in_node([run["scenario"] for run in runs])
+    assert [i for i, run in enumerate(runs) if found[i] != run["summary"]] == []
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The address of a page on the disk."""
+    from tonopah_dev.page import main
+
+    folder = tmp_path_factory.mktemp("page")
+    main(str(MODULE), str(folder))
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, or a reason why not."""
+    from tonopah_dev.browser.browser import Browser, find_chromium
+
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium on this machine: install it, or name one by TONOPAH_CHROMIUM")
+    with Browser(program) as found:
+        yield found
+
+
+def fresh(browser, address):
+    """Open an address in a page that knows nothing."""
+    browser.messages.clear()
+    browser.requests.clear()
+    browser.open("about:blank")
+    browser.open(address)
+    browser.until("document.querySelector('main')")
+
+
+def complaints(browser):
+    """Return what the console says, and requests to anywhere but the page itself."""
+    elsewhere = [one for one in browser.requests if not one.startswith(("file:", "blob:", "data:", "about:"))]
+    return [*(json.dumps(one)[:400] for one in browser.messages), *elsewhere]
+
+
+def press(browser, selector):
+    browser.click(f"document.querySelector({selector!r})")
+
+
+def test_the_page_runs_from_the_disk_with_nothing_else(browser, address):
+    fresh(browser, address)
+    browser.until(SHOWN)
+    first = browser.js(NUMBERS)
+    assert len(first) == 2
+    assert browser.js("document.querySelectorAll('figure.series canvas').length") >= 4
+    slider = "document.querySelector(\"input[data-path='network.bottleneck.rate']\")"
+    text = browser.js("document.querySelector('#toml').value")
+    browser.js(f"window.ran = document.querySelector('#run-state').dataset.run; {slider}.value = 0.7; "
+               f"{slider}.dispatchEvent(new Event('input', {{ bubbles: true }})); 1")  # fmt: skip
+    browser.until(f"document.querySelector('#run-state').dataset.run !== window.ran && {SHOWN}")
+    assert browser.js(NUMBERS) != first
+    # A slider changes its value alone: comments and form stay.
+    browser.until(f"document.querySelector('#toml').value !== {json.dumps(text)}")
+    changed = browser.js("document.querySelector('#toml').value")
+    assert [(a, b) for a, b in zip(text.splitlines(), changed.splitlines(), strict=True) if a != b and "rate" not in a] == []
+    assert complaints(browser) == []
+
+
+def test_a_link_gives_the_numbers_of_the_command(browser, address):
+    fresh(browser, links.write(WORLD, 7, address))
+    browser.until(SHOWN)
+    flows = run_prepared(WORLD, None, 7).summary["flows"]
+    assert [float(row[2]) for row in browser.js(NUMBERS)] == [float(f"{flow['goodput_bps'] / 1e6:.3g}") for flow in flows]
+
+
+def broken(content, letters=10**9):
+    packed = zlib.compress(content.encode(), 9, -zlib.MAX_WBITS)
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")[:letters]
+
+
+@pytest.mark.parametrize(
+    ("letters", "message"),
+    [
+        (broken(json.dumps({"document": WORLD, "seed": 1}), 40), "holds no scenario that can be read"),
+        ("A" * 10_000, "holds no scenario that can be read"),
+        (broken("null"), "holds no scenario that can be read"),
+        (broken(json.dumps({"document": {"x": "a" * 10_000_000}})), "more than 4 MiB"),
+        (broken(json.dumps({"document": {**WORLD, "duration": "<img src=x onerror=\"window.harm = 1\">"}})), "<img src=x"),
+        (broken(json.dumps({"document": {**WORLD, "network": {"kind": "dumbbell", "flows": 10**9}}})), "flows"),
+        (broken(json.dumps({"document": {**WORLD, "tcp": {"cc": {"python": "evil.py:Reno"}}}})), "evil.py:Reno"),
+        (broken(json.dumps({"document": {**WORLD, "network": LARGE}})), "its limit is 512 MB"),
+    ],
+    ids=["cut", "letters", "null", "bomb", "script", "flows", "python", "memory"],
+)  # fmt: skip
+def test_a_hostile_link_is_told(browser, address, letters, message):
+    fresh(browser, f"{address}#bench/{letters}")
+    browser.until(f"[...document.querySelectorAll('.mistake')].some((one) => one.textContent.includes({json.dumps(message)}))")
+    assert browser.js("window.harm === undefined && document.querySelector('main img') === null")
+
+
+def test_no_script_but_those_of_the_page_is_executed(browser, address):
+    fresh(browser, address)
+    browser.until(SHOWN)
+    browser.js("document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.harm = 1' })); 1")
+    assert browser.js("window.harm === undefined")
+    for source in ("new Function('window.harm = 1')()", "eval('window.harm = 1')"):
+        assert browser.js(f"(() => {{ try {{ {source}; return false; }} catch {{ return true; }} }})()")
+
+
+def test_a_long_run_is_stopped_and_a_thousand_flows_are_shown(browser, address):
+    many = {"kind": "dumbbell", "pairs": 1000, "flows": 1000, "bottleneck": {"rate": "1Gbps"}}
+    fresh(browser, links.write({"duration": "1000s", "network": many}, 1, address))
+    browser.until("document.querySelector('#run-state').dataset.phase === 'running'")
+    press(browser, ".controls button:nth-child(3)")
+    browser.until("document.querySelector('#run-state').dataset.phase === 'stopped'")
+    assert "the first 24 of 1000 flows are drawn" in browser.js("document.querySelector('#more-flows').textContent")
+
+
+@pytest.mark.parametrize("view", ["studies", "algorithms/cubic"])
+def test_what_needs_a_machine_says_so(browser, address, view):
+    fresh(browser, f"{address}#{view}")
+    browser.until("document.body.textContent.includes('needs a machine') || document.querySelector('#measure')")

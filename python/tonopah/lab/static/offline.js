@@ -1,0 +1,69 @@
+// The lab without a server: the engine in a worker of the page, and what never changes in the page itself (tonopah_dev/page.py).
+import { Refused } from "./refused.js";
+
+const content = (id) => document.getElementById(id).textContent;
+const ANSWERS = JSON.parse(content("answers"));
+const NO_MACHINE = { path: "", message: "this needs a machine", hint: "`tonopah serve` shows the same page with it" };
+const OTHERS = Object.keys(ANSWERS.start.series).filter((name) => ANSWERS.start.series[name].of !== "flow");
+
+const worker = new Worker(URL.createObjectURL(new Blob([content("worker")], { type: "text/javascript" })));
+const waiting = new Map(), sockets = new Map();
+let numbers = 0;
+
+function lose(message) {
+  sockets.forEach((socket) => socket.refuse(message));
+  waiting.forEach(({ reject }) => reject(new Refused({ path: "", message, hint: null })));
+  waiting.clear();
+}
+
+worker.onmessage = ({ data: { ask: number, socket, answer, error, lost } }) => {
+  if (lost) lose(lost);
+  else if (socket) {
+    sockets.get(socket)?.onmessage({ data: answer });
+  } else {
+    const { resolve, reject } = waiting.get(number);
+    waiting.delete(number);
+    if (error) reject(new Refused(error));
+    else resolve(answer instanceof ArrayBuffer ? new Blob([answer]) : answer);
+  }
+};
+worker.onerror = ({ message }) => lose(`the engine cannot be loaded: ${message}`);
+worker.postMessage({ engine: content("engine"), record: ANSWERS.start.record, others: OTHERS });
+
+export function ask(name, body = {}) {
+  if (ANSWERS[name]) return Promise.resolve(ANSWERS[name]);
+  if (!["check", "difference", "document", "packets", "statistic", "toml"].includes(name)) return Promise.reject(new Refused(NO_MACHINE));
+  return new Promise((resolve, reject) => {
+    waiting.set((numbers += 1), { resolve, reject });
+    worker.postMessage({ ask: numbers, name, body });
+  });
+}
+
+// What a WebSocket is to the server.
+class Connection {
+  constructor() {
+    this.number = numbers += 1;
+    this.readyState = WebSocket.CONNECTING;
+    sockets.set(this.number, this);
+    setTimeout(() => {
+      this.readyState = WebSocket.OPEN;
+      this.onopen?.();
+    });
+  }
+
+  send(message) {
+    worker.postMessage({ socket: this.number, message: JSON.parse(message) });
+  }
+
+  refuse(message) {
+    this.onmessage?.({ data: JSON.stringify({ kind: "refused", error: { path: "", message, hint: null } }) });
+  }
+
+  close() {
+    sockets.delete(this.number);
+    this.readyState = WebSocket.CLOSED;
+    worker.postMessage({ socket: this.number, message: { kind: "close" } });
+  }
+}
+
+export const connect = () => new Connection();
