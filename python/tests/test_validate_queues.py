@@ -198,7 +198,7 @@ def test_a_part_of_the_cases_agrees():
 
 
 def test_choke_takes_twice_as_much_from_a_flow_that_does_not_answer():
-    """30 % of the line beside four CUBIC flows, in Linux's recording: 2.5 % of it are lost and 1.2 % of theirs, not four times."""
+    """30 % of the line beside four CUBIC flows, in Linux's recording: 2.5 % of it are lost, 1.2 % of theirs, not four times."""
     one, table = case("choke-20m-40ms-mixed"), shipped().flows()
     rows = table[table["case"] == one.number]
     lost = rows.assign(share=rows["drops"] / (rows["drops"] + rows["wait_packets"])).groupby("flow")["share"].median()

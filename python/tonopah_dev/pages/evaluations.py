@@ -7,6 +7,7 @@ FOLDER has already are not repeated, and the runs of the baselines serve all sec
 import itertools
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,9 +88,10 @@ def read_board(text: str) -> dict[str, Any]:
     lines = text.splitlines()
     counted = next((line for line in lines if line.startswith("Of ")), "")
     table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| C")]
+    words = Counter(row[2] for row in table if row[0] != "criterion")
     return {
         "title": lines[0].removeprefix("# "),
-        "verdicts": counted.partition(": ")[2].rstrip("."),
+        "verdicts": counted.partition(": ")[2].rstrip(".") or ", ".join(f"{count} {word}" for word, count in words.items()),
         "said": [line for line in lines if line.startswith("C")],
         "rows": [row for row in table if row[0] != "criterion"],
     }
