@@ -2,8 +2,8 @@
 //! slowdowns in which it empties its own queue, so that late comers measure the base delay.
 
 use super::DelayHistory;
-use crate::cc::CcConfig;
 use crate::cc::algorithm::Setup;
+use crate::cc::config::CcConfig;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
@@ -216,7 +216,6 @@ impl CongestionControl for PlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::config::CcConfig;
     use crate::cc::vectors::{agree, vectors};
 
     fn control(w: f64, ssthresh: f64) -> Control {
