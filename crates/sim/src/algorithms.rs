@@ -16,7 +16,8 @@ fn describe(algorithm: &Algorithm) -> Json {
         .map(|profile| {
             let set: serde_json::Map<String, Json> =
                 profile.set.iter().map(|(k, v)| ((*k).into(), value(*v))).collect();
-            json!({"name": profile.name, "set": set, "recovery": profile.recovery})
+            let of_stack = algorithm.of_stack(profile.name).is_some();
+            json!({"name": profile.name, "set": set, "recovery": profile.recovery, "of_stack": of_stack})
         })
         .collect();
     json!({
@@ -29,11 +30,21 @@ fn describe(algorithm: &Algorithm) -> Json {
             "ecn": algorithm.requirements.ecn,
             "timestamps": algorithm.requirements.timestamps,
         },
+        "starts": starts(algorithm),
         "params": algorithm.params.iter().map(param).collect::<Json>(),
         "profiles": profiles,
         "internals": algorithm.internals.iter().map(internal).collect::<Json>(),
         "states": algorithm.states,
     })
+}
+
+/// What it takes of `tcp.start`: none, `resume` alone, or any.
+fn starts(algorithm: &Algorithm) -> &'static str {
+    match algorithm.starts {
+        None => "none",
+        Some(Algorithm::RESUMES) => "resume",
+        Some(_) => "any",
+    }
 }
 
 fn param(param: &Param) -> Json {

@@ -18,7 +18,7 @@ EXAMPLES = (
     "tonopah evaluate bbr3",
     "tonopah evaluate my.py:MyCC --criteria C2,C6",
     'tonopah evaluate \'{ name = "cubic", profile = "rfc" }\' --size full --jobs 2',
-    "tonopah evaluate cubic --tcp.start=search --criteria C5",
+    "tonopah evaluate cubic --tcp.start=search,hystart++ --criteria C5,C10,C21",
     "tonopah evaluate bbr3 --tcpeval --criteria T3,T5",
 )
 
@@ -32,7 +32,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     for key, what in (("start", "how its connections start"), ("cwnd_validation", "whether a window grows that is not used")):
         command.add_argument(
-            f"--tcp.{key}", metavar="NAME", help=f"{what}, as `tcp.{key}` of a scenario; the references have none"
+            f"--tcp.{key}",
+            metavar="A[,B]",
+            help=f"{what}, as `tcp.{key}` of a scenario; B is that of the references, which have none otherwise",
         )
     command.add_argument(
         "--until", choices=["clear"], help="add replicates where a row is unclear; every interval is wider for it"

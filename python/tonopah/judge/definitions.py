@@ -109,6 +109,8 @@ class World(Model):
     walk: Walk | None = None
     load: float = 0.0
     """Load of the workload G, beside the first group; its connections are the second group."""
+    resumes: bool = False
+    """Whether these connections begin with what the last one of their pair of nodes left, where their algorithm takes that."""
     loads: list[float] = Field(default_factory=list)
     """Load of a workload G of each group whose connections the engine draws, instead of a list: for long runs."""
     edges: list[list[Duration]] = Field(default_factory=lambda: [["0ms", "12ms", "25ms"], ["2ms", "37ms", "75ms"]])

@@ -153,6 +153,14 @@ def markdown_row(row: Row, cast: Cast) -> str:
     return f"| {' | '.join(cells)} | {row.n or '–'} |"
 
 
+def sides(tcp: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
+    """Return the settings of flows with the value of the subject, and that of the references if there is one."""
+    found = [(key, value.split(",") if isinstance(value, str) else [value]) for key, value in tcp.items()]
+    if wrong := next((key for key, names in found if len(names) > 2 or "" in names), None):
+        raise InputError(f"--tcp.{wrong}", f"{tcp[wrong]!r} is not one name or two", "A, or A,B with B for the references")
+    return found
+
+
 def begin(
     algorithm: str,
     against: Sequence[str] = REFERENCES,
@@ -164,11 +172,15 @@ def begin(
     at_most: int = 0,
     tcp: Mapping[str, Any] = NO_SETTINGS,
 ) -> Evaluation:
-    """Return an evaluation of an algorithm as the command line names it; `tcp` are settings of its flows. Raises InputError."""
+    """Return an evaluation of an algorithm as the command line names it. Raises InputError.
+
+    `tcp` are settings of its flows; of two names with a comma between them the second is that of the references.
+    """
     if not 1 <= len(against) <= 2:
         raise InputError("--against", f"{len(against)} algorithms", "the baseline, or baseline and second reference: cubic,reno")
-    subject = variant(read_subject(algorithm), tcp)
-    references = [read_subject(name, "--against") for name in (*against, *REFERENCES[len(against) :])]
+    ours, theirs = ({key: names[side] for key, names in sides(tcp) if side < len(names)} for side in (0, 1))
+    subject = variant(read_subject(algorithm), ours)
+    references = [variant(read_subject(name, "--against"), theirs) for name in (*against, *REFERENCES[len(against) :])]
     kind = "tcpeval" if mode == "tcpeval" else "evaluate"
     folder = Path(out) if out else Path("results") / f"{kind}-{slug('-'.join([subject.name.lower(), *map(str, tcp.values())]))}"
     suite = tcpeval_definitions() if mode == "tcpeval" else definitions()

@@ -22,6 +22,8 @@ PROFILE = "linux"
 """Profile of an algorithm that is named without one, where it has this."""
 OF_ITS_OWN = "of its own"
 """Congestion marks that a whole transport asks for."""
+STARTS = {"standard": {}, "resume": {}, "rapid": {"growth": "rapid", "exit": "hystart++"}, "jump": {"jump": "2iw"}}
+"""What names of `tcp.start` stand for that are not exits."""
 TITLES = {"cubic": "CUBIC", "reno": "Reno", "newreno": "NewReno", "bbr": "BBRv1", "bbr3": "BBRv3", "ledbat": "LEDBAT"}
 
 
@@ -38,6 +40,8 @@ class Subject:
     profile: str
     ecn: str | None
     """Congestion marks that it requires."""
+    resumes: bool = False
+    """Whether its connections can begin with a window that an earlier one left (`tcp.start = "resume"`)."""
     source: str = ""
     """Digest of its source, of a class in Python."""
 
@@ -74,14 +78,14 @@ def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Su
     entry = known[named]
     profiles = [profile["name"] for profile in entry["profiles"]]
     table = {"name": named, **given} if isinstance(given, Mapping) else {"name": named}
-    if "profile" not in table and PROFILE in profiles:
+    if "profile" not in table and any(profile["name"] == PROFILE and profile["of_stack"] for profile in entry["profiles"]):
         table["profile"] = PROFILE
     profile = table.get("profile", profiles[0] if profiles else "")
     own = "".join(f", {key} {value}" for key, value in table.items() if key not in ("name", "profile"))
     title = TITLES.get(named, named)
     label = f"{title} ({profile}{own})" if profile else title
     cc = table if len(table) > 1 else named
-    return Subject(cc, label, title, profile, entry["requirements"]["ecn"])
+    return Subject(cc, label, title, profile, entry["requirements"]["ecn"], entry["starts"] != "none")
 
 
 def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:
@@ -91,6 +95,17 @@ def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:
     table = subject.cc if isinstance(subject.cc, Mapping) else dict([name_in(subject.cc)])
     words = ", ".join(f"{key} {value}" for key, value in tcp.items())
     return replace(subject, cc={**table, "tcp": dict(tcp)}, label=f"{subject.label}, {words}")
+
+
+def resuming(cc: Any) -> Any:
+    """Return an algorithm whose connections begin with what an earlier one left, where it takes that, and else as it says."""
+    subject = make_subject(cc)
+    start = endpoint(cc).get("tcp", {}).get("start", {})
+    table = start if isinstance(start, Mapping) else STARTS.get(start, {"exit": start})
+    if not subject.resumes or "jump" in table:
+        return cc
+    settings = {**(subject.cc.get("tcp", {}) if isinstance(subject.cc, Mapping) else {}), "start": {**table, "resume": {}}}
+    return variant(subject, settings).cc
 
 
 def endpoint(cc: Any) -> dict[str, Any]:
@@ -108,14 +123,15 @@ def own_subject(given: Any, named: str, option: str, folder: str | Path) -> Subj
         raise InputError(option, error.message, error.hint, error.source) from error.__cause__
     found = next(iter(bound.found.values()))
     described = json.loads(found.core.description)
+    resumes = described.get("starts", False)
     # A whole transport sets the ECN field of its datagrams itself.
     ecn = OF_ITS_OWN if "requirements" not in described else described["requirements"]["ecn"]
     if isinstance(given, Mapping) and isinstance(given.get(LABEL), str):
-        return Subject(given, given[LABEL], given[LABEL], "", ecn, found.origin.digest)
+        return Subject(given, given[LABEL], given[LABEL], "", ecn, resumes, found.origin.digest)
     own = {key: value for key, value in given.items() if key != name_in(given)[0]} if isinstance(given, Mapping) else {}
     name = named.rpartition(":")[2]
     label = f"{named}" + (f" ({', '.join(f'{key} {value}' for key, value in own.items())})" if own else "")
-    return Subject(given, label, name, "", ecn, found.origin.digest)
+    return Subject(given, label, name, "", ecn, resumes, found.origin.digest)
 
 
 @cache

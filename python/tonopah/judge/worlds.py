@@ -9,7 +9,7 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.judge.definitions import Walk, World
-from tonopah.judge.subjects import endpoint, make_subject
+from tonopah.judge.subjects import endpoint, make_subject, resuming
 from tonopah.judge.workload import SEGMENTS, Draws, arrival_rate, connections, sizes
 from tonopah.spec.vary import Vary
 
@@ -196,6 +196,7 @@ class Dumbbell:
     def add_workload(self, cc: Any) -> None:
         """Add the connections of workload G; between which of its hosts, the engine draws."""
         ends = self.add_edges()
+        cc = resuming(cc) if self.world.resumes else cc
         window = (seconds(self.world.warmup), seconds(self.world.duration))
         made, self.built.offered_load = connections(self.world.load, self.rate_bps, window, self.draws)
         self.built.connections = len(made)

@@ -7,6 +7,7 @@ FOLDER has already are not repeated, and the runs of the baselines serve all sec
 import itertools
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,12 +31,17 @@ class Page:
     about: str = ""
     criteria: tuple[str, ...] = ()
     """Only these, if not all of them are asked for."""
+    tcp: tuple[tuple[str, str], ...] = ()
+    """Settings as the command line has them: of its flows, and after a comma of those of the references."""
+    title: str = ""
+    """What its section is called, if not by the algorithm."""
 
 
 HERE = Path(__file__).parent
 TEMPLATE = HERE / "evaluations.md.j2"
 NAME = "evaluations"
 STUDIED = "One of the algorithms of the [studies](../findings.md)."
+STARTS = "One start of connections beside another ([starts](../starts.md)): the references are CUBIC and Reno with HyStart++."
 HYSTART = "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart."
 MARKED = "Its own conditions alone: queues that mark, DualPI2 among them (E31, E32), networks that change marks, a data centre."
 PAGES = {
@@ -44,6 +50,7 @@ PAGES = {
     "bbr": Page("bbr"),
     "bbr3": Page("bbr3"),
     "copa": Page("copa"),
+    "search": Page("cubic", STARTS, ("C5", "C10", "C21"), (("start", "search,hystart++"),), "SEARCH or HyStart++?"),
     "prague": Page("prague", MARKED, ("C14", "C17", "C27")),
     "ewphcc": Page("ewphcc", STUDIED),
     "fr": Page("fr", STUDIED),
@@ -56,15 +63,19 @@ PAGES = {
 def evaluate(name: str, folder: Path, jobs: int | None = None) -> dict[str, Any]:
     """Return what the page says of an algorithm; what its evaluation lacks is run first."""
     wanted = PAGES[name]
-    evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs")
+    tcp = dict(wanted.tcp)
+    evaluation = begin(wanted.algorithm, criteria=wanted.criteria, out=folder / name, store=folder / "runs", tcp=tcp)
     some = ["--criteria", ",".join(wanted.criteria)] if wanted.criteria else []
-    evaluation.command = shlex.join(["tonopah", "evaluate", wanted.algorithm, *some])
+    given = [f"--tcp.{key}={value}" for key, value in wanted.tcp]
+    evaluation.command = shlex.join(["tonopah", "evaluate", wanted.algorithm, *given, *some])
     evaluation.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     measured = evaluation.measured()
     rows = evaluation.rows(measured)
     page.write(evaluation, measured, rows)
+    board = read_board(evaluation.markdown(rows))
     return {
-        **read_board(evaluation.markdown(rows)),
+        **board,
+        "title": wanted.title or board["title"],
         "about": wanted.about,
         "command": evaluation.command,
         "engine": engine_version(),
@@ -77,9 +88,10 @@ def read_board(text: str) -> dict[str, Any]:
     lines = text.splitlines()
     counted = next((line for line in lines if line.startswith("Of ")), "")
     table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| C")]
+    words = Counter(row[2] for row in table if row[0] != "criterion")
     return {
         "title": lines[0].removeprefix("# "),
-        "verdicts": counted.partition(": ")[2].rstrip("."),
+        "verdicts": counted.partition(": ")[2].rstrip(".") or ", ".join(f"{count} {word}" for word, count in words.items()),
         "said": [line for line in lines if line.startswith("C")],
         "rows": [row for row in table if row[0] != "criterion"],
     }

@@ -1,5 +1,6 @@
 //! Settings of TCP that have no effect beside others, and algorithms that do not hear the marks that their connection asks for.
 
+use tcp::cc::Value;
 use tcp::settings::{EcnMode, RecoveryKind};
 
 use crate::scenario::{Scenario, ScenarioWarning, TcpOptions, join};
@@ -39,7 +40,9 @@ fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<Sce
         found.push(ScenarioWarning::new(join(path, "mss"), message));
     }
     let algorithm = resolved.cc.as_ref().and_then(|cc| tcp::cc::find(&cc.name));
-    let deaf = algorithm.filter(|algorithm| algorithm.requirements.owns_window && algorithm.requirements.ecn.is_none());
+    let answers = resolved.cc.as_ref().is_some_and(|cc| cc.params.get("ecn") == Some(&Value::Flag(true)));
+    let deaf = algorithm
+        .filter(|algorithm| algorithm.requirements.owns_window && algorithm.requirements.ecn.is_none() && !answers);
     if let (Some(algorithm), Some(ecn)) = (deaf, resolved.ecn.filter(|ecn| *ecn != EcnMode::Off)) {
         let message = format!(
             "{} does not answer to marks: with ecn {} a queue that marks neither drops its packets nor slows it down",
@@ -88,5 +91,7 @@ mod tests {
         for tcp in [json!({"cc": "bbr3"}), json!({"cc": "prague"}), json!({"cc": "cubic", "ecn": "classic"})] {
             assert!(said(&tcp).is_empty(), "{tcp}");
         }
+        let answers = json!({"cc": {"name": "bbr3", "profile": "linux", "ecn": true}, "ecn": "l4s"});
+        assert!(said(&answers).is_empty(), "{answers}");
     }
 }

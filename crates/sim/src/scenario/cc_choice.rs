@@ -30,7 +30,8 @@ pub struct CcChoice {
     /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`; a file FILE.so holds machine
     /// code and is written under `native`.
     pub name: String,
-    /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm.
+    /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm; that of a
+    /// branch of the kernel (`bbr3` `linux`) is asked for by name.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,
@@ -64,7 +65,7 @@ impl CcChoice {
     pub(super) fn resolve(&self, path: &str, connection: ProfileName) -> Result<CcConfig, ScenarioError> {
         // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
         let algorithm = self.given.or_else(|| tcp::cc::find(&self.name));
-        let own = algorithm.and_then(|a| a.profile(connection.of_algorithms())).map(|p| p.name);
+        let own = algorithm.and_then(|a| a.of_stack(connection.of_algorithms())).map(|p| p.name);
         let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
         let chosen = match algorithm {

@@ -47,6 +47,7 @@ mod shaper;
 mod shapes;
 mod sizes;
 mod start;
+mod start_check;
 mod tagged;
 mod tcp_options;
 mod text;

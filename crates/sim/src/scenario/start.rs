@@ -5,8 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tcp::TcpConfig;
-use tcp::cc::{Begin, CcConfig, Exit, Growth, ResumeConfig, Saved, SearchConfig, StartConfig, Value as Setting};
-use tcp::settings::CwndValidation;
+use tcp::cc::{Begin, Exit, Growth, ResumeConfig, Saved, SearchConfig, StartConfig, Value as Setting};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::CcChoice;
@@ -326,25 +325,8 @@ fn search(keys: &StartKeys, path: &str) -> Result<SearchConfig, ScenarioError> {
     Ok(SearchConfig { thresh, extra_bins, drain: keys.drain.unwrap_or(default.drain) })
 }
 
-/// Refuses a rule for windows that are not used where the algorithm sets its window itself.
-fn check_validation(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
-    let algorithm = config.cc.algorithm;
-    let own =
-        algorithm.requirements.owns_window || (tcp::cc::find(algorithm.name).is_none() && algorithm.starts.is_none());
-    let bounded = matches!(config.cwnd_validation, CwndValidation::RateLimited | CwndValidation::Rfc7661);
-    if !bounded || (!own && config.agent.is_none()) {
-        return Ok(());
-    }
-    let error = ScenarioError::new(join(path, "cwnd_validation"), format!("{} sets its window itself", algorithm.name));
-    Err(error.with_hint(if algorithm.name.contains(':') {
-        "linux or none; `starts = True` in the class admits the others"
-    } else {
-        "linux or none; the others are for window-based algorithms: reno, cubic, …"
-    }))
-}
-
 /// CUBIC's own switches for what a start decides.
-const SWITCHES: [&str; 2] = ["hystart", "hystart_plus_plus"];
+pub(super) const SWITCHES: [&str; 2] = ["hystart", "hystart_plus_plus"];
 
 /// `cc` with exits of its own switched off; the error's path starts at `path`.
 pub(super) fn without_exits(mut cc: CcChoice, path: &str) -> Result<CcChoice, ScenarioError> {
@@ -357,42 +339,4 @@ pub(super) fn without_exits(mut cc: CcChoice, path: &str) -> Result<CcChoice, Sc
         }
     }
     Ok(cc)
-}
-
-/// Refuses a start where it would have no effect, and parameters of the algorithm that have none beside it; `path` is that of
-/// the endpoint's settings.
-pub(super) fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
-    check_validation(config, path)?;
-    if config.start.is_none() {
-        return Ok(());
-    }
-    let algorithm = config.cc.algorithm;
-    let rapid = config.start.as_ref().is_some_and(|start| start.growth == Growth::Rapid);
-    if rapid && !config.recovery.uses_sack() {
-        let error = ScenarioError::new(join(path, "start.growth"), "rapid needs loss reports by SACK");
-        return Err(error.with_hint("recovery = \"sack\" or \"rack\""));
-    }
-    if config.agent.is_some() || algorithm.starts.is_none() {
-        let name = if config.agent.is_some() { "an agent of another simulator" } else { algorithm.name };
-        let error = ScenarioError::new(join(path, "start"), format!("{name} has a start of its own"));
-        let hint = if algorithm.name.contains(':') {
-            "leave `start` out, or write `starts = True` in the class"
-        } else {
-            "leave `start` out, or use a window-based algorithm: reno, cubic, …"
-        };
-        return Err(error.with_hint(hint));
-    }
-    let plain = CcConfig::of(algorithm, Some(config.cc.profile), &[]).map(|plain| plain.values).unwrap_or_default();
-    let changed = |(name, value): &(&'static str, Setting)| {
-        name.starts_with("hystart_")
-            && !SWITCHES.contains(name)
-            && !plain.iter().any(|(own, of)| own == *name && of == *value)
-    };
-    match config.cc.values.iter().find(changed) {
-        Some((name, _)) => {
-            let error = ScenarioError::new(join(path, &format!("cc.{name}")), "has no effect beside `start`");
-            Err(error.with_hint("leave one of the two out"))
-        }
-        None => Ok(()),
-    }
 }

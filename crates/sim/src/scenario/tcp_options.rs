@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::cc::Begin;
+use tcp::cc::{Begin, Value};
 use tcp::settings::{
     CwndReductionKind, CwndValidation, EcnMode, Misbehaviour, ProfileName, ReceiverControl, RecoveryKind, RttAlgorithm,
 };
@@ -15,6 +15,7 @@ use super::error::{ScenarioError, join};
 use super::parse::from_json;
 use super::receiver::ReceiverDef;
 use super::start::{self, StartDef};
+use super::start_check;
 use super::text::Amount;
 
 /// The form of a setting in a scenario, and its value in a [`TcpConfig`].
@@ -317,6 +318,14 @@ fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
         return Err(ScenarioError::new(join(path, "timestamps"), message)
             .with_hint("leave `timestamps` out, or take another `cc`"));
     }
+    let hears = [EcnMode::Dctcp, EcnMode::L4s].contains(&config.ecn);
+    if tcp::cc::find(name).is_some()
+        && config.cc.values.iter().any(|(key, value)| (key, value) == ("ecn", Value::Flag(true)))
+        && !hears
+    {
+        let message = format!("has no effect with ecn {:?}: it reads how much is marked", config.ecn.name());
+        return Err(ScenarioError::new(join(path, "cc.ecn"), message).with_hint("tcp.ecn = \"dctcp\" or \"l4s\""));
+    }
     Ok(())
 }
 
@@ -375,7 +384,7 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
         return fail("ack_every", "0 would never acknowledge; write 1 for an ACK per segment".into());
     }
     agent::check(config, path)?;
-    start::check(config, path)?;
+    start_check::check(config, path)?;
     if config.dup_thresh == 0 {
         return fail("dup_thresh", "0 duplicate ACKs cannot mean loss; RFC 5681 says 3".into());
     }

@@ -74,7 +74,7 @@ fn an_answer_after_a_pause_takes_what_a_warm_one_takes() {
 /// (draft-ietf-ccwg-bbr, "Skipping PROBE_RTT Due to Application-Limited Sending").
 #[test]
 fn bbr_does_not_measure_the_rtt_when_it_restarts() {
-    for (cc, profile) in [("bbr", "linux"), ("bbr", "ns3"), ("bbr3", "draft")] {
+    for (cc, profile) in [("bbr", "linux"), ("bbr", "ns3"), ("bbr3", "draft"), ("bbr3", "linux")] {
         for think in ["1s", "9.8s", "11s"] {
             let app = json!({"kind": "request_response", "requests": 100, "response": "200kB", "think": think});
             let mut scenario = world(&json!({"name": cc, "profile": profile}), &app, "150s");

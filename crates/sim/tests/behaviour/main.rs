@@ -12,6 +12,7 @@ mod vegas;
 mod background;
 mod bandwidth;
 mod bbr;
+mod bbr3_kernel;
 mod delay;
 mod dualpi2;
 mod fallback;

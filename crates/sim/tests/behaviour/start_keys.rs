@@ -58,6 +58,18 @@ fn errors_name_the_key_and_the_remedy() {
             "tcp.start: bbr has a start of its own (leave `start` out, or use a window-based",
         ),
         (
+            json!({"cc": "bbr3", "start": {"resume": {}, "exit": "search"}}),
+            "tcp.start.exit: bbr3 has a start of its own (resume alone)",
+        ),
+        (
+            json!({"cc": "bbr", "start": {"resume": {"beta": 0.6}}}),
+            "tcp.start.resume.beta: bbr has no ssthresh to go back to (leave it out)",
+        ),
+        (
+            json!({"cc": {"name": "bbr3", "ecn": true}, "ecn": "classic"}),
+            "tcp.cc.ecn: has no effect with ecn \"classic\": it reads how much is marked (tcp.ecn = \"dctcp\" or \"l4s\")",
+        ),
+        (
             json!({"cc": "cubic", "start": "serch"}),
             "tcp.start: unknown value `serch`, known: `standard`, `hystart`, `hystart++`, `search`, `rapid`, `resume`, `jump` (did you mean search?)",
         ),

@@ -49,6 +49,8 @@ pub struct Internal {
 impl Algorithm {
     /// Of [`Algorithm::starts`]: every segment that is acknowledged.
     pub const EVERY: u32 = u32::MAX;
+    /// Of [`Algorithm::starts`]: its slow start is part of it, and of all starts it takes a window that was saved alone. BBR.
+    pub const RESUMES: u32 = 0;
 
     /// True if it is a class in Python that names what it shows as it runs ([`Internal::ANY`]).
     pub fn shows_freely(&self) -> bool {

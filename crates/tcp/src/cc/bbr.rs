@@ -6,11 +6,11 @@
 //! the RTT anew. Loss moves the window only while it is repaired. Profile `linux` has the kernel's integers, the
 //! other a simulator's values in the same machine. Not modelled: 16-bit overflow of Linux's `extra_acked`.
 
-mod aggregation;
+pub(super) mod aggregation;
 mod model;
 mod params;
 mod policer;
-mod rate;
+pub(super) mod rate;
 
 use params::Settings;
 
@@ -23,6 +23,7 @@ use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 use aggregation::Aggregation;
+pub(super) use model::maybe_delayed;
 use policer::{Policer, Report};
 use rate::{GAIN, count};
 
@@ -32,7 +33,7 @@ pub(super) const BBR: Algorithm = Algorithm {
     title: "BBR version 1: bandwidth and round-trip propagation time",
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
-    starts: None,
+    starts: Some(Algorithm::RESUMES),
     params: params::PARAMS,
     profiles: params::PROFILES,
     internals: INTERNALS,
@@ -320,6 +321,11 @@ impl CongestionControl for Bbr {
     fn window(&mut self) -> Window {
         let mss = self.settings.mss;
         Window { cwnd: mss * self.cwnd, ssthresh: self.ssthresh.map_or(Bytes::MAX, |segments| mss * segments) }
+    }
+
+    fn begin(&mut self, _window: Window) {
+        // What a start around it sent was too much: the pipe is full, and the queue drains.
+        self.filled = true;
     }
 
     fn on_undo(&mut self, _before: Window, _view: &View) {

@@ -3,18 +3,22 @@
 //! Besides bandwidth and minimum RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
 //! for bandwidth lost more than 2 %, and a short-term one, lowered by every round with loss between probes. Probes are
 //! two to three seconds or as many rounds apart as Reno needs to grow by its window, so that Reno and CUBIC can live
-//! beside it. Not modelled: ECN, connections without SACK (every loss too much), Linux's own version, which differs from
-//! the draft. Where the draft's table and pseudocode disagree (bounds while draining) the table is followed.
+//! beside it. Profile `linux` is that of Google's kernel (branch v3), by what it does otherwise than the draft, each a parameter.
+//! Not modelled: connections without SACK (every loss too much). Where the draft's table and pseudocode disagree (bounds while draining) the table is followed.
 
 mod control;
 mod cycle;
+mod ecn;
+mod kernel;
 mod params;
 mod probe_rtt;
 mod signals;
 
+use ecn::Marks;
 use params::Settings;
 
 use super::algorithm::{Algorithm, Internal, Requirements, Setup};
+use super::bbr::aggregation::Aggregation;
 use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
 use super::parameters::ParamValues;
@@ -30,7 +34,7 @@ pub(super) const BBR3: Algorithm = Algorithm {
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
     reference: "draft-ietf-ccwg-bbr (August 2026)",
     requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
-    starts: None,
+    starts: Some(Algorithm::RESUMES),
     params: params::PARAMS,
     profiles: params::PROFILES,
     internals: INTERNALS,
@@ -177,11 +181,13 @@ struct MinRtt {
 }
 
 /// ACKs beyond what the bandwidth explains (§5.5.9).
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Extra {
     start: Time,
     delivered: f64,
     filter: WindowedMax,
+    /// As in Linux, in their place.
+    slots: Option<Aggregation>,
 }
 
 /// Bytes, bytes per second and seconds in real numbers.
@@ -205,6 +211,7 @@ struct Bbr3 {
     probe: Probe,
     rtt: MinRtt,
     extra: Extra,
+    marks: Option<Marks>,
     drain_round: u64,
     dip: Dip,
     idle_restart: bool,
@@ -228,20 +235,24 @@ impl Bbr3 {
             wait: Span::ZERO,
             rounds: 0,
         };
+        let settings = Settings::new(values, setup);
+        let least = setup.handshake_rtt.map(|rtt| settings.whole(rtt));
         let rtt = MinRtt {
-            least: setup.handshake_rtt,
+            least,
             at: setup.now,
-            recent: setup.handshake_rtt,
+            recent: least,
             recent_at: setup.now,
             expired: false,
             ends: None,
             round_done: false,
         };
+        let slotted = values.flag("extra_slots");
+        let slots = slotted.then(|| Aggregation::new(setup.now, slotted));
         let mut bbr = Bbr3 {
-            settings: Settings::new(values, setup),
             rng: Rng::stream(setup.seed, "bbr3"),
             mode: Mode::Startup,
-            cwnd: setup.initial_window.as_f64(),
+            cwnd: settings.up(setup.initial_window.as_f64()),
+            settings,
             ssthresh: None,
             pacing: 0.0,
             has_seen_rtt: false,
@@ -254,7 +265,8 @@ impl Bbr3 {
             signals: CongestionSignals::default(),
             probe,
             rtt,
-            extra: Extra { start: setup.now, delivered: 0.0, filter: WindowedMax::new() },
+            extra: Extra { start: setup.now, delivered: 0.0, filter: WindowedMax::new(), slots },
+            marks: values.flag("ecn").then(Marks::new),
             drain_round: 0,
             dip: Dip::default(),
             idle_restart: false,
@@ -268,10 +280,10 @@ impl Bbr3 {
 
     fn take_sample(&mut self, ack: &Ack) {
         self.sample = ack.rate.map_or_else(Sample::default, |sample| Sample {
-            rate: sample.rate.map(|rate| rate.as_bps() as f64 / 8.0),
-            delivered: sample.delivered.as_f64(),
+            rate: self.settings.rate_of(&sample),
+            delivered: self.settings.up(sample.delivered.as_f64()),
             prior_delivered: sample.prior_delivered,
-            tx_in_flight: sample.tx_in_flight.as_f64(),
+            tx_in_flight: self.settings.up(sample.tx_in_flight.as_f64()),
             lost: sample.lost.as_f64(),
             app_limited: self.dip.spoils(&sample),
         });
@@ -284,10 +296,10 @@ impl CongestionControl for Bbr3 {
         self.take_sample(ack);
         if ack.rate.is_some() {
             self.update_latest_signals(view);
-            self.update_congestion_signals(view);
+            self.update_congestion_signals(ack, view);
             self.update_aggregation(ack, view);
             self.check_full_pipe();
-            self.check_startup_done(view);
+            self.check_startup_done(ack, view);
             self.check_drain_done(view);
             self.update_cycle(ack, view);
         }
@@ -313,11 +325,20 @@ impl CongestionControl for Bbr3 {
             if event.first {
                 self.save_cwnd(event.state_before);
             }
+            if self.settings.timeout_bound {
+                self.on_time_out();
+            }
             // §5.6.4.4: what is in flight and one segment
-            self.cwnd = event.loss_window.as_f64().max(view.mss.as_f64());
+            self.cwnd = self.settings.up(event.loss_window.as_f64().max(view.mss.as_f64()));
             self.prior_state = State::Loss;
         } else {
             self.save_cwnd(event.state_before);
+        }
+        if event.cause == Cause::Tlp && self.settings.tail_loss {
+            self.on_tail_loss(view);
+        }
+        if !self.settings.undo_state {
+            self.undo = None;
         }
         self.save_for_undo();
     }
@@ -329,6 +350,11 @@ impl CongestionControl for Bbr3 {
     fn window(&mut self) -> Window {
         let ssthresh = self.ssthresh.map_or(Bytes::MAX, |bytes| Bytes(bytes.max(self.settings.mss) as u64));
         Window { cwnd: Bytes(self.cwnd as u64), ssthresh }
+    }
+
+    fn begin(&mut self, _window: Window) {
+        // What a start around it sent was too much: the pipe is full, and the queue drains.
+        self.full.reached = true;
     }
 
     fn on_undo(&mut self, _before: Window, view: &View) {
@@ -355,7 +381,7 @@ impl CongestionControl for Bbr3 {
         put("pacing_gain", self.pacing_gain());
         put("cwnd_gain", self.cwnd_gain());
         put("full_pipe", f64::from(u8::from(self.full.reached)));
-        put("extra_acked_bytes", self.extra.filter.get());
+        put("extra_acked_bytes", self.extra_acked());
         if let Some(least) = self.rtt.least {
             put("min_rtt_s", least.as_secs_f64());
         }

@@ -3,7 +3,7 @@
 
 use super::algorithm::Algorithm;
 use super::config::{CcConfig, CcConfigError};
-use super::parameters::Value;
+use super::parameters::{Profile, Value};
 use super::{
     bbr, bbr3, bic, cdg, compound, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv, prague, reno,
     scalable, vegas, veno, vivace, westwood, yeah,
@@ -42,6 +42,16 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &prague::PRAGUE,
     &vivace::VIVACE,
 ];
+
+/// Profiles that a stack of their name does not bring, since it is another branch of it that has them: they are asked for by name.
+const OF_A_BRANCH: &[(&str, &str)] = &[("bbr3", "linux")];
+
+impl Algorithm {
+    /// Its form in a stack: the profile of that name, if the stack has the algorithm.
+    pub fn of_stack(&self, stack: &str) -> Option<&'static Profile> {
+        self.profile(stack).filter(|profile| !OF_A_BRANCH.contains(&(self.name, profile.name)))
+    }
+}
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Algorithm> {

@@ -4,8 +4,9 @@
 //! window. The start is over at its first exit, at congestion, when cwnd reaches ssthresh, and when an idle period or the
 //! algorithm itself has taken the window down; from then on the algorithm is alone, but with HyStart, which serves every slow
 //! start as in Linux. `search.rs` has SEARCH, `rapid.rs` rapid start,
-//! `resume.rs` Careful Resume, `config.rs` the choices.
+//! `resume.rs` Careful Resume, `by_rate.rs` the same around BBR, `config.rs` the choices.
 
+mod by_rate;
 mod config;
 mod rapid;
 mod resume;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tcp::TcpConfig;
-use tcp::cc::{ALGORITHMS, Begin, CcConfig, Exit, Growth, SearchConfig, StartConfig};
+use tcp::cc::{ALGORITHMS, Algorithm, Begin, CcConfig, Exit, Growth, ResumeConfig, Saved, SearchConfig, StartConfig};
 use tcp::compat::{Agent, AgentKind};
 use tcp::rng::Rng;
 use tcp::settings::{CwndReductionKind, CwndValidation, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
@@ -235,7 +235,11 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         vary(rng, flag, coin);
     }
     let algorithm = config.cc.algorithm;
-    if algorithm.starts.is_some() && coin(rng) {
+    if algorithm.starts == Some(Algorithm::RESUMES) && coin(rng) {
+        let saved = Saved { cwnd: config.mss * (40 + rng.below(1000)), rtt: Span::from_millis(1 + rng.below(200)) };
+        let resume = ResumeConfig { lifetime: Span::from_millis(1000), max_jump: None, saved: Some(saved), beta: None };
+        config.start = Some(StartConfig { begin: Begin::Resume(resume), ..StartConfig::default() });
+    } else if algorithm.starts.is_some_and(|limit| limit != Algorithm::RESUMES) && coin(rng) {
         let search = SearchConfig { drain: coin(rng), ..SearchConfig::default() };
         let exit = pick(rng, &[Exit::Loss, Exit::HyStart, Exit::HyStartPlusPlus, Exit::Search(search)]);
         let rapid = config.recovery.uses_sack() && coin(rng);

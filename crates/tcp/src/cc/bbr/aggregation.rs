@@ -7,8 +7,6 @@
 use super::rate;
 use crate::units::Time;
 
-/// Rounds after which the older half of the memory is forgotten.
-const ROUNDS: u32 = 5;
 /// An epoch ends with that many segments, whatever they say.
 const LONGEST_EPOCH: u64 = 1 << 20;
 /// No more is added to the window than the bandwidth delivers in this time.
@@ -16,7 +14,7 @@ const MAX_MICROS: u64 = 100_000;
 
 /// Profile `linux`; segments throughout.
 #[derive(Debug)]
-pub(super) struct Aggregation {
+pub(in crate::cc) struct Aggregation {
     wanted: bool,
     epoch_start: Time,
     epoch_acked: u64,
@@ -27,21 +25,21 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    pub(super) fn new(now: Time, wanted: bool) -> Aggregation {
+    pub(in crate::cc) fn new(now: Time, wanted: bool) -> Aggregation {
         Aggregation { wanted, epoch_start: now, epoch_acked: 0, excess: [0; 2], current: 0, rounds: 0 }
     }
 
     /// A new epoch.
-    pub(super) fn restart(&mut self, now: Time) {
+    pub(in crate::cc) fn restart(&mut self, now: Time) {
         self.epoch_start = now;
         self.epoch_acked = 0;
     }
 
-    /// `acked` segments have been reported; `round_start`: they begin a round.
-    pub(super) fn on_ack(&mut self, now: Time, acked: u64, round_start: bool, bw: u64, cwnd: u64) {
-        if round_start {
+    /// `acked` segments have been reported. Where they begin a round: after so many the older half of the memory is forgotten.
+    pub(in crate::cc) fn on_ack(&mut self, now: Time, acked: u64, round: Option<u32>, bw: u64, cwnd: u64) {
+        if let Some(rounds) = round {
             self.rounds += 1;
-            if self.rounds >= ROUNDS {
+            if self.rounds >= rounds {
                 self.rounds = 0;
                 self.current = 1 - self.current;
                 self.excess[self.current] = 0;
@@ -58,7 +56,7 @@ impl Aggregation {
     }
 
     /// What to add to the window.
-    pub(super) fn extra(&self, bw: u64) -> u64 {
+    pub(in crate::cc) fn extra(&self, bw: u64) -> u64 {
         let excess = self.excess[0].max(self.excess[1]);
         if self.wanted { excess.min(rate::segments(bw, MAX_MICROS)) } else { 0 }
     }

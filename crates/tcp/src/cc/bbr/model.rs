@@ -8,6 +8,9 @@ use crate::cc::jiffies::jiffies;
 use crate::cc::signals::{Ack, View};
 use crate::units::Bytes;
 
+/// Rounds after which the older half of what ACKs have acknowledged in bursts is forgotten.
+const EXTRA_ROUNDS: u32 = 5;
+
 impl Bbr {
     pub(super) fn update_bw(&mut self, ack: &Ack, view: &View) {
         self.round_start = false;
@@ -27,7 +30,7 @@ impl Bbr {
         }
         if ack.acked > Bytes::ZERO {
             let acked = u64::from(ack.acked_segments);
-            self.aggregation.on_ack(view.now, acked, self.round_start, self.bw(), self.cwnd);
+            self.aggregation.on_ack(view.now, acked, self.round_start.then_some(EXTRA_ROUNDS), self.bw(), self.cwnd);
         }
         self.look_for_full_pipe(app_limited);
     }
@@ -151,7 +154,7 @@ impl Bbr {
 }
 
 /// A lone small segment whose ACK may have waited.
-fn maybe_delayed(ack: &Ack, view: &View) -> bool {
+pub(in crate::cc) fn maybe_delayed(ack: &Ack, view: &View) -> bool {
     let alone = ack.rate.is_some_and(|sample| sample.prior_delivered + ack.acked == view.delivered);
     ack.cumulative_segments == 1 && ack.acked < view.mss && alone
 }

@@ -32,14 +32,19 @@ impl Bbr3 {
     pub(super) fn begin_pacing(&mut self, rtt: Option<Span>) {
         self.has_seen_rtt = rtt.is_some();
         let seconds = rtt.unwrap_or(Span::from_millis(1)).max(Span::from_nanos(1)).as_secs_f64();
-        self.pacing = self.settings.startup_gain * self.settings.initial_window / seconds;
+        let gain = self.settings.startup_gain;
+        self.pacing = if self.settings.kernel {
+            self.settings.pace(self.cwnd / seconds, gain)
+        } else {
+            gain * self.settings.initial_window / seconds
+        };
     }
 
     pub(super) fn set_pacing(&mut self, gain: f64, view: &View) {
         if !self.has_seen_rtt && view.srtt.is_some() {
             self.begin_pacing(view.srtt);
         }
-        let rate = gain * self.bw * (1.0 - self.settings.margin);
+        let rate = self.settings.pace(self.bw, gain);
         // While the pipe fills, low samples say nothing.
         if self.full.reached || rate > self.pacing {
             self.pacing = rate;
@@ -48,6 +53,9 @@ impl Bbr3 {
 
     /// A millisecond's worth (§5.6.3).
     pub(super) fn quantum(&self) -> f64 {
+        if self.settings.kernel {
+            return self.bundle();
+        }
         (self.pacing / 1000.0).min(MAX_QUANTUM).max(2.0 * self.settings.mss)
     }
 
@@ -57,7 +65,7 @@ impl Bbr3 {
     }
 
     fn bdp_multiple(&self, bw: f64, gain: f64) -> f64 {
-        self.bdp(bw).map_or(self.settings.initial_window, |bdp| gain * bdp)
+        self.rtt.least.map_or(self.settings.initial_window, |least| self.settings.product(bw, least, gain))
     }
 
     /// Room for what both ends hold back.
@@ -72,7 +80,8 @@ impl Bbr3 {
 
     /// The BDP, unless congestion has cut the window.
     pub(super) fn target_inflight(&self) -> f64 {
-        self.bdp_multiple(self.bw, 1.0).min(self.cwnd)
+        let bdp = if self.settings.kernel { self.inflight(self.bw, 1.0) } else { self.bdp_multiple(self.bw, 1.0) };
+        bdp.min(self.cwnd)
     }
 
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
@@ -80,16 +89,17 @@ impl Bbr3 {
     }
 
     pub(super) fn set_cwnd(&mut self, ack: &Ack, view: &View) {
-        if self.prior_state >= State::Recovery && view.state < State::Recovery {
+        let cuts = if self.settings.timeout_bound { State::Loss } else { State::Recovery };
+        if self.prior_state >= cuts && view.state < cuts {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
         }
-        let acked = ack.acked.as_f64();
+        let acked = self.settings.up(ack.acked.as_f64());
         if ack.acked > Bytes::ZERO {
-            let aggregated = self.bdp_multiple(self.bw, self.cwnd_gain()) + self.extra.filter.get();
+            let aggregated = self.bdp_multiple(self.bw, self.cwnd_gain()) + self.extra_acked();
             let most = self.with_budget(aggregated);
             if self.full.reached {
                 self.cwnd = (self.cwnd + acked).min(most);
-            } else if self.cwnd < most || view.delivered.as_f64() < self.settings.initial_window {
+            } else if self.cwnd < most || self.begins(view) {
                 self.cwnd += acked;
             }
             self.cwnd = self.cwnd.max(self.settings.min_cwnd);
@@ -100,9 +110,16 @@ impl Bbr3 {
         self.cwnd = self.cwnd.min(self.cap()).min(MAX_BYTES);
     }
 
+    /// The first windows grow whatever the model says.
+    fn begins(&self, view: &View) -> bool {
+        let first = self.settings.initial_window;
+        if self.settings.kernel { self.cwnd < 2.0 * first } else { view.delivered.as_f64() < first }
+    }
+
     /// The column "volume cap" of §5.6.1.
     fn cap(&self) -> f64 {
         let long = match self.mode {
+            Mode::Startup | Mode::Drain if self.settings.short_term_first => f64::INFINITY,
             Mode::Startup => return f64::INFINITY,
             Mode::Drain | Mode::Down | Mode::Refill | Mode::Up => self.bounds.inflight_long,
             Mode::Cruise | Mode::ProbeRtt => self.with_headroom(),

@@ -4,15 +4,15 @@ use super::{AckPhase, Bbr3, Mode};
 use crate::cc::signals::{Ack, View};
 use crate::units::Span;
 
-/// After this many rounds draining ends in any case.
-const DRAIN_ROUNDS: u64 = 3;
 /// The growth of the long-term bound doubles each round up to 2^30.
 const MAX_UP_ROUNDS: u32 = 30;
 
 impl Bbr3 {
     pub(super) fn check_drain_done(&mut self, view: &View) {
-        let drained = view.pipe.as_f64() <= self.inflight(self.bw, 1.0);
-        if self.mode == Mode::Drain && (drained || self.round.count > self.drain_round + DRAIN_ROUNDS) {
+        let bw = if self.settings.kernel { self.max_bw() } else { self.bw };
+        let drained = self.at_departure(view.pipe, view) <= self.inflight(bw, 1.0);
+        let most = self.settings.drain_rounds;
+        if self.mode == Mode::Drain && (drained || (most > 0 && self.round.count > self.drain_round + most)) {
             self.start_down(view);
         }
     }
@@ -53,18 +53,18 @@ impl Bbr3 {
         }
         match self.mode {
             Mode::Down | Mode::Cruise if self.is_time_to_probe(view) => self.start_refill(view),
-            Mode::Down if self.is_time_to_cruise(view) => self.mode = Mode::Cruise,
+            Mode::Down if self.is_time_to_cruise(ack, view) => self.start_cruise(),
             Mode::Refill if self.round.start => {
                 self.probe.samples = true;
                 self.start_up(view);
             }
-            Mode::Up => self.check_up(view),
+            Mode::Up => self.check_up(ack, view),
             _ => {}
         }
     }
 
-    fn check_up(&mut self, view: &View) {
-        if self.is_time_to_go_down(view) {
+    fn check_up(&mut self, ack: &Ack, view: &View) {
+        if self.is_time_to_go_down(ack, view) {
             self.probe.too_high = false;
             self.start_down(view);
         }
@@ -77,15 +77,15 @@ impl Bbr3 {
         elapsed || self.probe.rounds as f64 >= reno
     }
 
-    fn is_time_to_cruise(&self, view: &View) -> bool {
-        let pipe = view.pipe.as_f64();
+    fn is_time_to_cruise(&self, ack: &Ack, view: &View) -> bool {
+        let pipe = self.in_cycle(ack, view);
         pipe <= self.with_headroom() && pipe <= self.inflight(self.max_bw(), 1.0)
     }
 
     /// Also sets what the next probe is to know of this one.
-    fn is_time_to_go_down(&mut self, view: &View) -> bool {
+    fn is_time_to_go_down(&mut self, ack: &Ack, view: &View) -> bool {
         let long = self.bounds.inflight_long;
-        if self.settings.precautionary && self.probe.too_high && view.pipe.as_f64() >= long {
+        if self.settings.precautionary && self.probe.too_high && self.in_cycle(ack, view) >= long {
             self.probe.precautionary = true;
             return true;
         }
@@ -103,21 +103,21 @@ impl Bbr3 {
         if long.is_infinite() {
             return long;
         }
-        let headroom = (self.settings.headroom * long).max(self.settings.mss);
+        let headroom = self.settings.down(self.settings.headroom * long).max(self.settings.mss);
         (long - headroom).max(self.settings.min_cwnd)
     }
 
     fn raise_slope(&mut self) {
         let growth = (1_u64 << self.probe.up_rounds) as f64;
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);
-        self.probe.up_cnt = (self.cwnd / growth).max(self.settings.mss);
+        self.probe.up_cnt = self.settings.down(self.cwnd / growth).max(self.settings.mss);
     }
 
     fn raise_long_term(&mut self, ack: &Ack, view: &View) {
         if !view.cwnd_limited || self.cwnd < self.bounds.inflight_long {
             return;
         }
-        self.probe.up_acked += ack.acked.as_f64();
+        self.probe.up_acked += self.settings.up(ack.acked.as_f64());
         if self.probe.up_acked >= self.probe.up_cnt {
             let steps = libm::floor(self.probe.up_acked / self.probe.up_cnt);
             self.probe.up_acked -= steps * self.probe.up_cnt;
@@ -144,7 +144,11 @@ impl Bbr3 {
                 return true;
             }
         }
-        if !self.sample_too_high() && self.bounds.inflight_long.is_finite() {
+        if self.sample_too_high() {
+            if self.settings.kernel && self.probe.samples {
+                self.handle_too_high(self.sample.tx_in_flight, self.sample.app_limited, view);
+            }
+        } else if self.bounds.inflight_long.is_finite() {
             self.bounds.inflight_long = self.bounds.inflight_long.max(self.sample.tx_in_flight);
             if self.mode == Mode::Up {
                 self.raise_long_term(ack, view);

@@ -1,22 +1,24 @@
 //! The minimum RTT, the state that measures it, and the start after an idle period (§5.3.4, §5.4).
 
 use super::{AckPhase, Bbr3, Mode};
+use crate::cc::bbr::maybe_delayed;
 use crate::cc::signals::{Ack, State, View};
 use crate::units::Bytes;
 
 impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, ack: &Ack, view: &View) {
-        let rtt = &mut self.rtt;
-        rtt.expired = view.now > rtt.recent_at + self.settings.probe_rtt_interval;
-        if let Some(sample) = ack.rtt
-            && (rtt.expired || rtt.recent.is_none_or(|recent| sample.latest < recent))
+        let (rtt, settings) = (&mut self.rtt, &self.settings);
+        let renews = settings.renew_min_rtt;
+        rtt.expired = settings.is_later(view.now, rtt.recent_at + settings.probe_rtt_interval);
+        if let Some(sample) = ack.rtt.map(|sample| settings.whole(sample.latest))
+            && (rtt.expired && !(renews && maybe_delayed(ack, view)) || rtt.recent.is_none_or(|recent| sample < recent))
         {
-            rtt.recent = Some(sample.latest);
+            rtt.recent = Some(sample);
             rtt.recent_at = view.now;
         }
-        let stale = view.now > rtt.at + self.settings.min_rtt_window;
+        let stale = settings.is_later(view.now, rtt.at + settings.min_rtt_window);
         if let Some(recent) = rtt.recent
-            && (stale || rtt.least.is_none_or(|least| recent < least))
+            && (stale || rtt.least.is_none_or(|least| recent < least || renews && recent == least))
         {
             rtt.least = Some(recent);
             rtt.at = rtt.recent_at;
@@ -54,7 +56,7 @@ impl Bbr3 {
     }
 
     fn check_probe_rtt_done(&mut self, view: &View) {
-        if self.rtt.ends.is_none_or(|ends| view.now <= ends) {
+        if self.rtt.ends.is_none_or(|ends| !self.settings.is_later(view.now, ends)) {
             return;
         }
         self.rtt.recent_at = view.now;
@@ -63,7 +65,7 @@ impl Bbr3 {
         if self.full.reached {
             // The queue is empty already: down is over as soon as it begins.
             self.start_down(view);
-            self.mode = Mode::Cruise;
+            self.start_cruise();
         } else {
             self.mode = Mode::Startup;
         }
@@ -85,6 +87,7 @@ impl Bbr3 {
         // ack_epoch_acked to 0 here.
         self.extra.start = view.now;
         self.extra.delivered = 0.0;
+        self.extra.slots.iter_mut().for_each(|slots| slots.restart(view.now));
         if self.mode.in_probe_bw() {
             self.set_pacing(1.0, view);
         } else if self.mode == Mode::ProbeRtt {

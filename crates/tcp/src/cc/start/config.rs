@@ -1,10 +1,11 @@
 //! The choices of a start, and the start that they make.
 
+use super::by_rate::ByRate;
 use super::rapid::Rapid;
 use super::resume::Resume;
 use super::search::{Search, SearchConfig};
 use super::{Start, Watch};
-use crate::cc::algorithm::{Internal, Setup};
+use crate::cc::algorithm::{Algorithm, Internal, Setup};
 use crate::cc::config::CcConfig;
 use crate::cc::controller::CongestionControl;
 use crate::cc::hystart::{HyStart, PlusPlus};
@@ -98,6 +99,9 @@ impl StartConfig {
         config: &CcConfig,
         setup: &Setup,
     ) -> Box<dyn CongestionControl> {
+        if config.algorithm.starts == Some(Algorithm::RESUMES) {
+            return Box::new(ByRate::new(inside, self.jump(setup), setup.initial_window));
+        }
         let (limit, exit) = match self.exit {
             Exit::Loss => (limit_of(config), Watch::Nothing),
             Exit::HyStart => (limit_of(config), Watch::HyStart(HyStart::linux(setup))),
@@ -130,14 +134,20 @@ impl StartConfig {
             Begin::InitialWindow => None,
             Begin::Jump(cwnd) => Some(Resume::new(cwnd, None, inside.beta(), initial_window, mss)),
             Begin::Resume(config) => {
-                // RFC 9959 §4.1: less than four initial windows are not worth it.
-                let saved = setup.saved.or(config.saved).filter(|saved| saved.cwnd >= initial_window * 4)?;
-                let half = Bytes(saved.cwnd.0 / 2);
-                let jump_cwnd = config.max_jump.map_or(half, |most| half.min(most));
+                let Saved { cwnd, rtt } = self.jump(setup)?;
                 let beta = config.beta.unwrap_or_else(|| inside.beta());
-                Some(Resume::new(jump_cwnd, Some(saved.rtt), beta, initial_window, mss))
+                Some(Resume::new(cwnd, Some(rtt), beta, initial_window, mss))
             }
         }
+    }
+
+    /// The window to jump to, half of the one that was saved, with the RTT of that.
+    fn jump(&self, setup: &Setup) -> Option<Saved> {
+        let Begin::Resume(config) = self.begin else { return None };
+        // RFC 9959 §4.1: less than four initial windows are not worth it.
+        let saved = setup.saved.or(config.saved).filter(|saved| saved.cwnd >= setup.initial_window * 4)?;
+        let half = Bytes(saved.cwnd.0 / 2);
+        Some(Saved { cwnd: config.max_jump.map_or(half, |most| half.min(most)), ..saved })
     }
 }
 

@@ -27,6 +27,11 @@ pub(super) enum Phase {
     Over,
 }
 
+/// §4.2: by its RTT the path is not the one of which `saved` is known.
+pub(super) fn is_another_path(rtt: Span, saved: Span) -> bool {
+    rtt * 2 <= saved || rtt > saved * 10
+}
+
 /// What an ACK may do to the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Says {
@@ -88,9 +93,8 @@ impl Resume {
         self.rate.filter(|_| matches!(self.phase, Phase::Unvalidated { .. }))
     }
 
-    /// §4.2: the path is another one.
     fn is_refused(&self, rtt: Span) -> bool {
-        self.rtt.is_some_and(|saved| rtt * 2 <= saved || rtt > saved * 10)
+        self.rtt.is_some_and(|saved| is_another_path(rtt, saved))
     }
 
     /// An ACK; `cwnd` is the window of the start.
