@@ -1,20 +1,29 @@
 """Code runs only where its owner said so: reading results executes nothing, and what is limited the loader itself refuses."""
 
+import hashlib
+import json
 import os
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from test_pack import rewritten
 
 import tonopah
 from tonopah.cc.loading import find_entry_points
 from tonopah.cc.permission import NONE, Permission, permitting
 from tonopah.cli.main import main
+from tonopah.cli.reproduce import write_sources
 from tonopah.errors import InputError
 from tonopah.lab.studies import Studies
 from tonopah.spec.source import loaded
+from tonopah.store.database import checksum
 from tonopah.store.pack import unpacked
+from tonopah.store.store import COLUMNS
+from tonopah.study import packing
 from tonopah.study.study import Study
 
 RENO = (Path(tonopah.__file__).parent / "examples" / "reno.py").read_text()
@@ -246,3 +255,81 @@ def test_the_lab_reads_foreign_results_without_executing_anything(folder, tmp_pa
     assert studies.explore("s.toml", False, "goodput_bps", None, None)["figures"]
     assert studies.runs("s.toml", False, "", "newreno", {})["runs"]
     assert not executed(tmp_path)
+
+
+def no_code(command, world, capsys, tmp_path):
+    """Carry out a command that is to execute nothing of a scenario; return what it says."""
+    assert main([command, str(world), "--code", "none"]) == 2
+    assert not executed(tmp_path)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cc", ['"mine.py:Reno"', '{ transport = "mine.so" }', '{ native = "mine.so" }'])
+def test_a_scenario_of_somebody_else_executes_nothing(folder, tmp_path, capsys, cc):
+    world = folder / "w.toml"
+    world.write_text(f'duration = "1s"\n[network]\nkind = "dumbbell"\nflows = 1\n[tcp]\ncc = {cc}\n')
+    for command in ("run", "check", "emulate"):
+        assert "which is not executed here" in no_code(command, world, capsys, tmp_path)
+
+
+def test_a_command_of_a_scenario_of_somebody_else_is_not_executed(tmp_path, capsys):
+    world = tmp_path / "w.toml"
+    server = f"[[emulate.server]]\nhost = 'right0'\ncommand = 'touch {tmp_path}/executed'\n"
+    world.write_text(f"duration = '1s'\n[network]\nkind = 'dumbbell'\n{server}")
+    said = no_code("emulate", world, capsys, tmp_path)
+    assert "emulate.server[0].command: 'touch " in said and "is a command, which is not executed here" in said
+
+
+def test_what_is_limited_stays_so(folder, tmp_path):
+    with permitting(NONE), permitting(Permission()), pytest.raises(InputError, match="is not executed here"):
+        tonopah.check({"duration": "1s", "network": {"kind": "dumbbell", "flows": 1}, "tcp": {"cc": f"{folder}/mine.py:Reno"}})
+    assert not executed(tmp_path)
+
+
+@pytest.fixture
+def packed(folder, tmp_path, monkeypatch):
+    """A pack without any code."""
+    monkeypatch.chdir(tmp_path)
+    study = Study.load(write(folder, '"cubic"'))
+    study.run(1, out="r", quiet=True)
+    study.report(quiet=True)
+    packing.pack_results(Path("r"), Path("r.study.zip"))
+    return tmp_path / "r.study.zip"
+
+
+@pytest.mark.parametrize("kind", ["study", "compare"])
+def test_a_pack_without_code_executes_none_of_this_machine(packed, folder, tmp_path, capsys, kind):
+    def forged(listed, members):
+        facts = json.loads(members["facts.json"]) | {"kind": kind, "command": f"tonopah compare {folder}/mine.py:Reno cubic"}
+        facts["document"]["compare"]["cc"] = ["newreno", {"python": f"{folder}/mine.py:Reno"}]
+        for name, content in (("facts.json", json.dumps(facts).encode()), (packing.RESULTS[kind], b"{}")):
+            members[name] = content
+            listed["files"][name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+    file = rewritten(packed, tmp_path / "theirs.study.zip", forged)
+    assert main(["reproduce", str(file), "--out", str(tmp_path / "again")]) == 2
+    assert "whose source is not in the pack" in capsys.readouterr().err and not executed(tmp_path)
+
+
+def test_links_in_the_folder_of_a_repetition_destroy_nothing(tmp_path):
+    home, precious = tmp_path / "again" / "source", tmp_path / "precious.py"
+    home.mkdir(parents=True)
+    precious.write_text("precious")
+    (home / "a.py").symlink_to(precious)
+    (home / "inner").symlink_to(tmp_path)
+    write_sources({"a.py": b"theirs"}, home, [])
+    with pytest.raises(InputError, match="leads out of it"):
+        write_sources({"inner/precious.py": b"theirs"}, home, [])
+    assert precious.read_text() == "precious" and (home / "a.py").read_bytes() == b"theirs"
+
+
+def test_a_shard_names_no_file_outside(packed, tmp_path, capsys):
+    with closing(sqlite3.connect("r/runs.sqlite")) as database:
+        row = database.execute(f"SELECT {COLUMNS} FROM runs WHERE series = 1").fetchone()
+        row = ("../../evil", *row[1:-1])
+        shutil.copy(next(Path("r/series").iterdir()), tmp_path / "evil.parquet")
+        database.execute(f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * 11)})", (*row, checksum(*row)))
+        database.commit()
+    (tmp_path / "below" / "m").mkdir(parents=True)
+    assert main(["study", "merge", "r", "--out", "below/m"]) == 1
+    assert "is damaged" in capsys.readouterr().err and not (tmp_path / "below" / "evil.parquet").exists()

@@ -62,3 +62,16 @@ def test_a_study_runs_with_closed_streams(tmp_path):
     (tmp_path / "s.toml").write_text(STUDY)
     found = tonopah("$T study run s.toml --jobs 1 >&- 2>&-", "", tmp_path)
     assert found.returncode == 0 and (tmp_path / "results/s/report.html").is_file()
+
+
+@pytest.mark.parametrize("unwritable", ["2> /dev/full", "2< /dev/null"])
+def test_messages_that_cannot_be_written_end_no_study(tmp_path, unwritable):
+    (tmp_path / "s.toml").write_text(STUDY)
+    found = tonopah(f"$T study run s.toml --jobs 1 {unwritable}", "", tmp_path)
+    assert found.returncode == 0 and (tmp_path / "results/s/report.html").is_file()
+    assert tonopah(f"$T check no.toml {unwritable}", "", tmp_path).returncode == 2
+
+
+def test_standard_output_that_cannot_be_written_is_named(tmp_path):
+    found = tonopah("$T run - --json > /dev/full", WORLD, tmp_path)
+    assert (found.returncode, found.stderr) == (1, "error: standard output: No space left on device\n")

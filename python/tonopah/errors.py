@@ -3,7 +3,8 @@
 import difflib
 import re
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
@@ -19,6 +20,7 @@ __all__ = [
     "limit_text",
     "near_names",
     "plain",
+    "reading",
     "relay",
     "traceback_of",
     "warning_texts",
@@ -94,6 +96,18 @@ def warning_texts(found: Iterable[Mapping[str, str]], source: str | None = None,
 def below(prefix: str, path: str) -> str:
     """Return a path below another; either may be empty, the whole."""
     return ".".join(part for part in (prefix, path) if part)
+
+
+@contextmanager
+def reading(source: str, hint: str | None = None, path: str = "") -> Iterator[None]:
+    """Let what another wrote, and is not what it should be, be an error of its file. Raises InputError."""
+    try:
+        yield
+    except (ScenarioError, RunFailedError):
+        raise
+    except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        said = f"cannot be read: {type(error).__name__}: {limit_text(str(error), MAX_PATH)}"
+        raise InputError(path, said, hint, source) from None
 
 
 MAX_COMPARED = 60

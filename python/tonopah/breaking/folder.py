@@ -9,18 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import engine_version
+from tonopah.breaking.classes import NAMES
 from tonopah.breaking.search import State
 from tonopah.breaking.space import World
 from tonopah.breaking.told import Told
 from tonopah.breaking.trial import Trials
 from tonopah.cc.references import is_code
-from tonopah.errors import InputError, RunFailedError
+from tonopah.errors import InputError, RunFailedError, reading
 from tonopah.judge.subjects import Algorithm
 from tonopah.scenario.document import to_toml
+from tonopah.scenario.files import read_file
 from tonopah.writing import replace_file
 
 STATE, FINDINGS = "state.json", "findings.json"
 FORMAT = 1
+MAX_BYTES = 64 << 20
+MOST_FACTOR = 1e6
+"""Of --margin, in a file of somebody else."""
 WHAT = {
     "subject": "the subject", "digest": "the source of the subject", "against": "the references", "seed": "--seed",
     "most": "--most", "only": "--only", "margin": "--margin", "space": "the space of worlds", "engine": "the engine",
@@ -190,17 +195,28 @@ def to_inline(table: Mapping[str, Any]) -> str:
 
 
 def read_findings(folder: Path) -> dict[str, Any]:
-    """Return findings.json of a folder. Raises InputError."""
+    """Return findings.json of a folder, of which every part that is used is what it should be. Raises InputError."""
     path = folder / FINDINGS
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+    if not path.is_file():
+        raise InputError(str(folder), "holds no findings.json", "a folder that `tonopah break` wrote")
+    with reading(str(path), "a file that `tonopah break` wrote"):
+        facts: dict[str, Any] = json.loads(read_file(path, "findings", MAX_BYTES))
         for one in facts["findings"]:
-            World.of(one["world"]), one["class"], one["kind"], one["seeds"], one["how"], one["fails"], one["file"]
-        facts["question"]["against"], facts["question"]["subject"], facts["references"], facts["cc"]
-    except FileNotFoundError:
-        raise InputError(str(folder), "holds no findings.json", "a folder that `tonopah break` wrote") from None
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            str(path), f"cannot be read: {type(error).__name__}: {error}", "a file that `tonopah break` wrote"
-        ) from None
-    return facts  # type: ignore[no-any-return]
+            World.of(one["world"])
+            names = one["class"] in NAMES and one["kind"] in ("alone", "shared") and isinstance(one["axes"], str)
+            seeds = [seed for seed in (*one["seeds"], *one["fails"]) if type(seed) is not int or not 0 < seed < 1 << 63]
+            if not names or seeds or type(one["number"]) is not int or not isinstance(one.get("accepted"), str | None):
+                raise ValueError(f"{one['class']!r} is no finding")
+        asked = facts["question"]
+        if not 1 / MOST_FACTOR <= float(asked["margin"]) <= MOST_FACTOR:
+            raise ValueError(f"the margin is {asked['margin']}")
+        (
+            asked["against"],
+            asked["space"],
+            asked["digest"],
+            asked["subject"],
+            asked["engine"],
+            list(facts["references"]),
+            facts["cc"],
+        )
+    return facts

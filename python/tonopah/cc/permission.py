@@ -68,8 +68,8 @@ def permission() -> Permission:
 
 @contextmanager
 def permitting(what: Permission) -> Iterator[None]:
-    """Let no more than this be executed meanwhile, in this thread."""
-    before = _now.set(what)
+    """Let no more than this be executed meanwhile, in this thread; what is limited already stays so."""
+    before = _now.set(_now.get() if _now.get().limited and not what.limited else what)
     try:
         yield
     finally:

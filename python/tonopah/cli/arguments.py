@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah._core import parse_quantity
+from tonopah.cc.permission import ANY, NONE, Permission
 from tonopah.errors import InputError
 from tonopah.scenario.document import MAX_FILE_BYTES, decoded, names_source
 from tonopah.scenario.paths import parse_assignment
@@ -89,6 +90,20 @@ def add_set(command: argparse.ArgumentParser) -> None:
         metavar="PATH=VALUE",
         help="change a value of the scenario, like tcp.cc=cubic; may be repeated",
     )
+
+
+def add_code(command: argparse.ArgumentParser, what: str) -> None:
+    """Add --code, which `main` holds while the command is carried out."""
+    command.add_argument(
+        "--code", type=code, default=ANY, metavar="none|DIR",
+        help=f"execute no code that the file names, or only Python files below DIR; for {what} of somebody else (default: any)",
+    )  # fmt: skip
+
+
+def code(text: str) -> Permission:
+    """Return what may be executed of the code that a file names."""
+    known = {"any": ANY, "none": NONE}
+    return known.get(text) or Permission(limited=True, below=Path(text))
 
 
 def add_case_arguments(command: argparse.ArgumentParser) -> None:

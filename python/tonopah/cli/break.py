@@ -14,7 +14,7 @@ from tonopah.breaking.folder import FINDINGS, Folder
 from tonopah.breaking.replay import Replay, replay
 from tonopah.breaking.search import State
 from tonopah.breaking.told import Told, weaknesses
-from tonopah.cli.arguments import add_common, positive
+from tonopah.cli.arguments import add_code, add_common, positive
 from tonopah.errors import InputError
 from tonopah.execution.options import cores
 from tonopah.metrics import count_text
@@ -59,6 +59,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="folder of the findings; a search in it goes on (default: results/break-NAME)"
     )
     command.add_argument("--jobs", type=positive, metavar="N", help="runs at a time (default: all cores)")
+    add_code(command, "a folder")
 
 
 def act(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.cc.binding import rebase
-from tonopah.cli.arguments import add_common, add_set, changes, from_source, instant, require_place, scenario_source, seed, warn
+from tonopah.cli.arguments import (
+    add_code,
+    add_common,
+    add_set,
+    changes,
+    from_source,
+    instant,
+    require_place,
+    scenario_source,
+    seed,
+    warn,
+)
 from tonopah.errors import InputError, relay, warning_texts
 from tonopah.plot import network, satellites
 from tonopah.plot.network import describe
@@ -37,6 +48,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--at", type=instant, metavar="TIME", help="time of a map, like 90s, 10min or 5h (default: 0s)")
     command.add_argument("--seed", type=seed, default=1, help="random seed of topology and placement (default: 1)")
     add_set(command)
+    add_code(command, "a scenario or study")
 
 
 def check_file(arguments: argparse.Namespace) -> int:

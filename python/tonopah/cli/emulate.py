@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from tonopah.cli.arguments import add_common, add_set, changes, name_of, require_folder, scenario_source, seed, warn
+from tonopah.cli.arguments import add_code, add_common, add_set, changes, name_of, require_folder, scenario_source, seed, warn
 from tonopah.cli.real_time import add_real_time, require_linux, verdict
 from tonopah.errors import warning_texts
 from tonopah.export.tables import write_series
@@ -27,6 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("scenario", help="scenario (TOML); - is standard input")
     command.add_argument("--seed", type=seed, default=1, help="seed of what the network draws (default: 1)")
     add_set(command)
+    add_code(command, "a scenario")
     add_real_time(command)
     command.add_argument("--series", metavar="DIR", help="write the recorded series to DIR, one CSV file each")
     command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")

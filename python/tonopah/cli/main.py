@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tonopah._core import engine_version
+from tonopah.cc.permission import ANY, permitting
 from tonopah.cli.parser import Parser, add_modules
 from tonopah.cli.renamed import RENAMED
 from tonopah.errors import (
@@ -67,6 +68,7 @@ GROUPS = {
 }
 """Commands by what people do, each with its summary; the module `cli.NAME` has `add_arguments`."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+STDERR = 2
 EXAMPLES = """examples:
   tonopah run dumbbell.toml --set tcp.cc=cubic
   tonopah study run asran --quick
@@ -91,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if issubclass(kind, ScenarioWarning)
                 else shown(text, kind, *more)
             )
-            return parsed.action(parsed)
+            with permitting(getattr(parsed, "code", ANY)):
+                return parsed.action(parsed)
 
     return guarded(act)
 
@@ -99,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def guarded(act: Callable[[], int]) -> int:
     """Carry out a command and return its exit code; an error is one message."""
     try:
-        open_closed_streams()
+        open_streams()
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
             # A parent that ignores it leaves this to its children, who would not learn how processes of theirs end.
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -183,11 +186,40 @@ def refuse_renamed(given: Sequence[str]) -> None:
             raise InputError("", f"tonopah {name} has another name", successor)
 
 
-def open_closed_streams() -> None:
-    """Let what is printed go nowhere where the caller closed standard output or error (`>&-`)."""
+class Printed(io.TextIOWrapper):
+    """Standard output, which names itself where it cannot be written; standard error, which then ends no work and is lost."""
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+        return self.attempt(lambda: super(Printed, self).write(text)) or len(text)
+
+    def flush(self) -> None:
+        """Write what is left."""
+        self.attempt(super().flush)
+
+    def attempt(self, work: Callable[[], int | None]) -> int | None:
+        """Do what may fail. Raises OSError, of standard output with its name, of standard error for a reader that went only."""
+        try:
+            return work()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            # What is left to write at the end of the program must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if self.fileno() == STDERR:
+                return None
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def open_streams() -> None:
+    """Let what is printed go nowhere where the caller closed standard output or error (`>&-`), and have the others say why."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
+            file = os.fdopen(stream.fileno(), "wb", closefd=False)
+            setattr(sys, name, Printed(file, stream.encoding, stream.errors, line_buffering=stream.line_buffering))
 
 
 def use_any_encoding() -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.cc.library import get_include
-from tonopah.cli.arguments import add_common, positive
-from tonopah.errors import InputError, RunFailedError
+from tonopah.cc.permission import ANY, Permission, permitting
+from tonopah.cli.arguments import add_code, add_common, positive
+from tonopah.errors import InputError, RunFailedError, reading
 from tonopah.execution.machine import machine
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.reader import parse_spec
@@ -22,7 +23,10 @@ from tonopah.store.pack import FACTS, SUFFIX, read_member, read_sources
 from tonopah.study.differences import Difference, differences, leaves
 from tonopah.study.packing import RESULTS
 from tonopah.study.study import Study
+from tonopah.writing import replace_file
 
+DATA = Permission(limited=True, who="whose source is not in the pack")
+"""A pack without code can name files of this machine."""
 SHOWN = 20
 """Differences that are printed; --json has all."""
 HERE: dict[str, Any] = {
@@ -37,26 +41,28 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("pack", metavar="PACK", help="file of `tonopah study pack`")
     command.add_argument("--out", metavar="DIR", help="folder of the repetition (default: reproduced-NAME beside the pack)")
     command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
-    command.add_argument(
-        "--code", choices=["any", "none"], default="any", help="none: refuse a pack whose algorithms are code (default: any)"
-    )
+    add_code(command, "a pack")
 
 
 def reproduce(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah reproduce`: exit code 0 if all is the same, else 1."""
     pack = Path(arguments.pack)
-    facts: dict[str, Any] = json.loads(read_member(pack, FACTS))
-    kind, sources = facts.get("kind"), read_sources(pack)
-    if kind not in RESULTS:
-        raise InputError("", f"holds what this version does not know: {kind!r}", "use the version that packed it", str(pack))
-    if sources and arguments.code == "none":
-        raise InputError("--code", f"none, and algorithms of the pack are code: {', '.join(sources)}", "--code any", str(pack))
-    before = json.loads(read_member(pack, RESULTS[kind]))
+    with reading(str(pack)):
+        facts = dict(json.loads(read_member(pack, FACTS)))
+        kind, flags = str(facts.get("kind")), shlex.split(str(facts.get("flags", "")))
+        if kind not in RESULTS:
+            raise InputError("", f"holds what this version does not know: {kind!r}", "use the version that packed it")
+        before = json.loads(read_member(pack, RESULTS[kind]))
+    sources = read_sources(pack)
+    if sources and arguments.code.limited:
+        named = ", ".join(sources)
+        raise InputError("--code", f"does not allow that algorithms of the pack are code: {named}", "--code any", str(pack))
     name = pack.name.removesuffix(SUFFIX).removesuffix(".zip")
     out = Path(arguments.out).absolute() if arguments.out else pack.absolute().with_name(f"reproduced-{name}")
     home = out / "source"
-    write_sources(sources, home, shlex.split(str(facts.get("flags", ""))))
-    (run_study if kind == "study" else run_command)(facts, home, out, arguments.jobs)
+    write_sources(sources, home, flags)
+    with permitting(ANY if sources else DATA):
+        (run_study if kind == "study" else run_command)(facts, home, out, arguments.jobs)
     after = json.loads((out / RESULTS[kind]).read_text(encoding="utf-8"))
     found = list(differences(before, after))
     others = list(differences(facts.get("machine") or {}, machine(), skip=()))
@@ -70,11 +76,14 @@ def reproduce(arguments: argparse.Namespace) -> int:
 
 
 def write_sources(sources: Mapping[str, bytes], home: Path, flags: list[str]) -> None:
-    """Write the sources of algorithms, and compile those in C. Raises RunFailedError."""
-    home.mkdir(parents=True, exist_ok=True)
+    """Write the sources of algorithms, and compile those in C. Raises InputError for links out of it, RunFailedError."""
+    real = home.parent.resolve() / home.name
     for path, content in sources.items():
+        if not (home / path).parent.resolve().is_relative_to(real):
+            raise InputError("--out", f"a link below {home} leads out of it", "another folder, or none")
         (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_bytes(content)
+        replace_file(home / path, content)
+    home.mkdir(parents=True, exist_ok=True)
     compiler = os.environ.get("CC", "cc")
     for path in (home / name for name in sources if name.endswith(".c")):
         if not shutil.which(compiler):
@@ -108,7 +117,8 @@ def run_command(facts: Mapping[str, Any], home: Path, out: Path, jobs: int | Non
     """Give the command of a report again, in the folder of its sources. Raises InputError for one that is none."""
     from tonopah.cli.main import build_parser
 
-    words = shlex.split(str(facts.get("command", "")))
+    with reading(FACTS):
+        words = shlex.split(str(facts.get("command", "")))
     if words[:2] != ["tonopah", facts["kind"]]:
         raise InputError("", f"names no command of {facts['kind']}: {shlex.join(words[:2])}", None, FACTS)
     given = build_parser().parse_args(words[1:])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tonopah._core import trace
 from tonopah.cli.arguments import (
+    add_code,
     add_common,
     add_set,
     changes,
@@ -60,6 +61,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=seed, help="random seed, a number for each replicate (default: 1, or that of the link)")
     add_set(command)
+    add_code(command, "a scenario")
     command.add_argument(
         "--threads",
         type=int,

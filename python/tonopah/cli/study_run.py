@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cc.permission import ANY, NONE, Permission
-from tonopah.cli.arguments import add_common, percent, positive
+from tonopah.cli.arguments import add_code, add_common, percent, positive
 from tonopah.cli.execution import add_execution, execution_options, resumable, same_command, size_of, stored_text
 from tonopah.cli.study_index import index_around
 from tonopah.cli.study_report import print_report
@@ -41,17 +40,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="with --until: only this metric counts; may be repeated"
     )
-    command.add_argument(
-        "--code", type=code, default=ANY, metavar="none|DIR",
-        help="execute no algorithm that is code, or only Python files below DIR; for a study of somebody else (default: any)",
-    )  # fmt: skip
+    add_code(command, "a study")
     add_execution(command, SIZES, "full")
-
-
-def code(text: str) -> Permission:
-    """Return what may be executed of the code that a study names."""
-    known = {"any": ANY, "none": NONE}
-    return known.get(text) or Permission(limited=True, below=Path(text))
 
 
 def run_study(arguments: argparse.Namespace) -> int:
@@ -60,7 +50,6 @@ def run_study(arguments: argparse.Namespace) -> int:
     if arguments.study == "all":
         return run_all(arguments, until)
     study = Study.load(arguments.study)
-    study.code = arguments.code
     with resumable(lambda: count_stored(study, arguments.shard)):
         done = run_missing(study, arguments, until)
         if arguments.shard:
@@ -126,7 +115,6 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
         raise InputError("--shard", "divides one study, not all of them", "a study's name instead of all")
     studies = [Study.load(name) for name in shipped()]
     for study in studies:
-        study.code = arguments.code
         study.resize(size_of(arguments) == "quick", arguments.replicates, arguments.seeds)
         if runs := arguments.store or arguments.out:
             study.folder = Path(runs) / study.folder.name

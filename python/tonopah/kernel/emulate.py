@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah._core import Emulation
+from tonopah.cc.permission import permission
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.kernel import device, hosts, running
 from tonopah.kernel.isolation import isolated
@@ -41,6 +42,9 @@ def emulate(
     """
     world = {**scenario, "emulate": scenario.get("emulate", {})}
     table = simulation.checked_in(world, name, seed)["graph"]["emulate"]
+    if permission().limited and table.get("server"):
+        shown = repr(table["server"][0]["command"])
+        raise InputError("emulate.server[0].command", f"{shown} is a command, {permission().who}", "--code any", name)
     captures = running.capture_files(options.pcap, table["hosts"])
     try:
         return running.Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))

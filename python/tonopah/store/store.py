@@ -10,6 +10,7 @@ import datetime
 import io
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "id, seed, engine, scenario, summary, wall_s, finished, build, series, series_digest, digest"
 """Columns of a run; the last one is the digest of the others."""
+RUN_ID = re.compile("[0-9a-f]{32}", re.ASCII)
 RESULT = (1, 3, 4, 7)
 """Those that are equal when a run is repeated: seed, scenario, summary and build."""
 
@@ -277,8 +279,8 @@ class Store:
         if not rows:
             return None
         try:
-            if rows[0][2] == checksum(*rows[0][:2]):
-                return json.loads(rows[0][1])
+            if rows[0][2] == checksum(*rows[0][:2]) and isinstance(known := json.loads(rows[0][1]), dict | None):
+                return known
         except (ValueError, TypeError, RecursionError):
             pass
         message = f"what is stored about the study is damaged; run it again with --out {self.folder}, which keeps its results"
@@ -297,5 +299,5 @@ def stored_summary(summary: str, derived: Mapping[str, float | None] | None) -> 
 
 
 def is_damaged(row: Sequence[Any]) -> bool:
-    """Tell whether a row of a run is not what was stored."""
-    return row[-1] != checksum(*row[:-1])
+    """Tell whether a row of a run is not what was stored; its id is the name of a file."""
+    return row[-1] != checksum(*row[:-1]) or not RUN_ID.fullmatch(str(row[0]))

@@ -4,9 +4,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tonopah.errors import plain
 from tonopah.metrics import show
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def fit(grid: Grid, width: int) -> list["RenderableType"]:
     from rich.cells import cell_len
     from rich.text import Text
 
+    # Rows may hold what others wrote.
+    grid = replace(grid, rows=[[plain(cell) for cell in row] for row in grid.rows])
     texts = [[name.split("\n"), *([row[i]] for row in grid.rows)] for i, name in enumerate(grid.columns)]
     widths = [max(cell_len(line) for cell in cells for line in cell) for cells in texts]
     # Long names are folded, so that a number stands beside them.
