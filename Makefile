@@ -53,7 +53,7 @@ $(VIRTUAL): $(wildcard crates/virtual/src/*.rs crates/virtual/Cargo.toml)
 	[ ! -e target/release/libtonopah_virtual.so ] || cp target/release/libtonopah_virtual.so $@
 
 adapters: ## build the transports of docs/examples as libraries (docs/transport.md)
-	cd docs/examples/smoltcp && cargo build --release --locked
+	for crate in quinn-endpoint smoltcp; do (cd docs/examples/$$crate && cargo build --release --locked); done
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
 

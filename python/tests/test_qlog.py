@@ -109,6 +109,7 @@ def test_what_is_wrong_is_said_with_its_byte(tmp_path: Path) -> None:
         (head + '\x1e{"name":"a","data":' + "[" * 65 + "]" * 65 + "}\n" + sent, "nested in more than 64 levels"),
         (head + sent.replace("sent", "received").replace("[]", '[{"frame_type":"ack","acked_ranges":[[0,9999999]]}]'),
          "a range of 9,999,999 packets"),
+        (head + sent.replace("sent", "received").replace("[]", '[{"frame_type":"ack","acked_ranges":[[]]}]'), "at byte 36"),
     ):  # fmt: skip
         with pytest.raises(tp.InputError, match=said):
             read(written(tmp_path, text))

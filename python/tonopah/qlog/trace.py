@@ -133,7 +133,7 @@ class Reader:
                 if name and isinstance(data, dict):
                     self.trace.end_s = max(self.trace.end_s, t_s)
                     getattr(self, name)(t_s, data)
-            except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+            except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
                 text = f"at byte {at:,}: an event {named(record)} that cannot be read: {type(error).__name__} {str(error)[:100]}"
                 raise InputError("", text, None, self.source) from None
         self.scale()

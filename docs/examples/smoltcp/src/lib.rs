@@ -79,9 +79,11 @@ struct End {
     now: Instant,
     connected: bool,
     closed: bool,
+    /// Its application is done.
+    closes: bool,
     /// A write was cut short.
     blocked: bool,
-    /// What was there to read when it was told.
+    /// What was there to read when it was told, or when it was last read.
     told: Option<(usize, bool)>,
     fin_wanted: bool,
 }
@@ -118,8 +120,9 @@ impl End {
         let mut sockets = SocketSet::new(Vec::new());
         let handle = sockets.add(socket);
         let ends = [setup.remote_address, setup.local_address];
-        let (connected, closed, blocked, told, fin_wanted) = (false, false, false, None, false);
-        let mut end = End { line, interface, sockets, handle, ends, now, connected, closed, blocked, told, fin_wanted };
+        let (connected, closed, closes, blocked, told, fin_wanted) = Default::default();
+        let mut end =
+            End { line, interface, sockets, handle, ends, now, connected, closed, closes, blocked, told, fin_wanted };
         end.poll(now);
         end
     }
@@ -133,13 +136,18 @@ impl End {
         self.interface.poll(self.now, &mut self.line, &mut self.sockets);
     }
 
+    /// Bytes that can be read, and whether no more will come.
+    fn readable(&mut self) -> (usize, bool) {
+        (self.socket().recv_queue(), self.connected && !self.socket().may_recv())
+    }
+
     fn event(&mut self) -> Option<u32> {
         let (state, connected, blocked, told) = (self.socket().state(), self.connected, self.blocked, self.told);
         if !connected && !matches!(state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
             self.connected = true;
             return Some(tonopah::CONNECTED);
         }
-        let there = (self.socket().recv_queue(), connected && !self.socket().may_recv());
+        let there = self.readable();
         if told != Some(there) && (there.0 > 0 || there.1) {
             self.told = Some(there);
             return Some(tonopah::READABLE);
@@ -148,7 +156,9 @@ impl End {
             self.blocked = false;
             return Some(tonopah::WRITABLE);
         }
-        if connected && !self.closed && matches!(state, State::Closed | State::TimeWait) {
+        // The peer may have nothing to close with: its acknowledgment of the FIN is enough.
+        let over = matches!(state, State::Closed | State::TimeWait) || self.closes && state == State::FinWait2;
+        if connected && !self.closed && over {
             self.closed = true;
             return Some(tonopah::CLOSED);
         }
@@ -244,8 +254,9 @@ unsafe extern "C" fn read(end: *mut c_void, now: u64, _: u64, bytes: *mut u8, ca
     // SAFETY: the engine passes room for so many bytes.
     let (end, bytes) = unsafe { (end_of(end), slice::from_raw_parts_mut(bytes, capacity as usize)) };
     let read = end.socket().recv_slice(bytes).unwrap_or(0);
-    let ended = end.connected && !end.socket().may_recv() && end.socket().recv_queue() == 0;
-    unsafe { *fin = u32::from(ended) };
+    let (left, over) = end.readable();
+    end.told = Some((left, over));
+    unsafe { *fin = u32::from(over && left == 0) };
     // The window is open again.
     end.poll(instant(now));
     read as i64
@@ -253,6 +264,7 @@ unsafe extern "C" fn read(end: *mut c_void, now: u64, _: u64, bytes: *mut u8, ca
 
 unsafe extern "C" fn close(end: *mut c_void, now: u64) -> i32 {
     let end = unsafe { end_of(end) };
+    end.closes = true;
     end.socket().close();
     end.poll(instant(now));
     0

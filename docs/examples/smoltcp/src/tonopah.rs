@@ -1,4 +1,6 @@
-//! `tonopah_transport.h` in Rust, version 1.
+//! `tonopah_transport.h` in Rust, version 1: the same file in each adapter, which uses a part of it.
+
+#![allow(dead_code)]
 
 use std::ffi::{c_char, c_void};
 
@@ -6,9 +8,13 @@ pub const ABI: u32 = 1;
 pub const NEVER: u64 = u64::MAX;
 pub const CLIENT: u32 = 0;
 pub const CONNECTED: u32 = 1;
+pub const OPENED: u32 = 2;
 pub const READABLE: u32 = 3;
 pub const WRITABLE: u32 = 4;
 pub const CLOSED: u32 = 5;
+pub const LOG_KEYS: u32 = 0;
+pub const LOG_QLOG: u32 = 1;
+pub const LOG_TEXT: u32 = 2;
 
 #[repr(C)]
 pub struct Host {

@@ -1,0 +1,104 @@
+"""The transports of docs/examples: quinn-proto and smoltcp, where `make adapters` has built them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_transport_runs import world
+
+import tonopah as tp
+from tonopah.runs.twice import run_twice
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+LINE = {"rate": "20Mbps", "delay": "50ms", "queue": "167p"}
+"""20 Mb/s and 100 ms there and back, one bandwidth-delay product of queue."""
+
+
+def built(folder: str, name: str) -> Path:
+    """Return the library of an adapter; skip the test if it is not there."""
+    library = EXAMPLES / folder / "target" / "release" / f"lib{name}.so"
+    if not library.is_file():
+        pytest.skip(f"{library.name} is not built (make adapters)")
+    return library
+
+
+@pytest.fixture
+def quinn() -> Path:
+    return built("quinn-endpoint", "quinn_endpoint")
+
+
+@pytest.fixture
+def smoltcp() -> Path:
+    return built("smoltcp", "smoltcp_endpoint")
+
+
+def over(library: Path, app: dict, link: dict | None = None, duration: str = "30s", **options: object) -> dict:
+    """Return one flow over a line of 20 Mb/s."""
+    transport = {"native": str(library), "options": options}
+    return world(library, app, LINE | (link or {}), transport=transport) | {"duration": duration}
+
+
+def flow_of(*arguments: object, **options: object) -> dict:
+    return tp.run(over(*arguments, **options)).summary["flows"][0]
+
+
+def test_each_adapter_has_the_same_interface() -> None:
+    one, other = ((EXAMPLES / name / "src" / "tonopah.rs").read_text() for name in ("quinn-endpoint", "smoltcp"))
+    assert one == other
+    header = Path(tp.get_include(), "tonopah_transport.h").read_text()
+    table = header[header.index("struct tonopah_transport {") :]
+    assert re.findall(r"\(\*(\w+)\)\(", table)[:12] == re.findall(r"pub (\w+): unsafe extern", one)
+
+
+def test_quinn_fills_a_line(quinn: Path) -> None:
+    flow = flow_of(quinn, {"kind": "bulk", "bytes": "20MB"}, crypto="none")
+    assert 17.5e6 < flow["goodput_bps"] < 18.5e6 and flow["delivered_bytes"] == 20_000_000
+    # One round trip of QUIC, whose first datagrams have 1200 bytes.
+    assert flow["handshake_s"] == pytest.approx(0.101, abs=5e-4)
+    assert flow["cc"] == "quinn-proto 0.11.19 cubic none" and flow["transport_closed"] == 1
+    assert flow["declared_lost_packets"] == flow["dropped_packets"] > 0 == flow["needless_lost_packets"]
+    assert flow["rtt_s"] > 0.1 and flow["min_rtt_s"] == pytest.approx(0.1, abs=2e-3)
+
+
+@pytest.mark.parametrize("crypto", ["tls", "none"])
+def test_quinn_gives_the_same_bytes_twice(quinn: Path, crypto: str) -> None:
+    given = over(quinn, {"kind": "bulk", "bytes": "1MB"}, crypto=crypto)
+    sent = {run_twice(given, None, seed).summary["flows"][0]["delivered_bytes"] for seed in (1, 2)}
+    assert sent == {1_000_000}
+
+
+@pytest.mark.parametrize("name", ["quinn-endpoint", "smoltcp"])
+def test_every_application_is_answered(name: str) -> None:
+    library = built(name, f"{name.removesuffix('-endpoint')}_endpoint")
+    asked = flow_of(library, {"kind": "request_response", "requests": 20, "request": "1kB", "response": "50kB"})
+    assert (asked["requests"], asked["connections_opened"], asked["transport_closed"]) == (20, 1, 1)
+    page = flow_of(library, {"kind": "page", "objects": 30, "object_size": "20kB"})
+    assert (page["objects"], page["connections_opened"], page["transport_closed"]) == (31, 1, 1)
+    assert flow_of(library, {"kind": "transfer", "size": "100kB"})["delivered_bytes"] == 100_000
+
+
+def test_marks_reduce_the_window_of_quinn(quinn: Path) -> None:
+    link = {"queue": {"kind": "codel", "ecn": True, "limit": "1000p"}}
+    given = over(quinn, {"kind": "bulk"}, link, "10s", crypto="none") | {"record": {"series": ["cwnd"], "every": "change"}}
+    result = tp.run(given)
+    flow, windows = result.summary["flows"][0], result.series("cwnd")["value"]
+    assert (flow["dropped_packets"], flow["declared_lost_packets"]) == (0, 0)
+    assert sum(windows.diff() < -1000) >= 3 and flow["goodput_bps"] > 15e6
+
+
+def test_quinn_shares_with_our_cubic(quinn: Path) -> None:
+    network = {"kind": "dumbbell", "pairs": 2, "flows": 0, "bottleneck": {"rate": "20Mbps", "delay": "20ms", "queue": "1bdp"}}
+    flows = [
+        {"from": "left0", "to": "right0", "transport": {"native": str(quinn), "options": {"crypto": "none"}}},
+        {"from": "left1", "to": "right1", "cc": "cubic"},
+    ]
+    both = tp.run({"duration": "30s", "network": network, "flow": flows}).summary["flows"]
+    assert all(flow["goodput_bps"] > 4e6 for flow in both)
+
+
+def test_smoltcp_ends_what_it_sends(smoltcp: Path) -> None:
+    flow = flow_of(smoltcp, {"kind": "bulk", "bytes": "5MB"})
+    assert flow["delivered_bytes"] == 5_000_000 and flow["transport_closed"] == 1
+    assert flow["handshake_s"] == pytest.approx(0.10004, abs=1e-5) and flow["cwnd_mean_bytes"] is None
+    given = over(smoltcp, {"kind": "bulk", "bytes": "1MB"}, cc="reno")
+    assert run_twice(given, None, 1).summary["flows"][0]["cc"] == "smoltcp 0.14.0 reno"
