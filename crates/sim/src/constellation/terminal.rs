@@ -86,9 +86,13 @@ impl Terminal {
         let mut handovers: Vec<Handover> = Vec::new();
         let (mut now, mut serving) = (Time::ZERO, None);
         while now <= end {
-            serving = selection.select(body, serving, now.as_secs_f64());
-            let outage = def.handover_outage.expect("filled");
-            Handover::append(&mut handovers, now, serving.into_iter().collect(), outage);
+            let satellites = if selection.policy == GslPolicy::LeastDelay {
+                selection.in_view(body, now.as_secs_f64()).map(|(_, satellite)| satellite).collect()
+            } else {
+                serving = selection.select(body, serving, now.as_secs_f64());
+                serving.into_iter().collect()
+            };
+            Handover::append(&mut handovers, now, satellites, def.handover_outage.expect("filled"));
             let shift = if jitter > 0.0 { jitter * (2.0 * rng.uniform() - 1.0) } else { 0.0 };
             now = now + Span::from_secs_f64(interval.as_secs_f64() + shift);
         }
@@ -119,20 +123,18 @@ fn place_of(terminal: &TerminalDef) -> &PlaceDef {
 
 impl Selection<'_> {
     fn select(&self, ground: &Body, serving: Option<usize>, t_s: f64) -> Option<usize> {
-        let in_view = |satellite: &usize| self.sin_elevation(ground, *satellite, t_s) > self.sin_mask;
+        let is_in_view = |satellite: &usize| self.sin_elevation(ground, *satellite, t_s) > self.sin_mask;
         if self.policy != GslPolicy::Highest
-            && let Some(kept) = serving.filter(in_view)
+            && let Some(kept) = serving.filter(is_in_view)
         {
             return Some(kept);
         }
         if self.policy == GslPolicy::NextOfPlane
-            && let Some(next) = serving.map(|lost| self.behind(lost)).filter(in_view)
+            && let Some(next) = serving.map(|lost| self.behind(lost)).filter(is_in_view)
         {
             return Some(next);
         }
-        let heights =
-            (0..self.shell.bodies.len()).map(|satellite| (self.sin_elevation(ground, satellite, t_s), satellite));
-        let visible = heights.filter(|(sin, _)| *sin > self.sin_mask).map(|(sin, satellite)| {
+        let visible = self.in_view(ground, t_s).map(|(sin, satellite)| {
             let stays = if self.policy == GslPolicy::LongestRemaining {
                 self.checks_in_view(ground, satellite, t_s)
             } else {
@@ -141,6 +143,13 @@ impl Selection<'_> {
             (stays, sin, satellite)
         });
         visible.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(_, _, satellite)| satellite)
+    }
+
+    /// The satellites in view, each behind the sine of its elevation.
+    fn in_view(&self, ground: &Body, t_s: f64) -> impl Iterator<Item = (f64, usize)> {
+        let all = 0..self.shell.bodies.len();
+        all.map(move |satellite| (self.sin_elevation(ground, satellite, t_s), satellite))
+            .filter(|(sin, _)| *sin > self.sin_mask)
     }
 
     fn sin_elevation(&self, ground: &Body, satellite: usize, t_s: f64) -> f64 {

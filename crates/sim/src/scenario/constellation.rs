@@ -165,6 +165,9 @@ pub enum GslPolicy {
     Together,
     /// The serving one while it is in view, then the one that will stay in view longest.
     LongestRemaining,
+    /// None: a terminal has a link to each in view, and every route takes those over which its delay is least, as in Hypatia (Kassing
+    /// and others, IMC 2020). A handover is then a change of what is in view.
+    LeastDelay,
 }
 
 /// A terminal on the ground.
