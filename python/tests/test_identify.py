@@ -14,10 +14,10 @@ from tonopah.cli import main
 from tonopah.identification import check
 from tonopah.identification.api import LITTLE, NONE, identify_sending
 from tonopah.identification.features import BANDS, GROUPS, QUANTILES, WEIGHTS, episodes, features
-from tonopah.identification.judging import logistic, probability
+from tonopah.identification.judging import Judge, logistic, probability
 from tonopah.identification.link import UNKNOWN_QUEUE, PathOf, capacity_bps, estimate
 from tonopah.identification.sending import Acking, Acks, Sending, acking_of, curve, read
-from tonopah.identification.simulations import drawn, receiver
+from tonopah.identification.simulations import Simulated, candidates_of, drawn, receiver
 from tonopah.scenario.document import to_toml
 from tonopah.validate.trace.capture import ACK, CapturedPacket
 
@@ -128,10 +128,16 @@ def test_where_a_receiver_begins_to_delay_its_acks():
 
 
 def test_a_simulated_receiver_delays_its_acks_where_that_of_the_trace_did():
-    table = receiver(Acking(5_000_000, 3), 1e6)
-    assert table == {"recv_buffer": f"{2**30}B", "initial_recv_window": f"{2**30 - 10_000_000}B", "ack_every": 3}
-    assert receiver(Acking(), 1e6)["initial_recv_window"] == "65535B"
-    assert receiver(None, 3e6)["initial_recv_window"] == f"{2**30 - 6_000_000}B"
+    assert receiver(LINE, Acking(5_000_000, 3), 1e6) == {
+        "recv_buffer": f"{65_535 + 10_000_000}B", "initial_recv_window": "65535B", "ack_every": 3
+    }  # fmt: skip
+    assert receiver(LINE, Acking(), 1e6)["initial_recv_window"] == "65535B"
+    assert receiver(LINE, None, 3e6)["recv_buffer"] == f"{65_535 + 6_000_000}B"
+    # It delays before a window has opened that is enough for the path: it was open from the start.
+    enough = int(4 * (LINE.bdp_bytes + 40 * MSS))
+    assert receiver(LINE, Acking(0.0, 2), 1e6) == {
+        "recv_buffer": f"{enough}B", "initial_recv_window": f"{enough}B", "ack_every": 2
+    }  # fmt: skip
 
 
 def test_draws_fill_their_ranges():
@@ -221,6 +227,30 @@ def test_regression():
     gaps = np.linspace(0.1, 2, 100)[:, None]
     sure = np.append(logistic(gaps, np.ones(100), constant=False), 0.0)
     assert probability(sure, [0.0]) == 0.5 and probability(sure, [0.1]) < 0.9 < probability(sure, [2.0])
+
+
+def judge_of(rows, names=("reno", "vegas", "bic"), draws=4):
+    """A judge of simulations whose first feature is given for each candidate and drawn link."""
+    owner, draw = np.divmod(np.arange(len(names) * draws), draws)
+    table = np.zeros((len(owner), 3))
+    table[:, 0] = np.asarray(rows, float).ravel()
+    return Judge(Simulated(candidates_of(names), table, owner, draw))
+
+
+def test_simulations_are_judged_by_those_over_other_links():
+    """What two candidates do over the same drawn link is alike for that reason: a trace has a link of its own."""
+    judge = judge_of([[0, 1, 2, 3], [0.01, 1.01, 2.01, 3.01], [20, 21, 22, 23]])
+    unit = judge.standard.scale[0] * 3
+    assert judge.left_out[0][0] == pytest.approx((1 + 2 + 3) / 3 / unit)
+    assert judge.left_out[0][1] == pytest.approx((1.01 + 2.01 + 3.01) / 3 / unit)
+    assert judge.twin[0, 1] and not judge.twin[0, 2]
+
+
+def test_a_sender_that_does_the_same_over_every_link_is_judged():
+    """A window that no loss ends is the same for each draw: distances are 0."""
+    judge = judge_of([[5, 5, 5, 5], [0, 1, 2, 3], [20, 21, 22, 23]])
+    found = judge.judge(np.array([5.0, 0.0, 0.0]))
+    assert found.order[0] == 0 and found.confidence > 0.9 and 0 <= found.unknown < 0.5
 
 
 def test_too_little_data_has_its_reason():

@@ -98,7 +98,7 @@ def without(simulated: Simulated, out: Sequence[int]) -> Simulated:
     kept = [place for place in range(len(simulated.candidates)) if place not in out]
     rows = np.isin(simulated.owner, kept)
     owner = np.searchsorted(kept, simulated.owner[rows])
-    return Simulated([simulated.candidates[place] for place in kept], simulated.rows[rows], owner)
+    return Simulated([simulated.candidates[place] for place in kept], simulated.rows[rows], owner, simulated.draw[rows])
 
 
 def check(wanted: Sequence[LinuxCase], tell: Callable[[Checked], None] = lambda one: None) -> list[Checked]:

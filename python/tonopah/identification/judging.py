@@ -1,7 +1,7 @@
 """Which candidate is nearest, how sure that is, and whether it is none of them: learnt from the simulations of the trace's link.
 
-Each simulated trace is judged by all others, once with its own candidate present and once without it and its kin. Two logistic
-regressions learn from that what a gap to the second means, and what distance from the first means.
+Each simulated trace is judged by those over other drawn links, once with its own candidate present and once without it and its
+kin. Two logistic regressions learn from that what a gap to the second means, and what distance from the first means.
 """
 
 import math
@@ -16,7 +16,8 @@ from tonopah.identification.simulations import Candidate, Simulated
 
 NEAREST = 3
 SPREAD = 0.02
-LEAST_OWN = 0.05
+LEAST_OWN, LEAST = 0.05, 1e-3
+"""Least distances: of a candidate's own simulations, and of a trace. Some senders do the same over every drawn link."""
 TWINS = 0.25
 """Two candidates are twins if leaving one out confuses them in more than this share of the simulations of either."""
 SET = 0.20
@@ -68,9 +69,9 @@ class Judge:
         self.rows = self.standard(simulated.rows)
         self.owner = simulated.owner
         pairs = np.abs(self.rows[:, None, :] - self.rows[None, :, :]).mean(axis=2)
-        np.fill_diagonal(pairs, np.inf)
+        pairs[simulated.draw[:, None] == simulated.draw[None, :]] = np.inf
         self.left_out = np.array([self.by_candidate(row) for row in pairs])
-        """Distance of each simulation from each candidate, itself left out."""
+        """Distance of each simulation from each candidate, those over the same drawn link left out: a trace has another one."""
         self.own = np.array(
             [max(LEAST_OWN, float(np.median(self.left_out[self.owner == one, one]))) for one in range(len(self.candidates))]
         )
@@ -108,7 +109,7 @@ class Judge:
         nearest = left[first]
         left[out] = np.inf
         second = float(left.min())
-        return first, math.log(second / nearest) if np.isfinite(second) and nearest > 0 else 3.0
+        return first, math.log(max(second, LEAST) / max(nearest, LEAST)) if np.isfinite(second) else 3.0
 
     def learn(self) -> tuple[Row, Row]:
         """Return the weights of both regressions."""
@@ -118,12 +119,12 @@ class Judge:
             gaps.append([gap])
             right.append(float(self.twin[owner, first]))
             first, gap = self.first_and_gap(row, kin=True)
-            signs.append([math.log(row[first] / self.own[first]), gap])
+            signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
             unknown.append(0.0)
             kin = [one for one, other in enumerate(self.candidates) if other.is_kin(self.candidates[owner])]
             if len(kin) < len(self.candidates):
                 first, gap = self.first_and_gap(row, kin, kin=True)
-                signs.append([math.log(row[first] / self.own[first]), gap])
+                signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
                 unknown.append(1.0)
         # Without a gap first and second are equally near: either may be it.
         named = np.append(logistic(np.array(gaps), np.array(right), constant=False), 0.0)
@@ -136,7 +137,7 @@ class Judge:
         first, gap = self.first_and_gap(found)
         confidence = probability(self.named, [gap])
         _, wide = self.first_and_gap(found, kin=True)
-        unknown = probability(self.none, [math.log(found[first] / self.own[first]), wide])
+        unknown = probability(self.none, [math.log(max(found[first], LEAST) / self.own[first]), wide])
         order = [int(one) for one in np.argsort(ordered, kind="stable")]
         first = order[0]
         twins = [one for one in range(len(found)) if self.twin[first, one] and one != first]

@@ -38,8 +38,11 @@ RATE, RTT, QUEUE = 0.01, 0.02, 0.05
 """Shares by which the link is drawn around its estimate."""
 SAMPLES, LEAST_STEP_S = 12_000, 0.005
 """Series are so fine that an RTT has several samples, as in a trace: the start and losses are read by the RTT."""
-BUFFER, OPENED = 1 << 30, 65_535
-"""The receiver never limits; its window opens by two bytes for each that arrives, from so many on."""
+ENOUGH, OPENED = 4, 65_535
+"""The receiver's buffer has room for so many times what fills the path; its window opens by two bytes for each that arrives,
+from so many on (`tcp_grow_window` of Linux), which holds back who more than doubles its window in a round trip (Hybla)."""
+BUFFER = 1 << 30
+"""Of a receiver that acknowledges each segment to the end."""
 SINGLY = (2e6, 32e6)
 """Of receivers that are not seen: half of the usual largest windows of Linux (`tcp_rmem`, 4 to 64 MB)."""
 ACCESS = 100
@@ -77,11 +80,12 @@ class Candidate:
 
 @dataclass
 class Simulated:
-    """All simulations: a row of features for each, whose it is, and what it sent."""
+    """All simulations: a row of features for each, whose it is, over which drawn link, and what it sent."""
 
     candidates: list[Candidate]
     rows: np.ndarray
     owner: np.ndarray
+    draw: np.ndarray
     sent: list[Sending] = field(default_factory=list)
 
 
@@ -135,11 +139,17 @@ def drawn(count: int, seed: int) -> list[Drawn]:
     ]  # fmt: skip
 
 
-def receiver(acking: Acking | None, singly_bytes: float) -> dict[str, Any]:
-    """Return what makes a simulated receiver delay its ACKs from where on that of the trace does; drawn where that is unknown."""
+def receiver(path: PathOf, acking: Acking | None, singly_bytes: float) -> dict[str, Any]:
+    """Return what makes a simulated receiver delay its ACKs from where on that of the trace does; drawn where that is unknown.
+
+    It does so from where its window is open. One that delays before a window is open that never limits begins with more.
+    """
     singly, every = (acking.singly_bytes, acking.every) if acking else (singly_bytes, 2)
-    opened = max(OPENED, BUFFER - 2 * singly) if math.isfinite(singly) else OPENED
-    return {"recv_buffer": f"{BUFFER}B", "initial_recv_window": f"{int(opened)}B", "ack_every": every}
+    if not math.isfinite(singly):
+        return {"recv_buffer": f"{BUFFER}B", "initial_recv_window": f"{OPENED}B", "ack_every": every}
+    full = path.bdp_bytes + path.queue_packets * path.mss_bytes
+    buffer = int(max(OPENED + 2 * singly, ENOUGH * full))
+    return {"recv_buffer": f"{buffer}B", "initial_recv_window": f"{buffer - int(2 * singly)}B", "ack_every": every}
 
 
 def world(
@@ -158,7 +168,7 @@ def world(
         flows.append({"from": "left1", "to": "right1", "cc": cubic, "start": f"{starts[1]:.6f}s", "start_jitter": "0s"})
     longer = seconds + 2 * rtt + (starts[0] if beside else 0.0) + 0.1
     access = {"rate": f"{min(ACCESS * rate, 1e12):.9g}bps", "delay": "0s"}
-    tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", **receiver(acking, one.singly_bytes)}
+    tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", **receiver(path, acking, one.singly_bytes)}
     record = {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"}
     ends = {"pairs": len(flows), "flows": 0, "access": access}
     return dumbbell(f"{longer:.6f}s", bottleneck, tcp, **ends, flow=flows, record=record)
@@ -200,7 +210,8 @@ def simulate(
         raise failures[0]
     made = [one for one in sent if one is not None]
     rows = np.array([features(one, path) for one in made])
-    return Simulated(list(candidates), rows, np.array([number for number, _, _ in jobs]), made)
+    owner, draw = np.array([(number, turn) for number, _, turn in jobs]).T
+    return Simulated(list(candidates), rows, owner, draw, made)
 
 
 def of_series(series: Any, mss_bytes: int, seconds: float) -> Sending:
