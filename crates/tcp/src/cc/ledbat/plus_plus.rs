@@ -216,6 +216,7 @@ impl CongestionControl for PlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::config::CcConfig;
     use crate::cc::vectors::{agree, vectors};
 
     fn control(w: f64, ssthresh: f64) -> Control {
