@@ -80,7 +80,7 @@ test-rust: ## run the tests of the engine
 test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
 	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --ignore=python/tests/test_slurm.py
 
-# What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
+# The engine of `make setup` in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it
 	$(VENV)/bin/maturin build --profile $(ENGINE) --strip --locked --quiet --out target/wheel
 	$(PYTHON) .ci/try-wheel target/wheel

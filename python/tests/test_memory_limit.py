@@ -1,24 +1,20 @@
 """`--max-memory` holds for the world itself, not only for what grows while it runs."""
 
 import json
-import resource
 
 import pytest
+from memory import memory_taken
 
 from tonopah import _core
 
 STAR = {"duration": "1s", "network": {"kind": "star", "nodes": 100_000, "flows": 100_000}}
 
 
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-
-
 def test_a_world_that_does_not_fit_is_refused_before_it_is_built() -> None:
-    before = peak_mb()
-    with pytest.raises(_core.LimitError, match=r"not started: its network and flows need 7\d\d MB, its limit is 300 MB"):
+    refused = pytest.raises(_core.LimitError, match=r"not started: its network and flows need 7\d\d MB, its limit is 300 MB")
+    with memory_taken() as taken, refused:
         _core.run(json.dumps(STAR), 1, max_memory=300_000_000)
-    assert peak_mb() - before < 300
+    assert taken.bytes < 300_000_000
 
 
 def test_what_grows_counts_besides_the_world() -> None:

@@ -34,7 +34,7 @@ MIN_MEMORY_BYTES = 1_000_000_000
 MIN_DISK_BYTES = 500_000_000
 BUILDS = {
     "debug": ("warning", "not optimised: runs take many times as long; make setup"),
-    "release": ("ok", "built for tests: three quarters of the speed of make setup"),
+    "release": ("ok", "built for tests, less optimised than by make setup"),
     "thin": ("ok", "optimised; a little faster, for minutes of building: make install-optimised"),
     "dist": ("ok", "optimised as a whole"),
     "profile-guided": ("ok", "optimised as a whole, with a profile of what runs often"),

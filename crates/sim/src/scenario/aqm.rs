@@ -1,5 +1,7 @@
 //! The part of the schema that describes active queue management by length or delay: RED, CHOKe, CoDel, COBALT and FQ-CoDel.
 
+use std::ops::Index;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
@@ -78,6 +80,18 @@ pub enum RedProfile {
     Ns2,
     /// ns-3: fixed parameters for slow links.
     Ns3,
+}
+
+impl<T> Index<RedProfile> for Row<T> {
+    type Output = T;
+
+    fn index(&self, profile: RedProfile) -> &T {
+        match profile {
+            RedProfile::Std => &self.0[0],
+            RedProfile::Ns2 => &self.0[1],
+            RedProfile::Ns3 => &self.0[2],
+        }
+    }
 }
 
 /// RED where its definition does not say; thresholds and weight are automatic where there are none.

@@ -2,7 +2,6 @@
 
 use std::ops::Index;
 
-use super::aqm::RedProfile;
 use super::radio::RadioProfile;
 use super::routing::{AodvProfile, DsdvProfile};
 
@@ -41,18 +40,6 @@ impl<T> Index<AodvProfile> for Row<T> {
             AodvProfile::Std => &self.0[0],
             AodvProfile::Ns2 => &self.0[1],
             AodvProfile::Ns3 => &self.0[2],
-        }
-    }
-}
-
-impl<T> Index<RedProfile> for Row<T> {
-    type Output = T;
-
-    fn index(&self, profile: RedProfile) -> &T {
-        match profile {
-            RedProfile::Std => &self.0[0],
-            RedProfile::Ns2 => &self.0[1],
-            RedProfile::Ns3 => &self.0[2],
         }
     }
 }
