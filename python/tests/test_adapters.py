@@ -1,12 +1,15 @@
 """The transports of docs/examples: quinn-proto and smoltcp, where `make adapters` has built them."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from test_transport_runs import world
 
 import tonopah as tp
+from tonopah.export import pcapng
 from tonopah.runs.twice import run_twice
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -94,6 +97,24 @@ def test_quinn_shares_with_our_cubic(quinn: Path) -> None:
     ]
     both = tp.run({"duration": "30s", "network": network, "flow": flows}).summary["flows"]
     assert all(flow["goodput_bps"] > 4e6 for flow in both)
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="there is no tshark")
+def test_tshark_decrypts_a_capture(quinn: Path, tmp_path: Path) -> None:
+    pcapng.run(over(quinn, {"kind": "bulk", "bytes": "1MB"}), None, 1, tmp_path)
+    command = [
+        "tshark",
+        "-r",
+        str(tmp_path / "a.pcapng"),
+        "-Y",
+        "udp.length > 1200",
+        "-T",
+        "fields",
+        "-e",
+        "quic.stream.stream_id",
+    ]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(shown) > 700 and sum(bool(line.strip()) for line in shown) > 0.9 * len(shown)
 
 
 def test_smoltcp_ends_what_it_sends(smoltcp: Path) -> None:

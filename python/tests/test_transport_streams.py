@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_transport import build
+from test_transport import EXAMPLES, build
 from test_transport_runs import world
 
 import tonopah as tp
@@ -122,3 +122,23 @@ def test_a_study_compares_it_and_outlives_its_crash(streams, tmp_path, capsys):
     assert said in error and "[with libcrash.so, seed" in error and "Traceback" not in error
     build(tmp_path, "crash")
     assert main(command) == 0
+
+
+def test_what_the_ends_log_is_in_files(tmp_path, capsys):
+    plain = (EXAMPLES / "stopwait.c").read_text(encoding="utf-8")
+    at = plain.index("{", plain.index("create(const struct tonopah_transport_setup")) + 1
+    logged = 'if (s->logs & 1) s->functions->log(s->host, 0, "K 1\\n", 4);s->functions->log(s->host, 2, "hello\\n", 6);'
+    library = build(tmp_path, "logs", source=plain[:at] + logged + plain[at:])
+    (tmp_path / "world.toml").write_text(to_toml(world(library, {"kind": "bulk", "bytes": "5kB"})))
+    command = ["run", str(tmp_path / "world.toml"), "--json"]
+    assert main([*command, "--transport-logs", str(tmp_path / "logs"), "--pcap", str(tmp_path)]) == 0
+    files = {file.name: file.read_text() for file in (tmp_path / "logs").iterdir()}
+    ends = [f"flow0-{end}" for end in ("sink", "source")]
+    assert files == {f"{end}.keys": "K 1\n" for end in ends} | {f"{end}.txt": "hello\n" for end in ends}
+    assert (tmp_path / "logs" / "flow0-sink.keys").stat().st_mode & 0o777 == 0o600
+    # The keys are in the capture: block type 10, kind TLSK, length.
+    assert b"\x0a\0\0\0\x1c\0\0\0KSLT\x08\0\0\0K 1\nK 1\n" in (tmp_path / "a.pcapng").read_bytes()
+    capsys.readouterr()
+    (tmp_path / "ours.toml").write_text(to_toml({"duration": "1s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}}))
+    assert main(["run", str(tmp_path / "ours.toml"), "--transport-logs", str(tmp_path / "none")]) == 2
+    assert "--transport-logs: no flow has a transport in a library" in capsys.readouterr().err

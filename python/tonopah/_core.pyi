@@ -55,6 +55,9 @@ CALLS: list[str]
 """Calls of libraries by their number in the page that `watch_calls` is given."""
 CALLS_PAGE_BYTES: int
 
+def log_transports(folder: str, kinds: list[str]) -> None:
+    """Let transports that are made in this process from now on write logs, `keys`, `sqlog` or `txt`, into a folder."""
+
 def watch_calls(address: int) -> None:
     """Note calls of libraries from now on in the page of memory at this address, which is never unmapped."""
 

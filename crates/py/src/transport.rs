@@ -15,7 +15,6 @@ use sim::foreign::{
     ForeignDatagram, ForeignEnd, ForeignEvent, ForeignRole, ForeignSetup, ForeignStats, StreamRead, StreamWrite, Ways,
 };
 use tcp::Ecn;
-use tcp::rng::Rng;
 use tcp::units::Time;
 
 use crate::exception::AlgorithmException;
@@ -149,8 +148,8 @@ impl Library {
         if self.address == 0 {
             self.fail("create", setup.now, "its code is not loaded here: a library runs in a process of its own");
         }
-        let mut host = Box::new(Host { rng: Rng::stream(setup.seed, "transport"), last_line: String::new() });
-        let raw = raw_setup(setup, &raw mut *host);
+        let mut host = Box::new(Host::new(setup.seed, &setup.label));
+        let raw = Setup { logs: host.wanted, ..raw_setup(setup, &raw mut *host) };
         let before = threads();
         note_call(CREATE, setup.now, &setup.place, &raw mut *host);
         // SAFETY: see the head of this file.
@@ -229,6 +228,9 @@ impl LibraryEnd {
         let answer = function(self.library.table(), ptr::with_exposed_provenance_mut(self.state));
         note_return();
         floating::set_default();
+        if let Some(failure) = &self.host.failure {
+            self.fail(now, failure);
+        }
         answer
     }
 

@@ -11,6 +11,7 @@ use tcp::units::{Bytes, Time};
 use crate::class::leak;
 use crate::failure::guarded;
 use crate::transport::{self, Library};
+use crate::transport_host;
 
 /// A transport in a shared library: the address of its struct, 0 if it is not open here, and its description in JSON text.
 #[pyclass(frozen, module = "tonopah._core")]
@@ -58,8 +59,8 @@ impl Transport {
         let tried = guarded(|| {
             for role in [ForeignRole::Client, ForeignRole::Server] {
                 let socket = |last| SocketAddrV4::new([10, 0, 0, last].into(), 5000 + u16::from(last));
-                let (now, mtu, place) = (Time::ZERO, Bytes(1500), "the trial".to_owned());
-                let setup = ForeignSetup { now, seed: 1, role, mtu, local: socket(1), remote: socket(2), place };
+                let (now, mtu, place, label) = (Time::ZERO, Bytes(1500), "the trial".to_owned(), "trial".to_owned());
+                let setup = ForeignSetup { now, seed: 1, role, mtu, local: socket(1), remote: socket(2), place, label };
                 drop(self.library.create(&setup, &options));
             }
             Ok(())
@@ -73,5 +74,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALLS", transport::CALLS.to_vec())?;
     module.add("CALLS_PAGE_BYTES", transport::PAGE_BYTES)?;
     module.add_class::<Transport>()?;
-    module.add_function(wrap_pyfunction!(transport::watch_calls, module)?)
+    module.add_function(wrap_pyfunction!(transport::watch_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(transport_host::log_transports, module)?)
 }

@@ -72,6 +72,8 @@ pub struct ForeignSetup {
     pub remote: SocketAddrV4,
     /// The node that it is at.
     pub place: String,
+    /// What its logs are called, `flow0-source`.
+    pub label: String,
 }
 
 /// The part of an end.

@@ -52,11 +52,13 @@ class BoundScenario:
     def call(self, function: Callable[..., Any], seed: int, **options: Any) -> Any:
         """Return what a function of the engine gives for the scenario.
 
-        If a library takes part it is called in a process of its own, and the summary of `run` is text. Raises AlgorithmError,
-        with the path of its key, if the library ends that process.
+        If a library takes part it is called in a process of its own, and the summary of `run` is text; with `logs`, a folder and
+        kinds of logs, transports in it write these. Raises AlgorithmError, with the path of its key, if the library ends that
+        process.
         """
         origins = self.origins
         if not libraries(origins):
+            options.pop("logs", None)
             with self.for_a_run() as algorithms:
                 return function(self.text, seed, algorithms=algorithms, **options)
         if homeless := [name for name, origin in origins.items() if not origin.reference]:

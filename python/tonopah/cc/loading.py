@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from tonopah._core import Algorithm, Transport, algorithms, capture, run, trace, transmissions
+from tonopah._core import Algorithm, Transport, algorithms, capture, log_transports, run, trace, transmissions
 from tonopah.cc.description import LoadedAlgorithm, Maker, Provenance, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
 from tonopah.cc.library import describe_file, find_library, known_code, open_library, open_transport, refuse
@@ -163,8 +163,13 @@ def algorithms_of_run() -> dict[str, Algorithm | Transport]:
 
 
 def call_engine(function: str, scenario: str, seed: int, origins: dict[str, Provenance], options: dict[str, Any]) -> Any:
-    """Call a function of the engine with a scenario and its algorithms, which are loaded into this process."""
+    """Call a function of the engine with a scenario and its algorithms, which are loaded into this process.
+
+    Option `logs`: a folder, and the kinds of logs that transports write there.
+    """
     algorithms = {name: load_planned(name, origin).core for name, origin in origins.items()}
+    if logs := options.pop("logs", None):
+        log_transports(*logs)
     answer = CALLABLE[function](scenario, seed, algorithms=algorithms, **options)
     return (answer[0].json(), *answer[1:]) if function == "run" else answer
 

@@ -8,7 +8,7 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.scenario.document import names_source
 
-SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice")
+SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice", "transport_logs")
 """Options of `run` that need a simulated sender."""
 
 
@@ -49,7 +49,7 @@ def check_engine(arguments: argparse.Namespace) -> None:
         raise InputError("--on", "a source of reports is simulated only", "a scenario in a file")
     for option in SIMULATED_ONLY:
         if getattr(arguments, option):
-            raise InputError(f"--{option}", "is of simulated flows only", "leave --on out")
+            raise InputError(f"--{option.replace('_', '-')}", "is of simulated flows only", "leave --on out")
     if arguments.threads > 1:
         raise InputError("--threads", "a run in real time has one thread", "leave it out")
 

@@ -23,7 +23,7 @@ from tonopah.cli.arguments import (
 )
 from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
-from tonopah.export import pcapng, qlog
+from tonopah.export import pcapng, qlog, transport_logs
 from tonopah.export.tables import write_series, write_tables
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
@@ -110,6 +110,9 @@ def add_outputs(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--qlog-internals", action="store_true", help="log what the algorithm shows of itself too (record.internals)"
+    )
+    command.add_argument(
+        "--transport-logs", metavar="DIR", help="write what transports in libraries log (keys, qlog, text of each end) to DIR"
     )
     command.add_argument(
         "--twice", action="store_true", help="run twice, a library in two processes, and fail if any packet or metric differs"
@@ -221,8 +224,8 @@ def record_what_is_shown(arguments: argparse.Namespace, made: dict[str, object])
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Refuse before the run what could not be written after it. Raises InputError."""
     check_engine(arguments)
-    for option in ("series", "parquet", "pcap"):
-        require_folder(f"--{option}", getattr(arguments, option))
+    for option in ("series", "parquet", "pcap", "transport_logs"):
+        require_folder(f"--{option.replace('_', '-')}", getattr(arguments, option))
     if arguments.plot and Path(arguments.plot).suffix.lower() not in PICTURES:
         raise InputError("--plot", f"{arguments.plot} is no name of a picture", f"a file that ends in {', '.join(PICTURES)}")
     if arguments.series and Path(arguments.series).suffix.lower() == ".csv":
@@ -236,8 +239,9 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     ):
         if given and not getattr(arguments, file):
             raise InputError(option, f"has no effect without --{file}", f"--{file} {'DIR' if file == 'pcap' else 'FILE'}")
-    if arguments.twice and arguments.events:
-        raise InputError("--twice", "has no effect with --events", "leave out one of them")
+    for option, given in (("--twice", arguments.twice), ("--transport-logs", arguments.transport_logs)):
+        if given and arguments.events:
+            raise InputError(option, "has no effect with --events", "leave out one of them")
     for option in ("qlog", "netanim", "plot"):
         require_place(f"--{option}", getattr(arguments, option))
 
@@ -255,6 +259,8 @@ def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Ru
     if arguments.pcap:
         point = arguments.pcap_at
         found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), point)
+    if arguments.transport_logs:
+        found = transport_logs.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.transport_logs))
     if arguments.twice:
         found = run_twice(*prepare(arguments.scenario, made), arguments.seed)
     if found and arguments.threads > 1:

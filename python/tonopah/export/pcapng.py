@@ -2,12 +2,13 @@
 
 The format is that of draft-ietf-opsawg-pcapng: times in nanoseconds of the run; packets from the IPv4 header on, frames of a
 channel from the radiotap or MAC header on. The engine writes the headers, with options and checksums; payload is not stored,
-and its bytes are zeros.
+and its bytes are zeros, but for that of transports in libraries. Their keys are in every file, so that Wireshark decrypts.
 """
 
 import json
 import re
 import struct
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,9 @@ from tonopah.errors import ScenarioError, relay
 from tonopah.runs.simulation import RunResult, checked_seed, engine_form
 from tonopah.writing import replace_file
 
-SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
+SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
+TLS_KEYS = 0x544C534B
+"""Kind of secrets: lines of SSLKEYLOGFILE."""
 BYTE_ORDER = 0x1A2B3C4D
 NAME, USER_APPLICATION, DESCRIPTION, SPEED, RESOLUTION, FLAGS = 2, 4, 3, 8, 9, 2
 NANOSECONDS = 9
@@ -57,15 +60,17 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, at:
 
     Raises ScenarioError when the scenario cannot be run or has none of them, OSError when a file cannot be written.
     """
-    try:
-        summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), at=at)
-    except ScenarioError as error:
-        raise relay(error, name) from None
+    with tempfile.TemporaryDirectory() as logs:
+        try:
+            summary, series, seen = engine_form(scenario, name).call(capture, checked_seed(seed), at=at, logs=(logs, ["keys"]))
+        except ScenarioError as error:
+            raise relay(error, name) from None
+        secrets = b"".join(file.read_bytes() for file in sorted(Path(logs).glob("*.keys")))
     result = RunResult(json.loads(summary), series)
     points = {"hosts": hosts, "links": links, "channels": channels}[at](result.summary)
     folder.mkdir(parents=True, exist_ok=True)
     for made in captures(seen, points):
-        replace_file(folder / f"{made.name}.pcapng", file_bytes(made))
+        replace_file(folder / f"{made.name}.pcapng", file_bytes(made, secrets))
     return result
 
 
@@ -116,11 +121,13 @@ def file_name(name: str, taken: Mapping[str, Capture]) -> str:
     return plain if all(plain != other.name for other in taken.values()) else f"{plain}-{len(taken)}"
 
 
-def file_bytes(made: Capture) -> bytes:
-    """Return a capture as a pcapng file of one section."""
+def file_bytes(made: Capture, secrets: bytes = b"") -> bytes:
+    """Return a capture as a pcapng file of one section, with the keys of its connections."""
     application = option(USER_APPLICATION, f"Tonopah {engine_version()}".encode())
     section = block(SECTION, struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1) + application + option(0, b""))
-    return section + b"".join(interface_block(*interface) for interface in made.interfaces) + b"".join(made.packets)
+    interfaces = b"".join(interface_block(*interface) for interface in made.interfaces)
+    keys = block(SECRETS, struct.pack("<II", TLS_KEYS, len(secrets)) + padded(secrets)) if secrets else b""
+    return section + interfaces + keys + b"".join(made.packets)
 
 
 def interface_block(interface: Interface, link_type: int) -> bytes:

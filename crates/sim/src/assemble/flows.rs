@@ -101,6 +101,7 @@ fn foreign(graph: &Scenario, def: &FlowDef, id: FlowId, nodes: [NodeId; 2], seed
         local: sockets[end as usize],
         remote: sockets[end.peer() as usize],
         place: graph.node[nodes[end as usize].index()].name.clone(),
+        label: format!("flow{}-{}", id.0, ["source", "sink"][end as usize]),
     };
     Foreign::new(native.ends(), [setup(End::Source), setup(End::Sink)], client)
 }
