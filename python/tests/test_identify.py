@@ -91,6 +91,7 @@ def test_the_page_says_what_was_found(answers, tmp_path, monkeypatch, capsys):
     assert "answer: cubic" in said.out and "wrote v1-identify.html" in said.err
     page = (tmp_path / "v1-identify.html").read_text()
     assert "answer: cubic" in page and "<svg" in page and "falls to" in page
+    assert "What it could not tell" in page and "Whether short flows shared the link." in page
     assert main.main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == "cubic"
 

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tonopah.identification.api import Identification, Shown, sentence
+from tonopah.identification.api import NONE, Identification, Shown, sentence
 from tonopah.identification.features import FEWEST_EPISODES, Episodes, episodes
+from tonopah.identification.link import UNKNOWN_QUEUE
 from tonopah.plot import style
 from tonopah.template import render
 from tonopah.validate.trace.page import shown, thinned
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 START_RTTS = 40
-TRACE: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.4, "label": "recorded"}
+TRACE: dict[str, Any] = {"color": style.COLOURS[5], "linewidth": 2.8, "label": "recorded"}
 
 
 def write(one: Identification, path: Path) -> None:
@@ -31,7 +32,7 @@ def write(one: Identification, path: Path) -> None:
         TEMPLATE, title=escape(f"{one.file}: which congestion control?"), connection=escape(one.connection), one=one,
         sentence=escape(sentence(one)), link=link_text(link), estimated=", ".join(link["estimated"]), rows=drawn, bound=bound,
         notes=[escape(note) for note in one.notes], figure=figure[figure.index("<svg") :] if figure else "",
-        told=told(one.shown) if one.shown else [],
+        told=told(one.shown) if one.shown else [], untold=untold(one),
         wall=100 * bound / widest if bound is not None and np.isfinite(bound) else None,
     )  # fmt: skip
     path.write_text(page, encoding="utf-8")
@@ -84,6 +85,21 @@ def told(one: Shown) -> list[str]:
     levels = [float(np.median(each.outstanding[:, 1])) / path.bdp_bytes for each in (one.sending, *first)]
     values = ", ".join(f"{name} {level:.2f}" for name, level in zip(names, levels[1:], strict=True))
     found.append(f"Half of the time more than {levels[0]:.2f} bandwidth-delay products are outstanding ({values}).")
+    return [escape(text) for text in found]
+
+
+def untold(one: Identification) -> list[str]:
+    """Return what the trace does not say, in sentences."""
+    found = []
+    if one.answer == NONE:
+        found.append("Which algorithm it is: none of the simulated ones sends like it.")
+    elif one.also:
+        found.append(f"Whether it is {one.answer} or {' or '.join(one.also)}: they send too much alike on this link.")
+    if one.link["queue_packets"] == UNKNOWN_QUEUE and "queue" in one.link["estimated"]:
+        found.append("How long the queue is: nothing was lost.")
+    found.append(
+        "Whether more than one CUBIC flow shared the link." if one.beside == "cubic" else "Whether short flows shared the link."
+    )
     return [escape(text) for text in found]
 
 
