@@ -3,10 +3,10 @@
 //! Time is cut into monitor intervals of about an RTT, each sent at a rate of its own. What became of an interval's packets
 //! gives its utility: more rate is good, a growing RTT and loss are bad. A pair of intervals a little above and a little
 //! below the rate tells the slope, and the rate takes a step up it, the longer the more steps went the same way, within a
-//! bound. The constants are the paper's. An interval that the application limited says nothing of its rate, which the paper
-//! leaves open: nothing doubles and no step is taken after it, but where most of it was harm the rate falls to what was
-//! used, by half at most. Not modelled: the paper's second look at a pair whose measurements contradict each
-//! other, and the scavenger's and the loss-tolerant utility.
+//! bound. The constants are the paper's. An interval that the application limited, or in which a receiver or a pause left less
+//! than half of the rate to be sent, says nothing of its rate, which the paper and PCC-Uspace leave open: nothing doubles and no
+//! step is taken after it, but where most of it was harm the rate falls to what was used, by half at most. Not modelled: the
+//! paper's second look at a pair whose measurements contradict each other, and the scavenger's and the loss-tolerant utility.
 
 mod ascent;
 mod monitor;
@@ -87,7 +87,7 @@ const MAX_RATE: f64 = 1e6;
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Stage {
     /// The rate doubles with each interval while utility rises; rate and utility of the last one that is known. `grows`: the
-    /// newest news was of an interval sent at its rate. One that the application limited says nothing of its rate, so
+    /// newest news was of an interval sent at its rate. One that something else limited says nothing of its rate, so
     /// that nothing doubles after it until one does.
     Starting { known: Option<(f64, f64)>, grows: bool },
     /// A pair of intervals above and below the rate, then their news; `high_first` is their order.
@@ -148,11 +148,11 @@ impl Vivace {
         self.open.back().filter(|interval| interval.sending).map_or(self.base, |interval| interval.rate)
     }
 
-    /// The next interval's rate; absent while what is out has to be waited for.
-    fn next_rate(&mut self) -> Option<f64> {
+    /// The next interval's rate, after one that was sent at its rate or not; absent while what is out has to be waited for.
+    fn next_rate(&mut self, was_used: bool) -> Option<f64> {
         match &mut self.phase {
             Stage::Starting { grows, .. } => {
-                if *grows && self.open.len() < MAX_OPEN {
+                if *grows && was_used && self.open.len() < MAX_OPEN {
                     self.base = (2.0 * self.base).min(MAX_RATE);
                 }
                 (self.open.len() < MAX_OPEN).then_some(self.base)
@@ -180,14 +180,18 @@ impl Vivace {
         self.last_utility = value;
         // Less than the rate was sent, and even that was too much. Without this a line that falls below the application's
         // rate is never noticed: all that is sent to it counts as limited by the application.
-        if interval.app_limited && self.utility.is_harmful(interval) {
+        if interval.is_limited() && self.utility.is_harmful(interval) {
             self.base = self.base.min(interval.used_mbps().max(self.base / 2.0));
             return self.begin_pair();
         }
         match self.phase {
-            Stage::Starting { known, .. } if interval.app_limited => {
+            Stage::Starting { known, .. } if interval.is_limited() => {
                 self.base = known.map_or(self.base, |(rate, _)| rate);
                 self.phase = Stage::Starting { known, grows: false };
+                // What is being sent has a rate beyond, which a pause would keep in force.
+                if let Some(last) = self.open.back_mut() {
+                    last.rate = last.rate.min(self.base);
+                }
             }
             Stage::Starting { known: Some((rate, utility)), .. } if value < utility && interval.rate > rate => {
                 self.base = rate;
@@ -197,7 +201,7 @@ impl Vivace {
                 self.phase = Stage::Starting { known: Some((interval.rate, value)), grows: true };
             }
             // The rate of such an interval was not the one to be tried.
-            Stage::Probing { .. } if interval.app_limited => self.begin_pair(),
+            Stage::Probing { .. } if interval.is_limited() => self.begin_pair(),
             Stage::Probing { high_first, .. } => match self.first {
                 None => self.first = Some(value),
                 Some(first) => {
@@ -220,10 +224,12 @@ fn mbps(bytes: Bytes, time: Span) -> f64 {
 impl CongestionControl for Vivace {
     fn on_sent(&mut self, sent: &Sent) {
         if self.open.back().is_none_or(|interval| !interval.sending || sent.now >= interval.until) {
+            let mut was_used = true;
             if let Some(last) = self.open.back_mut().filter(|interval| interval.sending) {
                 last.close(sent.now);
+                was_used = !last.is_limited();
             }
-            if let Some(rate) = self.next_rate() {
+            if let Some(rate) = self.next_rate(was_used) {
                 let packets = self.interval_packets * self.mss.as_f64() * 8.0 / (rate * 1e6);
                 let length = self.rtt().max(Span::from_secs_f64(packets));
                 self.open.push_back(Interval::new(rate, sent.now, sent.now + length));

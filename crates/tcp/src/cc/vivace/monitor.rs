@@ -22,7 +22,7 @@ pub(super) struct Interval {
     pub(super) sent: Bytes,
     pub(super) lost: Bytes,
     /// The application, not the rate, decided what was sent.
-    pub(super) app_limited: bool,
+    app_limited: bool,
     /// Arrived of what was sent after it.
     after: Bytes,
     rtts: Regression,
@@ -70,6 +70,12 @@ impl Interval {
     /// What became of it is known.
     pub(super) fn is_known(&self, mss: Bytes) -> bool {
         !self.sending && self.after >= mss * SEGMENTS_AFTER
+    }
+
+    /// Something else than its rate decided what was sent: the application, or a receiver's window or a pause, which left less
+    /// than half of it. So much was sent by the interval before it in the start, so that it tries nothing new.
+    pub(super) fn is_limited(&self) -> bool {
+        self.app_limited || self.sent_mbps() < self.rate / 2.0
     }
 
     /// The rate it was really sent at, in Mb/s.

@@ -8,11 +8,18 @@ use crate::units::Time;
 
 /// Sends at the paced rate for `time` and acknowledges each segment; the queue of a link of `mbps` adds to 20 ms.
 fn run(vivace: &mut Driver, mbps: f64, time: Span) {
-    run_with(vivace, mbps, time, false);
+    run_with(vivace, mbps, time, Limit::None);
 }
 
-/// The same; `app_limited`: as every sample says.
-fn run_with(vivace: &mut Driver, mbps: f64, time: Span, app_limited: bool) {
+/// What keeps it from its rate: nothing, the application, as every sample says, or a receiver's window of so many Mb/s.
+#[derive(Clone, Copy, PartialEq)]
+enum Limit {
+    None,
+    Application,
+    Receiver(f64),
+}
+
+fn run_with(vivace: &mut Driver, mbps: f64, time: Span, limit: Limit) {
     let end = vivace.view.now + time;
     let mut next = vivace.view.now;
     let mut free_at = vivace.view.now;
@@ -24,7 +31,12 @@ fn run_with(vivace: &mut Driver, mbps: f64, time: Span, app_limited: bool) {
             vivace.cc.on_sent(&Sent { now: next, seq: SeqNo::default(), bytes: MSS, pipe: MSS, retransmission: false });
             free_at = free_at.max(next) + Span::from_secs_f64(8.0 * MSS.as_f64() / (mbps * 1e6));
             out.push_back((next, free_at + Span::from_millis(20)));
-            next = next + vivace.cc.pacing_rate().unwrap().transmission_time(MSS);
+            let paced = vivace.cc.pacing_rate().unwrap().transmission_time(MSS);
+            next = next
+                + match limit {
+                    Limit::Receiver(most) => paced.max(Span::from_secs_f64(8.0 * MSS.as_f64() / (most * 1e6))),
+                    Limit::None | Limit::Application => paced,
+                };
         } else if let Some((sent_at, at)) = out.pop_front() {
             vivace.view.now = at;
             let rtt = at.since(sent_at);
@@ -37,7 +49,7 @@ fn run_with(vivace: &mut Driver, mbps: f64, time: Span, app_limited: bool) {
                 sent_at,
                 tx_in_flight: MSS,
                 lost: Bytes::ZERO,
-                app_limited,
+                app_limited: limit == Limit::Application,
             };
             vivace.ack_with(&Ack {
                 acked: MSS,
@@ -81,7 +93,17 @@ fn nothing_doubles_while_the_application_limits() {
     let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
     run(&mut vivace, 50.0, Span::from_millis(4_000));
     let known = vivace.internal("base_bps");
-    run_with(&mut vivace, 50.0, Span::from_millis(5_000), true);
+    run_with(&mut vivace, 50.0, Span::from_millis(5_000), Limit::Application);
     let after = vivace.internal("base_bps");
     assert!(known > 80e3 && after <= known, "{known} and then {after}");
+}
+
+/// An interval that was sent at less than half of its rate tries nothing, whatever held it back: the rate goes no further than the
+/// first of them, below four times what is sent.
+#[test]
+fn nothing_doubles_while_a_receiver_limits() {
+    let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
+    run_with(&mut vivace, 50.0, Span::from_millis(20_000), Limit::Receiver(1.0));
+    let rate = vivace.internal("base_bps");
+    assert!((0.5e6..=4e6).contains(&rate), "{rate}");
 }
