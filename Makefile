@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -63,9 +63,15 @@ install-optimised: $(VENV)/.built ## build the engine again, optimised as a whol
 profile-guided: $(VENV)/.built ## the same with a profile of what runs often: another quarter faster (rustup component add llvm-tools)
 	.ci/profile-guided $(MATURIN) --profile dist
 
-wheel: $(VENV)/.built ## build a wheel for Python 3.11 and later in dist/, and try it in an environment of its own
-	$(VENV)/bin/maturin build --locked --quiet --out dist
+wheel: $(VENV)/.built ## build a wheel for Python 3.11 and later in dist/, its bill of materials beside it, and try it elsewhere
+	.ci/as-shipped cargo build --release --locked --quiet --package tonopah-virtual
+	cp target/shipped/release/libtonopah_virtual.so $(VIRTUAL)
+	.ci/as-shipped $(CURDIR)/$(VENV)/bin/maturin build --locked --quiet --out dist
+	.ci/bill > dist/tonopah.cdx.json
 	$(PYTHON) .ci/try-wheel dist 6000000
+
+twice: $(VENV)/.installed ## build what is shipped from two folders, and compare their bytes (minutes)
+	.ci/built-twice $(CURDIR)/$(VENV)/bin/maturin
 
 demo: $(VENV)/.built ## run the study `beside-cubic` and print where its report is
 	$(TONOPAH) study run beside-cubic

@@ -3,7 +3,10 @@
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from email.message import Message
@@ -139,3 +142,21 @@ def test_the_lowest_versions_that_are_tried_are_those_of_pyproject() -> None:
     assert {name: pinned[name] for name in bounds} == {
         name: bound + ".0" * (pinned[name].count(".") - bound.count(".")) for name, bound in bounds.items()
     }
+
+
+def test_the_bill_of_materials_names_what_is_shipped() -> None:
+    """The same text each time, by versions and digests, and nothing that only tests are built from."""
+    bills = [subprocess.run([sys.executable, ROOT / ".ci" / "bill"], capture_output=True, check=True).stdout for _ in range(2)]
+    assert bills[0] == bills[1] and str(ROOT).encode() not in bills[0]
+    found = {one["purl"]: one for one in json.loads(bills[0])["components"]}
+    names = {purl.partition("@")[0] if "%40" not in purl else purl.rpartition("@")[0] for purl in found}
+    assert {"pkg:cargo/pyo3", "pkg:cargo/libm", "pkg:pypi/numpy", "pkg:npm/d3", "pkg:npm/%40observablehq/plot"} <= names
+    assert not names & {"pkg:cargo/divan", "pkg:pypi/pytest"}
+    assert all(re.fullmatch("[0-9a-f]{64}", one["hashes"][0]["content"]) for purl, one in found.items() if "pypi" not in purl)
+
+
+def test_the_toolchain_is_pinned_where_the_crates_allow_it() -> None:
+    pinned = tomllib.loads((ROOT / "rust-toolchain.toml").read_text(encoding="utf-8"))["toolchain"]
+    least = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["rust-version"]
+    assert [int(part) for part in pinned["channel"].split(".")[:2]] >= [int(part) for part in least.split(".")]
+    assert {"clippy", "rustfmt"} <= set(pinned["components"])
