@@ -142,7 +142,7 @@ def test_few_columns_keep_every_peak():
 def test_a_part_begins_with_the_value_that_holds_there():
     tracks = Tracks()
     tracks.extend({"cwnd": {"t_s": np.array([0.0, 1.0, 5.0]), "id": np.zeros(3, np.uint32), "value": np.array([1.0, 2.0, 3.0])}})
-    t, v = next(iter(dict(tracks.value_of("cwnd")).values())).between(2.0, 3.0)
+    t, v = tracks.tracks["cwnd", 0].between(2.0, 3.0)
     assert t.tolist() == [1.0, 5.0] and v.tolist() == [2.0, 3.0]
 
 

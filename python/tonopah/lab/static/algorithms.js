@@ -2,8 +2,7 @@
 /* global uPlot, fromStyle, show */
 import { ask, asRefused, html, useEffect, useRef, useState } from "./api.js";
 import { Watch, useRun } from "./bench.js";
-import { useDark, useWidth } from "./measures.js";
-import { AXIS_FONT } from "./plots.js";
+import { AXIS_FONTS, isLarge, useDark, useWidth } from "./measures.js";
 
 const LOSSES = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5];
 const LOOK_MS = 1000;
@@ -50,7 +49,7 @@ function Response({ cc, version }) {
   };
   useEffect(() => {
     if (!points.length || !width) return undefined;
-    const ink = fromStyle("--ink"), line = fromStyle("--line"), axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: AXIS_FONT, labelFont: AXIS_FONT, labelSize: 18 };
+    const ink = fromStyle("--ink"), line = fromStyle("--line"), axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: AXIS_FONTS[isLarge()], labelFont: AXIS_FONTS[isLarge()], labelSize: 18 };
     const plot = new uPlot(
       {
         width: Math.min(640, width), height: 280, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },

@@ -1,6 +1,7 @@
 // The page: one view at a time, by the fragment of the address.
 import { ask, asRefused, html, reached, render, textOf, useEffect, useState } from "./api.js";
 import { Bench } from "./bench.js";
+import { switchLarge, useLarge } from "./measures.js";
 import { readAddress } from "./share.js";
 
 const VIEWS = {
@@ -19,13 +20,17 @@ const decoded = (text) => {
   }
 };
 
+// A link that ends so shows plots and sliders alone: for an <iframe>.
+const EMBED = /&embed$/;
+
 const place = () => {
-  const [view, ...rest] = location.hash.replace(/^#/, "").split("/");
+  document.documentElement.classList.toggle("embed", EMBED.test(location.hash));
+  const [view, ...rest] = location.hash.replace(/^#/, "").replace(EMBED, "").split("/");
   return { view: VIEWS[view] ? view : "bench", rest: rest.map(decoded) };
 };
 
 function Lab({ facts }) {
-  const [at, go] = useState(place()), [view, setView] = useState(null), [error, setError] = useState(null);
+  const [at, go] = useState(place()), [view, setView] = useState(null), [error, setError] = useState(null), large = useLarge();
   useEffect(() => {
     const moved = () => go(place());
     addEventListener("hashchange", moved);
@@ -46,7 +51,7 @@ function Lab({ facts }) {
     };
   }, [at.view, at.rest.join("/")]);
   return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.querySelector("main")?.focus(); }}>to the content</a>
-    <header class="top"><span class="brand">Tonopah lab</span><nav aria-label="views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#${name}`} aria-current=${at.view === name ? "page" : null}>${title}</a>`)}</nav><span class="meta">${facts.version}</span></header>
+    <header class="top"><span class="brand">Tonopah lab</span><nav aria-label="views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#${name}`} aria-current=${at.view === name ? "page" : null}>${title}</a>`)}</nav><button type="button" class="switch" id="large" aria-pressed=${String(large)} title="one plot and one slider, for a room" onClick=${switchLarge}>large</button><span class="meta">${facts.version}</span></header>
     ${error && html`<main><p class="mistake" role="alert">${textOf(error)}</p></main>`}
     ${view && html`<${view.Shown} key=${`${view.name}/${view.rest.join("/")}`} facts=${facts} given=${view.given} rest=${view.rest} />`}`;
 }

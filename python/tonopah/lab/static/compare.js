@@ -1,6 +1,6 @@
 // Compare: the scenario with one thing changed, the same seed, and whether the difference is real.
 /* global known */
-import { ask, asRefused, html, readColumns, useEffect, useMemo, useRef, useState } from "./api.js";
+import { ask, asRefused, html, readColumns, textOf, useEffect, useMemo, useRef, useState } from "./api.js";
 import { fetchAt, put } from "./paths.js";
 import { Panels } from "./plots.js";
 
@@ -61,7 +61,7 @@ export function Compare({ document, seed, view, metrics, base, other: state, run
     } catch (failed) {
       if (mine === latest.current) {
         set(null);
-        setError(asRefused(failed).message);
+        setError(textOf(asRefused(failed)));
       }
     }
     if (mine === latest.current) setBusy(0);
@@ -87,8 +87,7 @@ export function Compare({ document, seed, view, metrics, base, other: state, run
     <button type="button" class="switch" id="compare" disabled=${busy > 0} onClick=${beside}>compare this seed</button>
     <button type="button" class="switch" id="is-it-real" disabled=${busy > 0} onClick=${() => compare(10)}>${busy === 10 ? "ten runs of each …" : "is the difference real?"}</button>
     ${shown && html`<button type="button" class="switch" id="compare-end" onClick=${() => setShown(false)}>no comparison</button>`}</div>
-    <p class="mistake" role="alert">${error}</p>
-    ${state.error && shown && html`<p class="mistake" role="alert">${state.error.path ? `${state.error.path}: ` : ""}${state.error.message}</p>`}
+    <p class="mistake" role="alert">${error || (shown && state.error ? textOf(state.error) : "")}</p>
     ${found && html`<div class="scroll" tabindex="0" role="region" aria-label="comparison"><table id="compared"><thead><tr><th>metric</th><th>as it is</th><th>changed</th><th>difference</th>${found.replicates > 1 && html`<th>95 % interval</th><th>p</th><th>real?</th>`}</tr></thead><tbody>
       ${found.rows.map((row) => html`<tr key=${row.metric}><td>${row.label}${row.unit ? ` (${row.unit})` : ""}</td><td>${show(row.before)}</td><td>${show(row.after)}</td><td>${show(row.difference)}</td>${found.replicates > 1 && html`<td>${row.low === null ? "–" : `${show(row.low)} to ${show(row.high)}`}</td><td>${row.p === null ? "–" : row.p < LEAST_P ? `< ${LEAST_P}` : show(row.p)}</td><td>${real(row)}</td>`}</tr>`)}</tbody></table></div>
       ${found.rows.every((row) => row.difference === 0) && html`<p class="warning" role="status">Both runs are the same: ${path} has no effect here${document?.flow?.some((flow) => flow.cc) && path === "tcp.cc" ? ", since flows name their own algorithms" : ""}.</p>`}

@@ -19,6 +19,27 @@ export function useKept(key, first) {
   return [value, (next) => { KEPT.set(key, next); set(next); }];
 }
 
+// One plot and one slider on one screen, in large type: for a room.
+const LARGE = "large";
+const SWITCHED = new EventTarget();
+export const AXIS_FONTS = { false: "11px Inter, Arial, sans-serif", true: "18px Inter, Arial, sans-serif" };
+export const isLarge = () => document.documentElement.classList.contains(LARGE);
+
+export function switchLarge() {
+  document.documentElement.classList.toggle(LARGE);
+  SWITCHED.dispatchEvent(new Event("switched"));
+}
+
+export function useLarge() {
+  const [large, set] = useState(isLarge());
+  useEffect(() => {
+    const change = () => set(isLarge());
+    SWITCHED.addEventListener("switched", change);
+    return () => SWITCHED.removeEventListener("switched", change);
+  }, []);
+  return large;
+}
+
 export function useDark() {
   const query = matchMedia("(prefers-color-scheme: dark)"), [dark, set] = useState(query.matches);
   useEffect(() => {

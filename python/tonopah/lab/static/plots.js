@@ -1,7 +1,7 @@
 // Series over time: panels on one axis with one cursor. Colours, dashes and numbers are those of the reports (page/*.js).
 /* global uPlot, fromStyle, lineDash, lastSample, show, known */
 import { html, useEffect, useLayoutEffect, useRef } from "./api.js";
-import { useDark, useWidth } from "./measures.js";
+import { AXIS_FONTS, isLarge, useDark, useKept, useLarge, useWidth } from "./measures.js";
 
 const TOGETHER = [["cwnd", "send_window", "ssthresh"], ["throughput", "goodput", "sending_rate", "capacity"], ["rtt", "srtt"], ["queue", "queue_l", "queue_c"]];
 export const MOST_FLOWS = 24;
@@ -95,7 +95,6 @@ function paintLevels(levels) {
   };
 }
 
-export const AXIS_FONT = "11px Inter, Arial, sans-serif";
 // Beyond this the legend has names alone: values of all would take more room than the plot.
 const MOST_LIVE = 10;
 // Of one flow the series of a panel differ in their dashes.
@@ -125,8 +124,8 @@ function paintCut(plot) {
 }
 
 function optionsOf(panel, live, width, height) {
-  const ink = fromStyle("--ink"), line = fromStyle("--line");
-  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: AXIS_FONT, labelFont: AXIS_FONT, labelSize: 18 };
+  const ink = fromStyle("--ink"), line = fromStyle("--line"), large = isLarge(), font = AXIS_FONTS[large];
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font, labelFont: font, labelSize: large ? 26 : 18 };
   const unit = panel.facts.unit ? ` ${panel.facts.unit}` : "";
   return {
     width, height,
@@ -135,8 +134,8 @@ function optionsOf(panel, live, width, height) {
       y: { range: (u, ...own) => rangeOf(...(live().reach[panel.names[0]] ?? own)) },
     },
     axes: [
-      { ...axis, size: 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
-      { ...axis, size: 58, label: panel.facts.unit, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
+      { ...axis, size: large ? 40 : 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
+      { ...axis, size: large ? 84 : 58, label: panel.facts.unit, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
     ],
     cursor: {
       y: false, drag: { x: true, y: false, dist: 4, setScale: false }, dataIdx: lastSample, points: { size: 6 }, sync: { key: "lab" },
@@ -157,7 +156,7 @@ function optionsOf(panel, live, width, height) {
     series: [
       { label: "Time (s)", value: (u, v) => show(v, 6) },
       ...panel.lines.map((one) => ({
-        label: one.label, stroke: fromStyle(`--s${one.owner % 7}`), width: one.rank ? 1 : Math.max(1.2, 2 - 0.2 * one.owner),
+        label: one.label, stroke: fromStyle(`--s${one.owner % 7}`), width: (large ? 2 : 1) * (one.rank ? 1 : Math.max(1.2, 2 - 0.2 * one.owner)),
         dash: DASHES[one.rank] ?? lineDash(one.owner), points: { show: false },
         paths: uPlot.paths.stepped({ align: one.binned ? -1 : 1 }),
         value: (u, v) => (known(v) ? `${show(v)}${unit}` : "–"),
@@ -189,11 +188,11 @@ function dataOf({ lines, facts }) {
 }
 
 // Three panels and their legends fit into a window, as far as they stay readable.
-const heightOf = () => Math.round(Math.min(190, Math.max(110, (innerHeight - 150) / 3 - 62)));
+const heightOf = (large) => (large ? Math.max(200, innerHeight - 430) : Math.round(Math.min(190, Math.max(110, (innerHeight - 150) / 3 - 62))));
 
-export function Panel({ panel, side, live, dark }) {
-  const host = useRef(null), plot = useRef(null), width = useWidth(host), height = heightOf();
-  const shape = JSON.stringify([panel.lines.map((one) => one.label), width > 0, dark]);
+export function Panel({ panel, side, live, dark, large }) {
+  const host = useRef(null), plot = useRef(null), width = useWidth(host), height = heightOf(large);
+  const shape = JSON.stringify([panel.lines.map((one) => one.label), width > 0, dark, large]);
   // Before the page is painted: no frame is without its plot.
   useLayoutEffect(() => {
     if (!width) return undefined;
@@ -248,7 +247,7 @@ function reachOf(lines, factor) {
 // All panels of a run; with `other` a second column has those of another run. `off` has the flows that are switched off;
 // `focus` is the flow whose state is shown as bands.
 export function Panels({ tracks, version, facts, view, zoom, point, summary, off, focus, links, other }) {
-  const dark = useDark(), live = useRef([]);
+  const dark = useDark(), large = useLarge(), [chosen, choose] = useKept("panel", ""), live = useRef([]);
   const sides = [{ tracks, version, summary, links }, ...(other ? [other] : [])];
   const everything = sides.flatMap((side) => side.tracks);
   const reach = {};
@@ -266,7 +265,9 @@ export function Panels({ tracks, version, facts, view, zoom, point, summary, off
     if (other || names.includes("sending_rate")) reach[names[0]] = reachOf(whatArrives(lines), first.factor);
     return panels;
   });
-  return html`<div class=${other ? "stack two" : "stack"}>${rows.flatMap((panels) => panels.map((panel, side) => html`<${Panel} key=${`${panel.names[0]} ${side}`} panel=${panel} side=${other && SIDES[side]} live=${() => live.current[side]} dark=${dark} />`))}</div>`;
+  const shown = large ? rows.filter(([{ names }], i) => names[0] === chosen || (i === 0 && !rows.some(([one]) => one.names[0] === chosen))) : rows;
+  return html`${large && html`<label class="chosen">plot <select id="panel" onChange=${(e) => choose(e.target.value)}>${rows.map(([{ names, title }]) => html`<option value=${names[0]} selected=${names[0] === chosen}>${title}</option>`)}</select></label>`}
+    <div class=${other ? "stack two" : "stack"}>${shown.flatMap((panels) => panels.map((panel, side) => html`<${Panel} key=${`${panel.names[0]} ${side}`} panel=${panel} side=${other && SIDES[side]} live=${() => live.current[side]} dark=${dark} large=${large} />`))}</div>`;
 }
 
 const SIDES = ["as it is", "changed"], MOST_OWNERS = 4;

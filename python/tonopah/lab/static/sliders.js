@@ -1,6 +1,7 @@
 // Sliders for the values of a scenario that one turns most: found in its document, by key and unit, when it is loaded. Each stays bound
 // to its keys and keeps its place and name, whatever it is turned to.
 import { ask, html, useEffect, useRef, useState } from "./api.js";
+import { useKept, useLarge } from "./measures.js";
 import { fetchAt, inSeconds, join, put, quantity, tidy } from "./paths.js";
 
 const KEYS = { rate: "rate", delay: "delay", limit: "buffer", loss: "loss", flows: "flows", start: "start", data_rate: "radio rate" };
@@ -119,7 +120,7 @@ function Slider({ one, document, duration, rates, turn }) {
 }
 
 export function Sliders({ document, origin, change }) {
-  const kept = useRef({}), [rates, setRates] = useState({});
+  const kept = useRef({}), [rates, setRates] = useState({}), large = useLarge(), [chosen, choose] = useKept("slider", "");
   if (kept.current.origin !== origin) kept.current = { origin, sliders: slidersOf(document), duration: inSeconds(document.duration) };
   const { sliders, duration } = kept.current, latest = useRef(document);
   latest.current = document;
@@ -135,5 +136,7 @@ export function Sliders({ document, origin, change }) {
     latest.current = paths.reduce((changed, path) => put(changed, path, value), latest.current);
     change(latest.current);
   };
-  return html`<div class="sliders">${sliders.map((one) => html`<${Slider} key=${`${origin} ${one.paths[0]}`} one=${one} document=${document} duration=${duration} rates=${rates[one.paths[0]]} turn=${turn} />`)}</div>`;
+  const shown = large ? [sliders.find(({ paths: [path] }) => path === chosen) ?? sliders[0]].filter(Boolean) : sliders;
+  return html`<div class="sliders">${large && html`<label class="chosen">slider <select id="slider" onChange=${(e) => choose(e.target.value)}>${sliders.map(({ paths: [path], label }) => html`<option value=${path} selected=${path === chosen}>${label}</option>`)}</select></label>`}
+    ${shown.map((one) => html`<${Slider} key=${`${origin} ${one.paths[0]}`} one=${one} document=${document} duration=${duration} rates=${rates[one.paths[0]]} turn=${turn} />`)}</div>`;
 }
