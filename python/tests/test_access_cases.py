@@ -1,8 +1,13 @@
 """Queues and access lines that operators reported, each with its right value (others are in `tonopah_dev.published.access`)."""
 
+import itertools
+import json
+
+import numpy as np
 import pytest
 
 import tonopah as tp
+from tonopah._core import trace
 from tonopah.scenario.worlds import Graph
 
 
@@ -102,3 +107,35 @@ def test_what_operators_reported_comes_out_as_they_have_it(name):
     world, right = CASES[name]
     result = tp.run(world)
     assert right(result), (result.flows, result.summary["links"][0])
+
+
+def pings(seed):
+    """Round trips, in ms, of 60 s of pings over `starlink`, ten a second: there, and back a moment later. None is one lost."""
+    ping = {"app": udp("10pps", "56B")}
+    graph = Graph("a", "b")
+    graph.connect("a", "b", preset="starlink")
+    for ends in ("ab", "ba"):
+        graph.add_flow(*ends, start="0s", **ping)
+    world = graph.scenario("61s", {}, warmup="0s") | {"traffic": {"start_jitter": "0s"}}
+    came = {(0, k): None for k in range(600)} | {(1, k): None for k in range(600)}
+    for event in map(json.loads, trace(json.dumps(world), seed, json=True).splitlines()):
+        place = (event["flow"], round(10 * event["sent_at_s"]))
+        if event["event"] == "delivered" and place in came:
+            came[place] = event["t_s"] - event["sent_at_s"]
+    return [None if None in (came[0, k], came[1, k]) else 1e3 * (came[0, k] + came[1, k]) for k in range(600)]
+
+
+def test_pings_over_starlink_find_what_was_published():
+    # Huston (APNIC blog, 2024-05-17): 6.7 ms between successive round trips, 1 to 2 % lost; slots at 12, 27, 42 and 57 s.
+    runs = [pings(seed) for seed in range(1, 201)]
+    known = [rtt for run in runs for rtt in run if rtt is not None]
+    steps = [abs(b - a) for run in runs for a, b in itertools.pairwise(run) if None not in (a, b)]
+    lost = 1 - len(known) / sum(map(len, runs))
+    assert 25 <= np.median(known) <= 45
+    assert 6.0 <= np.mean(steps) <= 7.4
+    assert 0.008 <= lost <= 0.012
+    # In a slot the least round trip is the sum of both delays, and the next slot has others.
+    slots = [(0, 119), (122, 269), (272, 419), (422, 569), (572, 600)]
+    least = np.array([[min(rtt for rtt in run[begin:end] if rtt is not None) for begin, end in slots] for run in runs])
+    moves = np.abs(np.diff(least, axis=1))
+    assert np.all(moves.mean(axis=0) > 3.0) and np.all(moves.mean(axis=0) < 6.0)

@@ -196,6 +196,22 @@ fn slots_draw_rate_and_delay() {
 }
 
 #[test]
+fn each_slot_draws_how_much_longer_its_edges_are() {
+    let service = json!({"kind": "slots", "period": "1s", "phase": "0s", "rate": ["10Mbps", "10Mbps"], "delay": ["10ms", "10ms"],
+        "edge": {"after": "500ms", "extra": "30ms", "extra_to": "50ms"}});
+    let packets: Vec<(f64, u64)> = (0..190).map(|i| (100.0 * f64::from(i) + 50.0, 1500)).collect();
+    let times = arrivals(&world(json!({"service": service}), &packets));
+    let longer: Vec<f64> = times.iter().zip(&packets).map(|(at, (sent, _))| at - sent - 11.2).collect();
+    for slot in longer.chunks(10) {
+        assert!(slot[0] > 29.9 && slot[0] < 50.1 && slot[..5].iter().all(|ms| (ms - slot[0]).abs() < 0.2), "{slot:?}");
+        assert!(slot[5..].iter().all(|ms| ms.abs() < 0.2), "{slot:?}");
+    }
+    let mean = longer.iter().step_by(10).sum::<f64>() / 19.0;
+    // Four standard errors of 19 draws.
+    assert!((mean - 40.0).abs() < 4.0 * 20.0 / f64::sqrt(12.0 * 19.0), "{mean}");
+}
+
+#[test]
 fn each_direction_has_its_own_service() {
     let service = json!({"kind": "trace", "times": "1 2", "profile": "std"});
     let mut scenario = world(json!({"service": service, "reverse": {"rate": "1Mbps"}}), &[(0.0, 1500)]);
@@ -271,6 +287,12 @@ fn each_mistake_of_a_service_or_an_effect_names_its_path() {
             json!({"kind": "slots", "rate": ["1Mbps", "1Mbps"], "outage": "15s"}),
             "service.outage: ",
             "shorter",
+        ),
+        (
+            "service",
+            json!({"kind": "slots", "rate": ["1Mbps", "1Mbps"], "edge": {"extra": "50ms", "extra_to": "30ms"}}),
+            "service.edge.extra_to: ",
+            "50ms",
         ),
         ("jitter", json!({"kind": "uniform", "max": "0s"}), "jitter.max: 0s is not a time from 1ns", ""),
         ("jitter", json!({"kind": "pareto", "mean": "1ms", "shape": 1.0}), "jitter.shape: 1 is not above 1", ""),

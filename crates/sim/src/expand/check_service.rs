@@ -177,6 +177,9 @@ fn check_slots(slots: &SlotsService, options: &LinkOptions, path: &str, place: &
     for (field, span) in [("after", slots.edge.after), ("before", slots.edge.before), ("extra", slots.edge.extra)] {
         span_within(&join(place, "edge"), field, span, Span::ZERO, slots.period)?;
     }
+    if let Some(most) = slots.edge.extra_to {
+        span_within(&join(place, "edge"), "extra_to", most, slots.edge.extra, slots.period)?;
+    }
     let Some([least, most]) = slots.delay else { return Ok(()) };
     if least > most || most > Span::from_millis(1_000_000) {
         let allowed = "a smallest and a largest delay, up to 1000s";

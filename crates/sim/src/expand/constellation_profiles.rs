@@ -44,9 +44,9 @@ const IRIDIUM: Preset = Preset {
     jitter_us: [0, 0],
 };
 
-/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders. The outage is the middle of the 30 to 50 ms by
-/// which round trips grow at a handover (Huston, APNIC blog, 2024-05-17). Packets wait for a frame, of which there are 750 a second
-/// (Humphreys et al., IEEE TAES 2023).
+/// Starlink's first shell as filed with the FCC in 2019. The rate down is within the 10 to 370 Mb/s that were measured, and the outage
+/// the middle of the 30 to 50 ms by which round trips grow at a handover (Huston, APNIC blog, 2024-05-17); rates up and between
+/// satellites and the phasing are assumed. Packets wait for a frame, of which there are 750 a second (Humphreys et al., IEEE TAES 2023).
 const STARLINK: Preset = Preset {
     pattern: Pattern::Delta,
     planes: 72,

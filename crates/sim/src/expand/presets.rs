@@ -98,9 +98,7 @@ fn line(name: &str, options: &LinkOptions) -> Option<Value> {
             let harq = json!({"p": 0.1, "rtt": "4ms", "attempts": 4});
             side(bps, json!({"delay": "10ms", "queue": "6MB", "service": slots, "harq": harq}))
         }),
-        "starlink" => {
-            [starlink(down, [60_000_000, 200_000_000], DOWN_LOSS), starlink(up, [20_000_000, 40_000_000], UP_LOSS)]
-        }
+        "starlink" => [starlink_down(down), starlink(up, [20_000_000, 40_000_000], ["12ms", "20ms"], UP_LOSS)],
         _ => [
             side(down, json!({"delay": "280ms", "queue": "2MB"})),
             side(up, json!({"delay": "280ms", "queue": "2MB", "service": grants("40ms", 1)})),
@@ -171,13 +169,21 @@ fn cable_l4s(down: u64, up: u64) -> [Value; 2] {
 }
 
 /// Loss of `starlink`, packets of all, such that CUBIC has what was measured (docs/topologies.md).
-const DOWN_LOSS: f64 = 0.0015;
-const UP_LOSS: f64 = 0.0125;
+const DOWN_LOSS: f64 = 0.001;
+const UP_LOSS: f64 = 0.0105;
 
-/// One direction, whose slots have a rate between these; this part of its packets is lost.
-fn starlink(bps: u64, [least, most]: [u64; 2], lost: f64) -> Value {
-    let edge = json!({"after": "140ms", "before": "75ms", "extra": "60ms"});
-    let slots = json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": ["12ms", "20ms"], "edge": edge});
+/// The direction in which delays vary: by 20 ms at most from packet to packet, 10 ms in the mean, by which they are shorter beside
+/// it, and by 30 to 50 ms around the beginning of a slot.
+fn starlink_down(bps: u64) -> Value {
+    let mut side = starlink(bps, [60_000_000, 200_000_000], ["2ms", "10ms"], DOWN_LOSS);
+    side["service"]["edge"] = json!({"after": "140ms", "before": "75ms", "extra": "30ms", "extra_to": "50ms"});
+    side["jitter"] = json!({"kind": "uniform", "max": "20ms"});
+    side
+}
+
+/// One direction, whose slots have a rate and a delay between these; this part of its packets is lost.
+fn starlink(bps: u64, [least, most]: [u64; 2], delay: [&str; 2], lost: f64) -> Value {
+    let slots = json!({"kind": "slots", "rate": [rate(least), rate(most)], "delay": delay});
     // Bursts of five packets in the mean.
     let loss = json!({"kind": "gilbert_elliott", "good_to_bad": 0.2 * lost / (1.0 - lost), "bad_to_good": 0.2});
     let mut side = side(bps, json!({"queue": tenth_second(bps), "service": slots, "loss": loss}));

@@ -282,6 +282,9 @@ pub struct EdgeDef {
     pub before: Span,
     /// How much longer the delay is.
     pub extra: Span,
+    /// Each slot draws how much longer, from `extra` to this. Default: `extra`, always.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra_to: Option<Span>,
 }
 
 fn yes() -> bool {

@@ -15,6 +15,8 @@ pub(super) struct Slot {
     /// The one that is under way at time 0.
     pub(super) is_partial: bool,
     delay: Span,
+    /// At its edges.
+    extra: Span,
 }
 
 /// Slots one after the other. Two copies draw the same.
@@ -61,7 +63,10 @@ impl Slots {
         let since = if number == 0 { Span::ZERO } else { self.phase + self.period.saturating_mul(number - 1) };
         self.drawn += 1;
         let delay = Span::from_nanos(between(self.delays.map(Span::as_nanos), delay));
-        Slot { since: Time::ZERO + since, bps: between(self.rates, rate), is_partial, delay }
+        let EdgeDef { extra, extra_to, .. } = self.edge;
+        let mut drawn = |to: Span| between([extra, to].map(Span::as_nanos), self.rng.uniform());
+        let extra = extra_to.map_or(extra, |to| Span::from_nanos(drawn(to)));
+        Slot { since: Time::ZERO + since, bps: between(self.rates, rate), is_partial, delay, extra }
     }
 
     /// Boundaries up to `now`.
@@ -81,7 +86,7 @@ impl Slots {
         let begins = !slot.is_partial && at.since(slot.since) < self.edge.after;
         let is_edge = begins || next.since.since(at) <= self.edge.before && self.edge.before > Span::ZERO;
         match is_edge {
-            true => Beside { delay: slot.delay + self.edge.extra, jitter: 2 },
+            true => Beside { delay: slot.delay + slot.extra, jitter: 2 },
             false => Beside { delay: slot.delay, jitter: 1 },
         }
     }
