@@ -170,6 +170,11 @@ pub struct Scenario {
     pub clock: ClockDef,
     /// Nodes and links.
     pub network: Network,
+    /// Noise of hosts: packets reach a host by wire in batches, the first of which waits for a uniform random time up to this, as
+    /// for the interrupt of a network card. Default: 50 us where several long flows of DCTCP with `tso_defer`, as profile `linux` has
+    /// it, pass queues that mark from a threshold on, and no link has jitter; otherwise none (docs/models.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_noise: Option<Span>,
     /// Settings of every TCP flow that has none of its own.
     #[serde(default)]
     pub tcp: TcpOptions,
@@ -213,6 +218,7 @@ impl Scenario {
             warmup: self.warmup,
             cooldown: self.cooldown,
             clock: self.clock,
+            host_noise: self.host_noise,
             network: self.network.clone(),
             tcp: self.tcp.clone(),
             traffic: self.traffic.clone(),
