@@ -35,6 +35,7 @@ mod phase;
 mod place;
 mod placement;
 mod presets;
+mod reach;
 mod simple;
 mod stations;
 mod tcp_warnings;

@@ -6,6 +6,7 @@ mod agent;
 mod aqm;
 mod area;
 mod arrivals;
+mod buffers;
 mod cake;
 mod cc_choice;
 mod constellation;
@@ -69,6 +70,7 @@ pub use agent::AgentDef;
 pub use aqm::{Backlog, ChokeDef, CobaltDef, CodelDef, FlowHash, FqCodelDef, InverseSqrt, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
+pub use buffers::Buffers;
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
