@@ -135,7 +135,7 @@ pub use service::{
 };
 pub(crate) use shaper::BoundClass;
 pub use shaper::{AutorateDef, ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
-pub use shapes::{FatTree, LeafSpine, ParkingLot};
+pub use shapes::{FabricEnds, FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
     UniformSize, WebSearchSize,
