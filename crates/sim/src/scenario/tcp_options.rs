@@ -162,6 +162,8 @@ options! {
     ack_compression: Span => delayed_ack.compression,
     /// A segment with PSH is acknowledged when it is read, and a FIN like data (Linux).
     ack_push: bool => delayed_ack.push,
+    /// Interactive mode (Linux's pingpong): once data has been sent within `ack_delay` of data, ACKs wait for more, with PSH too.
+    ack_interactive: bool => delayed_ack.interactive,
     /// Retransmission time-out before the first RTT sample.
     rto_initial: Span => rto.initial,
     /// Minimum retransmission time-out; with estimator `linux`, minimum of its variance term.
