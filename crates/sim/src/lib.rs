@@ -67,9 +67,10 @@ pub use scenario::{Scenario, ScenarioError, ScenarioWarning};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, Forward,
-    LinkSummary, Measures, NativeSummary, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary,
-    SpaceSummary, Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FabricSummary,
+    FlowSummary, Forward, LinkSummary, Measures, NativeSummary, NetworkEnergy, NetworkRadio, NetworkSummary,
+    NodeSummary, ReverseSummary, SpaceSummary, Summary, TerminalSummary, UsersSummary, WorkloadFlowSummary,
+    WorkloadSummary, WorkloadsTogether,
 };
 pub use world::Outside;
 

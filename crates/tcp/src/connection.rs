@@ -236,9 +236,11 @@ impl Connection {
             // Its algorithm would ask for a deadline again.
             return;
         }
-        for timer in [Timer::DelayedAck, Timer::CompressedAck] {
-            self.ack_pending |= self.timers.expire(timer, now);
+        if self.timers.expire(Timer::DelayedAck, now) {
+            self.receiver.on_delay_over();
+            self.ack_pending = true;
         }
+        self.ack_pending |= self.timers.expire(Timer::CompressedAck, now);
         if self.exceptional.is_some() {
             self.on_forgery_timer(now);
             if self.timers.expire(Timer::Read, now) {

@@ -130,6 +130,17 @@ impl Receiver {
         read.0
     }
 
+    /// Data is sent to the peer.
+    #[inline]
+    pub(crate) fn on_data_sent(&mut self, now: Time) {
+        self.acks.on_data_sent(now);
+    }
+
+    /// The timer of delayed ACKs has expired.
+    pub(crate) fn on_delay_over(&mut self) {
+        self.acks.on_delay_over();
+    }
+
     /// The application sets the receive buffer.
     pub(crate) fn set_buffer(&mut self, buffer: Bytes) {
         self.window.resize(buffer);

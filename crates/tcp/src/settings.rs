@@ -259,6 +259,21 @@ pub struct DelayedAck {
     pub compression: Span,
     /// The end of a write (PSH, or a shorter segment) is acknowledged immediately; a FIN is delayed like data (Linux).
     pub push: bool,
+    /// Linux's interactive mode: once data has been sent within `timeout` of what arrived, ACKs wait for more such data.
+    pub interactive: bool,
+}
+
+impl DelayedAck {
+    /// At least every second segment, within 0.5 s (RFC 5681 §4.2), and nothing of Linux.
+    pub const RFC: DelayedAck = DelayedAck {
+        segments: 2,
+        timeout: Span::from_millis(200),
+        quick: 0,
+        first: false,
+        compression: Span::ZERO,
+        push: false,
+        interactive: false,
+    };
 }
 
 /// Bounds of the retransmission time-out (RFC 6298).

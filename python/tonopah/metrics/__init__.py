@@ -196,6 +196,15 @@ METRICS = {
         "together; of the sending hosts where all flows have one receiver (Jain, Chiu, Hawe 1984)",
     ),
     "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the measurement interval in which a link transmits"),
+    "core_utilisation": Metric(
+        "Core links", *PERCENT, "Mean utilisation of all links to and from the spines of `leaf_spine`, the cores of `fat_tree`"
+    ),
+    "bisection_share": Metric(
+        "Bisection bandwidth",
+        *PERCENT,
+        "Goodput of all flows / the rate at which all hosts together can send, which a fabric of full bisection bandwidth "
+        "carries (Al-Fares, Loukissas, Vahdat 2008)",
+    ),
     "flows": Metric("Flows", "flows", 1.0, "Flows of the run"),
     "events": Metric("Events", "", 1.0, "Events that the simulator processed"),
     "conservation.sent": Metric("Sent", *COUNT, "Data packets sent over the whole run, its warm-up included"),

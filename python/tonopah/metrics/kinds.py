@@ -10,8 +10,8 @@ KINDS: dict[KindName, tuple[str, ...]] = {
     "share": (
         "delivery_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
         "app_limited_ratio", "cwnd_limited_ratio", "rwnd_limited_ratio", "pacing_limited_ratio", "recovery_limited_ratio",
-        "jain_hosts", "jain_reachable", "rebuffer_ratio", "completion_known_share", "fct_known_share",
-        "rpm_stable",
+        "jain_hosts", "jain_reachable", "core_utilisation", "bisection_share", "rebuffer_ratio", "completion_known_share",
+        "fct_known_share", "rpm_stable",
     ),
     "count": (
         "dropped_packets", "marked_packets", "reordered_packets", "retransmitted_packets", "duplicated_packets",

@@ -20,6 +20,10 @@ SENDERS_AND_LINKS = {
     "level": Metric(
         "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
     ),
+    "chunk_rate": Metric(
+        "Measured by the player", *MBPS, "Throughput of each chunk as the player of `video` measured it, at its arrival"
+    ),
+    "chunk_level": Metric("Level of a chunk", "", 1.0, "Level of each chunk of `video`, at its arrival; 0 is the lowest rate"),
     "sending_rate": Metric("Sending rate", *MBPS, "Payload sent per bin, retransmissions included"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),

@@ -33,8 +33,8 @@ SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "sending_rate", "throughput", "goodput", "state", "retransmits",
     "pipe", "outstanding", "rto", "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity", "queue_delay",
-    "alive", "arrivals", "offered", "carried", "buffer", "level", "airtime", "rttvar", "min_rtt", "pacing_rate", "delivery_rate",
-    "timeouts", "wire_flight", "limit",
+    "alive", "arrivals", "offered", "carried", "buffer", "level", "chunk_rate", "chunk_level", "airtime",
+    "rttvar", "min_rtt", "pacing_rate", "delivery_rate", "timeouts", "wire_flight", "limit",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 INTERNAL = "cc."

@@ -64,6 +64,7 @@ WORLDS: tuple[dict[str, Any], ...] = (
         },
         "flow": [{"from": "left0", "to": "right0", "tcp": {"receiver": {"kind": "optimistic"}, "start": "jump"}}],
     },
+    {"duration": "1us", "network": {"kind": "fat_tree", "k": 2, "flows": 1}},
     {
         "duration": "1ms",
         "network": {"kind": "dumbbell", "pairs": 1},

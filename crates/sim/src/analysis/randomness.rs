@@ -6,7 +6,7 @@ use tcp::units::Span;
 
 use crate::expand::{forward_options, has_limit, reverse_options, transport_of};
 use crate::scenario::{
-    AppDef, ArrivalsDef, Draws, EcnRewrite, EndsDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel,
+    AppDef, ArrivalsDef, Draws, EcnRewrite, EndsDef, FabricEnds, GilbertElliottLoss, LinkOptions, LossModel, MarkModel,
     MobilityDef, Network, PathRouting, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SizeDef, SpreadBy,
     StartJitter, TcpOptions, TransportDef, WorkloadDef,
 };
@@ -46,6 +46,8 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
             ends = network.flows > 0;
         }
         Network::Infrastructure(_) => placed = true,
+        Network::LeafSpine(fabric) => ends = fabric.flows > 0 && fabric.ends == FabricEnds::Permutation,
+        Network::FatTree(fabric) => ends = fabric.flows > 0 && fabric.ends == FabricEnds::Permutation,
         Network::WiredCumWireless(network) => (placed, ends) = (true, network.flows > 0),
         Network::Constellation(network) => {
             (placed, ends) = (network.nodes > 0, network.nodes > 0 && network.flows > 0);
@@ -56,8 +58,6 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
         | Network::Star(_)
         | Network::Lan(_)
         | Network::ParkingLot(_)
-        | Network::LeafSpine(_)
-        | Network::FatTree(_)
         | Network::Access(_)
         | Network::Home(_)
         | Network::Multihomed(_)

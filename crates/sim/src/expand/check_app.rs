@@ -16,13 +16,15 @@ const MAX_CONNECTIONS: u64 = 10_000;
 /// Most objects of a page, and connections of a browser.
 const MAX_OBJECTS: u32 = 100_000;
 const MAX_BROWSER_CONNECTIONS: u32 = 256;
+/// Most round trips of a handshake.
+const MAX_HANDSHAKES: u32 = 10;
 /// Most connections that load a path for a measurement of responsiveness.
 const MAX_LOADS: u32 = 1000;
 /// Most rates of a video.
 const MAX_LEVELS: usize = 100;
 /// Highest rate of a call.
 const MAX_CALL_BPS: u64 = 10_000_000_000;
-/// Most entries of a script.
+/// Most entries of a script, or writes of a message before the rest.
 const MAX_WRITES: usize = 100_000;
 /// Largest message.
 const LARGEST: Bytes = Bytes(1_000_000_000_000);
@@ -34,7 +36,8 @@ pub(crate) fn connections_of(app: &AppDef, nodes: usize, duration: Span) -> u64 
             PerConnection::All => 1,
             PerConnection::Requests(each) => u64::from(def.requests.div_ceil(each)),
         },
-        AppDef::Page(def) if def.protocol == PageProtocol::H1 => u64::from(def.connections),
+        AppDef::Page(def) if def.protocol == PageProtocol::H1 => u64::from(def.hosts) * u64::from(def.connections),
+        AppDef::Page(def) => u64::from(def.hosts),
         AppDef::Responsiveness(def) => u64::from(def.flows) + libm::ceil(duration.as_secs_f64() * def.probes.0) as u64,
         AppDef::Incast(def) => def.servers.map_or(nodes as u64, u64::from),
         _ => 1,
@@ -91,12 +94,31 @@ pub(super) fn check_request_response(def: &RequestResponseDef, path: &str) -> Re
     if !def.responses.is_empty() && def.response != RequestResponseDef::default().response {
         return Err(ScenarioError::new(join(path, "response"), "stands beside responses; give one of them"));
     }
+    check_writes(&def.request_writes, def.request, path, "request")?;
+    let smallest = def.responses.iter().copied().min().unwrap_or(def.response);
+    check_writes(&def.response_writes, smallest, path, "response")?;
     check_pause(def.think.as_ref(), &join(path, "think"))?;
     check_pause(def.server_time.as_ref(), &join(path, "server_time"))?;
     let connections = connections_of(&AppDef::RequestResponse(def.clone()), 0, Span::ZERO);
     if connections > MAX_CONNECTIONS {
         let message = format!("{} requests are {connections} connections; at most {MAX_CONNECTIONS}", def.requests);
         return Err(ScenarioError::new(join(path, "per_connection"), message));
+    }
+    Ok(())
+}
+
+/// Checks what of a message is written first.
+fn check_writes(writes: &[Bytes], all: Bytes, path: &str, key: &str) -> Result<(), ScenarioError> {
+    let place = format!("{key}_writes");
+    writes.iter().try_for_each(|write| check_size(path, &place, *write))?;
+    let sum: u64 = writes.iter().map(|write| write.0).sum();
+    if writes.len() > MAX_WRITES || sum > all.0 {
+        let message = format!(
+            "{} writes of {} in all; at most {MAX_WRITES} that `{key}`, {all}, holds",
+            writes.len(),
+            Bytes(sum)
+        );
+        return Err(ScenarioError::new(join(path, &place), message).with_hint("the rest has a write of its own"));
     }
     Ok(())
 }
@@ -158,6 +180,19 @@ pub(super) fn check_page(def: &PageDef, path: &str) -> Result<(), ScenarioError>
         let allowed = format!("a number from 1 to {MAX_BROWSER_CONNECTIONS}");
         return Err(refuse(path, "connections", def.connections, &allowed));
     }
+    if !(1..=MAX_BROWSER_CONNECTIONS).contains(&def.hosts) {
+        return Err(refuse(path, "hosts", def.hosts, &format!("a number from 1 to {MAX_BROWSER_CONNECTIONS}")));
+    }
+    let connections = connections_of(&AppDef::Page(def.clone()), 0, Span::ZERO);
+    if connections > MAX_CONNECTIONS {
+        let message = format!("{} hosts are {connections} connections; at most {MAX_CONNECTIONS}", def.hosts);
+        return Err(ScenarioError::new(join(path, "hosts"), message));
+    }
+    if def.tls > MAX_HANDSHAKES {
+        return Err(refuse(path, "tls", def.tls, &format!("a number of round trips up to {MAX_HANDSHAKES}")));
+    }
+    span_within(path, "dns", def.dns, Span::ZERO, LONGEST)?;
+    check_pause(def.server_time.as_ref(), &join(path, "server_time"))?;
     let levels = def.objects.max(1);
     if !(1..=levels).contains(&def.depth) {
         return Err(refuse(path, "depth", def.depth, &format!("a number of levels from 1 to {levels}, the objects")));

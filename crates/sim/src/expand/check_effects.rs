@@ -17,8 +17,13 @@ pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), Sce
         let place = join(path, "jitter");
         check_delay(&jitter.delay, &place)?;
         probability(&place, "correlation", jitter.correlation)?;
-        if let PerDraw::Time(per) = jitter.per {
-            span_within(&place, "per", per, Span::from_nanos(1), LONGEST)?;
+        match jitter.per {
+            PerDraw::Time(per) => span_within(&place, "per", per, Span::from_nanos(1), LONGEST)?,
+            PerDraw::Batch if jitter.reorder => {
+                let message = "is not for batches, which keep their order";
+                return Err(ScenarioError::new(join(&place, "reorder"), message));
+            }
+            PerDraw::Packet | PerDraw::Batch => {}
         }
     }
     if let Some(reorder) = &options.reorder {

@@ -2,7 +2,8 @@
 
 use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node};
 use super::limits::MAX_NODES;
-use crate::scenario::{EcmpDef, FatTree, LeafSpine, PathRouting, Role, ScenarioError};
+use crate::scenario::{EcmpDef, FabricEnds, FatTree, LeafSpine, LinkDef, PathRouting, Role, ScenarioError};
+use tcp::rng::Rng;
 
 const HOST: LinkDefaults = LinkDefaults { mbps: 10_000, delay_us: 1, queue_packets: 100 };
 const FABRIC: LinkDefaults = LinkDefaults { mbps: 40_000, delay_us: 1, queue_packets: 100 };
@@ -24,7 +25,7 @@ impl Shorthand for LeafSpine {
     }
 
     /// Leaves with their hosts, then spines.
-    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
         let leaves = count("network.leaves", self.leaves, 1, MAX_TIERS[0])?;
         let spines = count("network.spines", self.spines, 1, MAX_TIERS[1])?;
         let hosts = count("network.hosts", self.hosts, 1, MAX_NODES)?;
@@ -48,7 +49,8 @@ impl Shorthand for LeafSpine {
                 tier(all, 2),
             ));
         }
-        topology.flow_ends = across(all, self.flows);
+        differ(&mut topology.links, &self.links)?;
+        topology.flow_ends = ends(all, self.flows, self.ends, seed);
         Ok(topology)
     }
 }
@@ -66,7 +68,7 @@ impl Shorthand for FatTree {
 
     /// Pod by pod edge switches with their hosts and aggregation switches, then cores. Aggregation switch i of each pod joins the
     /// i-th group of k/2 cores.
-    fn topology(&self, _seed: u64) -> Result<Topology, ScenarioError> {
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
         if !(2..=MAX_PORTS).contains(&self.k) || !self.k.is_multiple_of(2) {
             let message = format!("{} is not an even number of ports from 2 to {MAX_PORTS}", self.k);
             return Err(ScenarioError::new("network.k", message));
@@ -92,7 +94,8 @@ impl Shorthand for FatTree {
             let x = (core as f64 + 0.5) * all as f64 / cores as f64;
             topology.nodes.push(node(format!("core{core}"), Role::Switch, x, tier(all, 3)));
         }
-        topology.flow_ends = across(all, self.flows);
+        differ(&mut topology.links, &self.links)?;
+        topology.flow_ends = ends(all, self.flows, self.ends, seed);
         Ok(topology)
     }
 }
@@ -102,8 +105,38 @@ fn tier(hosts: u64, number: u64) -> f64 {
     number as f64 * hosts as f64 / 9.0
 }
 
-/// Flows between hosts half of all apart: in different pods, or on different leaves if there are several.
-fn across(hosts: u64, flows: u64) -> Vec<FlowEnds> {
-    let ends = |i: u64| FlowEnds::new(format!("h{}", i % hosts), format!("h{}", (i + hosts / 2) % hosts));
-    (0..flows).map(ends).collect()
+/// Gives some of the links properties of their own.
+fn differ(links: &mut [LinkDef], own: &[LinkDef]) -> Result<(), ScenarioError> {
+    for (i, def) in own.iter().enumerate() {
+        let path = format!("network.links[{i}]");
+        let Some(link) = links.iter_mut().find(|link| (&link.from, &link.to) == (&def.from, &def.to)) else {
+            let message = format!("there is no link from {:?} to {:?}", def.from, def.to);
+            let hint = match links.iter().find(|link| (&link.to, &link.from) == (&def.from, &def.to)) {
+                Some(link) => format!("its forward direction is from {:?} to {:?}", link.from, link.to),
+                None => {
+                    let some: Vec<_> =
+                        links.iter().rev().take(2).map(|link| format!("{} to {}", link.from, link.to)).collect();
+                    format!("there is {}, and others", some.join(", "))
+                }
+            };
+            return Err(ScenarioError::new(path, message).with_hint(hint));
+        };
+        link.options = link_with_defaults(&def.options.over(&link.options), &path, &HOST)?;
+    }
+    Ok(())
+}
+
+/// Flows between hosts half of all apart, which is in different pods, or on different leaves if there are several; or by permutations
+/// without a fixed point (Sattolo 1986).
+fn ends(hosts: u64, flows: u64, ends: FabricEnds, seed: u64) -> Vec<FlowEnds> {
+    let mut rng = Rng::stream(seed, "topology/ends");
+    let mut to: Vec<u64> = (0..hosts).map(|i| (i + hosts / 2) % hosts).collect();
+    let flow_of = |i: u64| {
+        if ends == FabricEnds::Permutation && i.is_multiple_of(hosts) {
+            to = (0..hosts).collect();
+            (1..hosts as usize).rev().for_each(|last| to.swap(last, rng.below(last as u64) as usize));
+        }
+        FlowEnds::new(format!("h{}", i % hosts), format!("h{}", to[(i % hosts) as usize]))
+    };
+    (0..flows).map(flow_of).collect()
 }

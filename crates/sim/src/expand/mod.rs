@@ -29,11 +29,13 @@ mod ground;
 mod infrastructure;
 mod limits;
 mod mobility;
+mod noise;
 mod paths;
 mod phase;
 mod place;
 mod placement;
 mod presets;
+mod reach;
 mod simple;
 mod stations;
 mod tcp_warnings;
@@ -74,6 +76,7 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     let generated = dispatch::complete(&mut resolved)?;
     check_workload::check_all(&resolved)?;
     flow::complete(&mut resolved, generated)?;
+    noise::complete(&mut resolved, generated)?;
     Ok(resolved)
 }
 
@@ -105,6 +108,7 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
     emulate::complete(&mut graph)?;
     check_paths::check_paths(&graph)?;
     bdp::fill(&mut graph)?;
+    noise::fill(&mut graph)?;
     vary::apply(&mut graph, seed);
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
 }

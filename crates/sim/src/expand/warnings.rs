@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::{link, reverse_options};
-use super::{gains, phase, tcp_warnings};
+use super::{gains, phase, reach, tcp_warnings};
 use crate::scenario::{
     Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, PolicerDef, Queue, RedDef,
     Scenario, ScenarioWarning, ServiceDef, TbfDef, WrrDef, join,
@@ -23,6 +23,7 @@ pub fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<
     }
     found.extend(phase::warnings(resolved, graph));
     found.extend(tcp_warnings::warnings(given, resolved));
+    found.extend(reach::of_window(given, graph));
     found
 }
 
@@ -74,6 +75,8 @@ fn of_queue(
     (path, rate): (&str, Option<Rate>),
     warn: &mut impl FnMut(String, String),
 ) {
+    let is_steady = options.changes.is_empty() && options.service.is_none();
+    reach::of_queue(queue, rate.filter(|_| is_steady), &mut |key, message| warn(join(path, key), message));
     match queue {
         Queue::Red(def) => rate.into_iter().for_each(|rate| of_red(def, rate, path, warn)),
         Queue::Pie(def) => gains::warn_of([def.alpha, def.beta], path, warn),
@@ -91,6 +94,8 @@ fn of_queue(
     }
     let rate = match queue {
         Queue::Tbf(def) => rate.map(|rate| rate.min(def.rate)),
+        // Its classes have rates of their own.
+        Queue::Htb(_) => None,
         _ => rate,
     };
     for (place, inner) in queue.inner() {

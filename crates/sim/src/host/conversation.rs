@@ -145,6 +145,10 @@ impl Hosts {
                 let id = flow_of(connection);
                 self.send(ctx, network, end.endpoint(id), connection, bytes);
             }
+            Command::Push { connection, end } => {
+                let id = flow_of(connection);
+                self.transmit(ctx, network, end.endpoint(id));
+            }
             Command::Close(connection) => {
                 let id = flow_of(connection);
                 let flow = &mut self.flows[id.index()];

@@ -222,7 +222,10 @@ impl Effects {
             return Flight { arrives, end: End::Arrives, swaps: false, copied: false };
         }
         if let Some((jitter, rng)) = &mut self.jitter {
-            arrives = arrives + jitter.at(leaves, rng) * times;
+            arrives = match jitter.per {
+                PerDraw::Batch => jitter.joins(arrives, rng, times),
+                _ => arrives + jitter.at(leaves, rng) * times,
+            };
         }
         let mut fails = false;
         if let Some((harq, rng)) = &mut self.harq {
@@ -272,6 +275,14 @@ impl Jitter {
             draws: Correlated::of(def.correlation),
             last: (Span::ZERO, Time::ZERO),
         }
+    }
+
+    /// When the batch goes on that a packet joins, or begins.
+    fn joins(&mut self, arrives: Time, rng: &mut Rng, times: u64) -> Time {
+        if arrives > self.last.1 {
+            self.last.1 = arrives + self.draws.sample(&self.draw, rng) * times;
+        }
+        self.last.1
     }
 
     fn at(&mut self, now: Time, rng: &mut Rng) -> Span {

@@ -84,6 +84,13 @@ pub struct RequestResponseDef {
     /// Sizes of the answers in turn, in place of `response`: after the last the first again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<Bytes>,
+    /// What of a request its application writes first, one size for each write; the rest follows in a write of its own. Default: all
+    /// in one write. Nagle's rule holds back a second write that is not a full segment until the first is acknowledged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub request_writes: Vec<Bytes>,
+    /// The same of an answer: a head, then the body.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub response_writes: Vec<Bytes>,
     /// How long the client waits between an answer and the next request. Default: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<PeriodDef>,
@@ -101,6 +108,8 @@ impl Default for RequestResponseDef {
             request: request_size(),
             response: Bytes(30_000),
             responses: Vec::new(),
+            request_writes: Vec::new(),
+            response_writes: Vec::new(),
             think: None,
             server_time: None,
             per_connection: PerConnection::All,
@@ -209,8 +218,18 @@ pub struct PageDef {
     pub html: Bytes,
     /// Size of a request.
     pub request: Bytes,
-    /// Connections that the browser opens at most, with `protocol = "h1"`.
+    /// Names that objects are spread over by turns, the document on the first: each is looked up and has connections of its own. All
+    /// are at `from`.
+    pub hosts: u32,
+    /// Connections that the browser opens at most to each host, with `protocol = "h1"`.
     pub connections: u32,
+    /// Time to look up the name of a host, before its first connection.
+    pub dns: Span,
+    /// Round trips of the handshake of TLS on each connection: 1 for TLS 1.3 (RFC 8446), 2 for TLS 1.2 (RFC 5246).
+    pub tls: u32,
+    /// How long the server works on each answer. Default: not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_time: Option<PeriodDef>,
     /// Levels: the document names the objects of the first, these those of the next, each known when all of the level before
     /// are there. All levels have equally many.
     pub depth: u32,
@@ -228,7 +247,11 @@ impl Default for PageDef {
             size: None,
             html: Bytes(30_000),
             request: request_size(),
+            hosts: 1,
             connections: 6,
+            dns: Span::ZERO,
+            tls: 0,
+            server_time: None,
             depth: 2,
             parse: Span::ZERO,
             protocol: PageProtocol::H1,

@@ -69,7 +69,7 @@ pub struct JitterDef {
     /// Its distribution.
     #[serde(flatten)]
     pub delay: DelayDef,
-    /// `"packet"`, or the time for which one draw holds.
+    /// `"packet"`; the time for which one draw holds; or `"batch"`: while a packet waits, those behind it join it.
     #[serde(default)]
     pub per: PerDraw,
     /// Packets may overtake each other; otherwise none arrives before one that left before it.
@@ -109,12 +109,15 @@ pub enum PerDraw {
     Packet,
     /// For a time.
     Time(Span),
+    /// For all that arrive before the first of them goes on: what a network card hands over with one interrupt.
+    Batch,
 }
 
 impl Serialize for PerDraw {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
             PerDraw::Packet => s.serialize_str("packet"),
+            PerDraw::Batch => s.serialize_str("batch"),
             PerDraw::Time(span) => span.serialize(s),
         }
     }
@@ -126,7 +129,11 @@ impl<'de> Deserialize<'de> for PerDraw {
         if value == "packet" {
             return Ok(PerDraw::Packet);
         }
-        let time = Span::deserialize(value).map_err(|error| D::Error::custom(format!("{error}, or \"packet\"")))?;
+        if value == "batch" {
+            return Ok(PerDraw::Batch);
+        }
+        let time =
+            Span::deserialize(value).map_err(|error| D::Error::custom(format!("{error}, \"packet\" or \"batch\"")))?;
         Ok(PerDraw::Time(time))
     }
 }
@@ -137,7 +144,7 @@ impl JsonSchema for PerDraw {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "description": "A time such as \"100ms\", or \"packet\"."})
+        schemars::json_schema!({"type": "string", "description": "A time such as \"100ms\", \"packet\" or \"batch\"."})
     }
 }
 

@@ -6,6 +6,7 @@ mod agent;
 mod aqm;
 mod area;
 mod arrivals;
+mod buffers;
 mod cake;
 mod cc_choice;
 mod constellation;
@@ -70,6 +71,7 @@ pub use agent::AgentDef;
 pub use aqm::{Backlog, ChokeDef, CobaltDef, CodelDef, FlowHash, FqCodelDef, InverseSqrt, RedDef, RedProfile};
 pub use area::Area;
 pub use arrivals::{ArrivalRow, ArrivalsDef, ClosedArrivals, ListedArrivals, LoadOf, OpenArrivals};
+pub use buffers::Buffers;
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
@@ -134,7 +136,7 @@ pub use service::{
 };
 pub(crate) use shaper::BoundClass;
 pub use shaper::{AutorateDef, ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
-pub use shapes::{FatTree, LeafSpine, ParkingLot};
+pub use shapes::{FabricEnds, FatTree, LeafSpine, ParkingLot};
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
     UniformSize, WebSearchSize,
@@ -171,6 +173,11 @@ pub struct Scenario {
     pub clock: ClockDef,
     /// Nodes and links.
     pub network: Network,
+    /// Noise of hosts: packets reach a host by wire in batches, the first of which waits for a uniform random time up to this, as
+    /// for the interrupt of a network card. Default: 50 us where several long flows of DCTCP with `tso_defer`, as profile `linux` has
+    /// it, pass queues that mark from a threshold on, and no link has jitter; otherwise none (docs/models.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_noise: Option<Span>,
     /// Settings of every TCP flow that has none of its own.
     #[serde(default)]
     pub tcp: TcpOptions,
@@ -214,6 +221,7 @@ impl Scenario {
             warmup: self.warmup,
             cooldown: self.cooldown,
             clock: self.clock,
+            host_noise: self.host_noise,
             network: self.network.clone(),
             tcp: self.tcp.clone(),
             traffic: self.traffic.clone(),

@@ -185,6 +185,10 @@ pub enum SeriesName {
     Buffer,
     /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
     Level,
+    /// Throughput of each chunk as the player measured it, bits per second, at its arrival, per flow of `video`.
+    ChunkRate,
+    /// Level of each chunk, at its arrival, per flow of `video`; 0 is the lowest rate.
+    ChunkLevel,
     /// Variation of the round-trip time, seconds, per flow.
     Rttvar,
     /// Minimum round-trip time so far, seconds, per flow.
@@ -211,7 +215,7 @@ pub struct Variable(pub &'static str);
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 43] = [
+    pub const ALL: [SeriesName; 45] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -248,6 +252,8 @@ impl SeriesName {
         SeriesName::Carried,
         SeriesName::Buffer,
         SeriesName::Level,
+        SeriesName::ChunkRate,
+        SeriesName::ChunkLevel,
         SeriesName::Rttvar,
         SeriesName::MinRtt,
         SeriesName::PacingRate,
@@ -297,6 +303,8 @@ impl SeriesName {
             SeriesName::Carried => "carried",
             SeriesName::Buffer => "buffer",
             SeriesName::Level => "level",
+            SeriesName::ChunkRate => "chunk_rate",
+            SeriesName::ChunkLevel => "chunk_level",
             SeriesName::Rttvar => "rttvar",
             SeriesName::MinRtt => "min_rtt",
             SeriesName::PacingRate => "pacing_rate",

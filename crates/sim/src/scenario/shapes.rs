@@ -1,6 +1,6 @@
 //! The part of the schema that describes wired networks of several bottlenecks or several paths.
 
-use super::link::LinkOptions;
+use super::link::{LinkDef, LinkOptions};
 use super::paths::PathRouting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,12 +46,18 @@ pub struct LeafSpine {
     pub spines: u64,
     /// Hosts on each leaf.
     pub hosts: u64,
-    /// Flows to generate from `traffic`; flow i goes from host i to the one half of all hosts further on, modulo the hosts.
+    /// Flows to generate from `traffic`; flow i goes from host i, modulo the hosts.
     pub flows: u64,
+    /// Where they go.
+    #[serde(skip_serializing_if = "FabricEnds::is_half")]
+    pub ends: FabricEnds,
     /// Links between hosts and leaves. Default: 10 Gbps, 1 us, queue of 100 packets.
     pub host_link: LinkOptions,
     /// Links between leaves and spines. Default: 40 Gbps, 1 us, queue of 100 packets.
     pub fabric: LinkOptions,
+    /// Links that differ, such as `{ from = "leaf0", to = "spine1", rate = "10Gbps" }`; with `changes` they break and come back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkDef>,
     /// Which path a packet takes. Default: `ecmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -60,7 +66,8 @@ pub struct LeafSpine {
 impl Default for LeafSpine {
     fn default() -> LeafSpine {
         let (host_link, fabric) = (LinkOptions::default(), LinkOptions::default());
-        LeafSpine { leaves: 4, spines: 4, hosts: 16, flows: 0, host_link, fabric, routing: None }
+        let (ends, links) = (FabricEnds::Half, Vec::new());
+        LeafSpine { leaves: 4, spines: 4, hosts: 16, flows: 0, ends, host_link, fabric, links, routing: None }
     }
 }
 
@@ -71,10 +78,16 @@ impl Default for LeafSpine {
 pub struct FatTree {
     /// Ports of a switch: even, 2 to 32.
     pub k: u64,
-    /// Flows to generate from `traffic`; flow i goes from host i to the one half of all hosts further on, modulo the hosts.
+    /// Flows to generate from `traffic`; flow i goes from host i, modulo the hosts.
     pub flows: u64,
+    /// Where they go.
+    #[serde(skip_serializing_if = "FabricEnds::is_half")]
+    pub ends: FabricEnds,
     /// All links. Default: 10 Gbps, 1 us, queue of 100 packets.
     pub link: LinkOptions,
+    /// Links that differ, such as `{ from = "agg0_0", to = "core1", rate = "1Gbps" }`; with `changes` they break and come back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkDef>,
     /// Which path a packet takes. Default: `ecmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -82,6 +95,25 @@ pub struct FatTree {
 
 impl Default for FatTree {
     fn default() -> FatTree {
-        FatTree { k: 4, flows: 0, link: LinkOptions::default(), routing: None }
+        let (ends, links) = (FabricEnds::Half, Vec::new());
+        FatTree { k: 4, flows: 0, ends, link: LinkOptions::default(), links, routing: None }
+    }
+}
+
+/// Where the generated flows of a data centre go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FabricEnds {
+    /// To the host half of all hosts further on, modulo the hosts.
+    #[default]
+    Half,
+    /// To another host at random, so that of as many flows as hosts each receives one (permutation traffic); the next as many have
+    /// another permutation.
+    Permutation,
+}
+
+impl FabricEnds {
+    fn is_half(&self) -> bool {
+        *self == FabricEnds::Half
     }
 }

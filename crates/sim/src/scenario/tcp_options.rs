@@ -10,6 +10,7 @@ use tcp::settings::{
 use tcp::units::{Bytes, Span};
 
 use super::agent::{self, AgentDef};
+use super::buffers::Buffers;
 use super::cc_choice::{CcChoice, Further};
 use super::error::{ScenarioError, join};
 use super::parse::from_json;
@@ -64,6 +65,9 @@ macro_rules! options {
             /// A receiver that breaks the rules. Default: none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub receiver: Option<ReceiverDef>,
+            /// Buffers of the hosts of profile `linux`, which each may be given too: `stock`, as they come, or `tuned`. Default: `tuned`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub buffers: Option<Buffers>,
             /// An agent of another simulator in the place of the sender. Default: none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub agent: Option<AgentDef>,
@@ -87,6 +91,7 @@ macro_rules! options {
                     profile: self.profile.or(base.profile),
                     cc: self.cc.clone().or_else(|| base.cc.clone()),
                     receiver: self.receiver.or(base.receiver),
+                    buffers: self.buffers.or(base.buffers),
                     agent: AgentDef::over(self.agent, base.agent),
                     start: self.start.clone().or_else(|| base.start.clone()),
                     receiver_control: self.receiver_control.or(base.receiver_control),
@@ -108,6 +113,7 @@ macro_rules! options {
                     profile: Some(profile),
                     cc: Some(CcChoice::of(&config.cc)),
                     receiver: config.misbehaviour.map(ReceiverDef::of),
+                    buffers: None,
                     agent: config.agent.map(AgentDef::of),
                     start: config.start.as_ref().map(StartDef::of),
                     receiver_control: config.receiver_control,
@@ -157,6 +163,8 @@ options! {
     ack_compression: Span => delayed_ack.compression,
     /// A segment with PSH is acknowledged when it is read, and a FIN like data (Linux).
     ack_push: bool => delayed_ack.push,
+    /// Interactive mode (Linux's pingpong): once data has been sent within `ack_delay` of data, ACKs wait for more, with PSH too.
+    ack_interactive: bool => delayed_ack.interactive,
     /// Retransmission time-out before the first RTT sample.
     rto_initial: Span => rto.initial,
     /// Minimum retransmission time-out; with estimator `linux`, minimum of its variance term.
@@ -268,6 +276,9 @@ impl TcpOptions {
                 // `window_` is 20 packets of whatever size, and the initial ssthresh too.
                 (config.recv_buffer, config.initial_ssthresh) = (mss * 20, mss * 20);
             }
+        }
+        if let Some(buffers) = self.buffers {
+            buffers.set(&mut config, profile, &join(path, "buffers"))?;
         }
         if let Some(recovery) = self.recovery {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.

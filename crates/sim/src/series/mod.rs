@@ -174,8 +174,8 @@ impl Series {
                 }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
-                SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
-                SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
+                SeriesName::Buffer | SeriesName::Level => self.sample_players(ctx.now, hosts, index),
+                SeriesName::ChunkRate | SeriesName::ChunkLevel => self.sample_chunks(hosts, index),
                 name if self.every != Every::Change && SENDER_SERIES.contains(&name) => {
                     for (id, (flow, metrics)) in flows.iter().zip(metrics).enumerate() {
                         if let Some(value) = Sender::of(ctx.now, flow, metrics).and_then(|sender| sender.value(name)) {
@@ -232,10 +232,25 @@ impl Series {
     }
 
     /// Samples the players that have asked for a chunk.
-    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize, value: fn(Span, usize) -> f64) {
+    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize) {
+        let of_buffer = self.wanted[index] == SeriesName::Buffer;
         for session in &hosts.sessions {
             if let Some((buffer, level)) = session.conversation.player(now) {
-                self.columns[index].push(now, session.flows[0].index(), value(buffer, level));
+                let value = if of_buffer { buffer.as_secs_f64() } else { level as f64 };
+                self.columns[index].push(now, session.flows[0].index(), value);
+            }
+        }
+    }
+
+    /// Takes over the chunks that have arrived at players since the last sample, each at its time.
+    fn sample_chunks(&mut self, hosts: &Hosts, index: usize) {
+        let of_rate = self.wanted[index] == SeriesName::ChunkRate;
+        for session in &hosts.sessions {
+            let id = session.flows[0].index();
+            let seen = entry(&mut self.totals[index], id, 0);
+            for (at, bps, level) in session.conversation.chunks(*seen as usize) {
+                *seen += 1;
+                self.columns[index].push(at, id, if of_rate { bps } else { level as f64 });
             }
         }
     }

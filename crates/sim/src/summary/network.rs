@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcp::units::Span;
 
+use super::fabric::FabricSummary;
 use super::flow::FlowSummary;
 use super::link::LinkSummary;
 use super::measures::Measures;
@@ -44,6 +45,9 @@ pub struct NetworkSummary {
     pub workloads: Option<WorkloadsTogether>,
     /// Utilisation of the busiest link.
     pub utilisation_max: f64,
+    /// Use of a fabric; absent without one.
+    #[serde(flatten)]
+    pub fabric: Option<FabricSummary>,
     /// Connectivity; absent without radio.
     #[serde(flatten)]
     pub connectivity: Option<ConnectivitySummary>,
@@ -137,10 +141,12 @@ pub(super) fn network_summary(
     let goodputs: Vec<f64> = alive.map(|f| f.measures.goodput_bps).collect();
     let offered = world.hosts.flows.iter().take(listed).all(|flow| flow.app.write().is_some());
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
+    let measures = Measures::of(&all, measured, offered);
     NetworkSummary {
+        fabric: FabricSummary::of(&world.resolved.network, links, measures.goodput_bps),
         flows: flows.len() as u64 + of_workloads.arrived,
         flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
-        measures: Measures::of(&all, measured, offered),
+        measures,
         jain: jain(&goodputs),
         completion: CompletionSummary::of(world, flows),
         goodput_min_bps: goodputs.iter().copied().reduce(f64::min),

@@ -67,6 +67,9 @@ impl Connection {
             Sack::default()
         };
         self.ack_pending = false;
+        if len > 0 {
+            self.receiver.on_data_sent(now);
+        }
         self.timers.stop(Timer::DelayedAck);
         self.timers.stop(Timer::CompressedAck);
         self.receiver.on_ack_sent(window);

@@ -66,8 +66,10 @@ pub(crate) struct AckPolicy {
     owed: bool,
     /// The initial quick ACKs have been granted, or used up.
     started: bool,
-    /// A segment that ended a write has arrived since the last ACK.
-    pushed: bool,
+    /// Segments that ended a write and have arrived since the last ACK.
+    pushed: u8,
+    /// The application has answered what arrived at once, and is likely to do so again (Linux's pingpong mode).
+    answers: bool,
 }
 
 impl AckPolicy {
@@ -87,7 +89,8 @@ impl AckPolicy {
             owed: false,
             quick_acks: 0,
             started: false,
-            pushed: false,
+            pushed: 0,
+            answers: false,
             last_data_at: Time::ZERO,
             duplicates: 0,
             compressed: 0,
@@ -104,7 +107,23 @@ impl AckPolicy {
 
     /// True if what ended a write waits for its ACK, which Linux sends when the application has read it.
     pub(crate) fn is_pushed(&self) -> bool {
-        self.pushed
+        self.pushed > u8::from(self.answers)
+    }
+
+    /// Data is sent: an answer, if something arrived a moment ago (Linux, tcp_event_data_sent).
+    pub(crate) fn on_data_sent(&mut self, now: Time) {
+        let answer = self.started && now.since(self.last_data_at) < self.policy.timeout;
+        self.answers |= answer && self.policy.interactive;
+    }
+
+    /// An ACK has been delayed in vain: no answer came (Linux, tcp_delack_timer_handler).
+    pub(crate) fn on_delay_over(&mut self) {
+        self.answers = false;
+    }
+
+    /// The next ACK is not delayed.
+    fn is_quick(&self) -> bool {
+        self.quick_acks > 0 && !self.answers
     }
 
     /// True if a delayed ACK is outstanding.
@@ -123,7 +142,7 @@ impl AckPolicy {
         self.owed = true;
         self.delayed += 1;
         self.duplicates = 0;
-        self.pushed |= arrived.pushed && self.policy.push;
+        self.pushed = self.pushed.saturating_add(u8::from(arrived.pushed && self.policy.push));
         let first = !self.started && self.policy.first;
         let idle = now.since(self.last_data_at) > self.idle_threshold + rtt.unwrap_or(Span::ZERO);
         if !self.started || idle {
@@ -138,7 +157,7 @@ impl AckPolicy {
             // The application is about to close as well, and its FIN carries the ACK (Linux), unless more than one segment's
             // worth is due, or no delay could be measured because there was no data.
             Some(fin) if self.policy.push => fin.unacknowledged > fin.segment || fin.alone || self.policy.segments == 1,
-            fin => fin.is_some() || every_second || first || self.quick_acks > 0 || (self.pushed && arrived.is_read),
+            fin => fin.is_some() || every_second || first || self.is_quick() || (self.is_pushed() && arrived.is_read),
         };
         if arrived.filled_gap || immediate {
             AckTiming::Immediate
@@ -157,7 +176,7 @@ impl AckPolicy {
         self.owed = true;
         self.on_window_growth(grew);
         let compresses = self.policy.compression > Span::ZERO;
-        if !compresses || self.quick_acks > 0 || self.compressed >= AckPolicy::MAX_COMPRESSED {
+        if !compresses || self.is_quick() || self.compressed >= AckPolicy::MAX_COMPRESSED {
             return AckTiming::Immediate;
         }
         if self.duplicates < AckPolicy::MIN_UNCOMPRESSED {
@@ -172,6 +191,7 @@ impl AckPolicy {
     /// A duplicate segment arrived: an ACK was lost, or the retransmission was spurious.
     pub(crate) fn on_duplicate(&mut self, window: Bytes) -> AckTiming {
         self.owed = true;
+        self.answers = false;
         self.grant_quick_acks(window);
         AckTiming::Immediate
     }
@@ -179,6 +199,7 @@ impl AckPolicy {
     /// A first mark, or a retransmission that its ECN field shows: one ACK now, and one for what comes next, since the sender's
     /// window may be a single segment.
     pub(crate) fn on_ecn_signal(&mut self, window: Bytes) {
+        self.answers = false;
         self.grant(window, AckPolicy::AT_ECN_SIGNAL);
     }
 
@@ -208,7 +229,7 @@ impl AckPolicy {
             self.started |= self.quick_acks == 0;
         }
         self.delayed = 0;
-        self.pushed = false;
+        self.pushed = 0;
         self.compressed = 0;
     }
 }

@@ -78,6 +78,7 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "recv_autotune" => &mut config.recv_autotune,
         "auto_read" => &mut config.auto_read,
         "ack_push" => &mut config.delayed_ack.push,
+        "ack_interactive" => &mut config.delayed_ack.interactive,
         "sack" => &mut config.sack,
         "timestamps" => &mut config.timestamps,
         "handshake" => &mut config.handshake,

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Open(usize),
     /// Send a message, or a datagram.
     Send { connection: usize, end: End, bytes: Bytes },
+    /// What was sent so far goes to the network, as far as it may, before more is written.
+    Push { connection: usize, end: End },
     /// Close a connection once all that was sent has been taken.
     Close(usize),
     /// Say when this time has come.

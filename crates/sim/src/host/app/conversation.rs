@@ -111,6 +111,12 @@ impl Conversation {
         }
     }
 
+    /// Of a video: the chunks that have arrived, from a number on, with when, the throughput measured, and the level.
+    pub(crate) fn chunks(&self, from: usize) -> impl Iterator<Item = (Time, f64, usize)> + '_ {
+        let video = if let Conversation::Video(video) = self { Some(video) } else { None };
+        video.into_iter().flat_map(move |video| video.chunks(from))
+    }
+
     /// Memory that its records take.
     pub(crate) fn held_bytes(&self) -> u64 {
         match self {

@@ -36,7 +36,7 @@ pub(crate) fn conversation_of(app: &AppDef, connections: usize, rng: Rng) -> Opt
             Some(Conversation::RequestResponse(RequestResponse::new(request_plan(def), rng)))
         }
         AppDef::Incast(def) => Some(Conversation::Incast(Incast::new(incast_plan(def, connections), rng))),
-        AppDef::Page(def) => Some(Conversation::Page(Page::new(page_plan(def, rng)))),
+        AppDef::Page(def) => Some(Conversation::Page(page_of(def, rng))),
         AppDef::Video(def) => Some(Conversation::Video(Video::new(video_plan(def)))),
         AppDef::Responsiveness(def) => {
             Some(Conversation::Responsiveness(Responsiveness::new(responsiveness_plan(def, connections))))
@@ -86,7 +86,8 @@ fn request_plan(def: &RequestResponseDef) -> RequestPlan {
         PerConnection::Requests(each) => each,
     };
     let (think, server_time) = (pause(&def.think), pause(&def.server_time));
-    RequestPlan { requests, request, responses, think, server_time, per_connection }
+    let first = [def.request_writes.clone(), def.response_writes.clone()];
+    RequestPlan { requests, request, responses, first, think, server_time, per_connection }
 }
 
 fn responsiveness_plan(def: &ResponsivenessDef, connections: usize) -> ResponsivenessPlan {
@@ -108,7 +109,24 @@ fn incast_plan(def: &IncastDef, servers: usize) -> IncastPlan {
 }
 
 /// The sizes of a page are drawn when it is built: exponentials of a normal variable, scaled to the mean of all pages.
-fn page_plan(def: &PageDef, mut rng: Rng) -> PagePlan {
+fn page_of(def: &PageDef, mut rng: Rng) -> Page {
+    let sizes = page_sizes(def, &mut rng);
+    let plan = PagePlan {
+        sizes,
+        request: def.request,
+        hosts: def.hosts as usize,
+        connections: if def.protocol == PageProtocol::H1 { def.connections as usize } else { 1 },
+        dns: def.dns,
+        tls: def.tls as usize,
+        server_time: def.server_time.as_ref().map(period_of),
+        depth: def.depth as usize,
+        parse: def.parse,
+        multiplexed: def.protocol == PageProtocol::H2,
+    };
+    Page::new(plan, rng)
+}
+
+fn page_sizes(def: &PageDef, rng: &mut Rng) -> Vec<Bytes> {
     let sizes: Vec<f64> = match def.object_size {
         Some(size) => vec![size.as_f64(); def.objects as usize],
         None => (0..def.objects).map(|_| libm::exp(OBJECT_SIGMA * rng.normal())).collect(),
@@ -125,14 +143,7 @@ fn page_plan(def: &PageDef, mut rng: Rng) -> PagePlan {
         (None, None) => OBJECT_MEAN_BYTES * sizes.len() as f64 / sum,
     };
     let objects = sizes.into_iter().map(|size| Bytes(libm::round(scale * size).max(1.0) as u64));
-    PagePlan {
-        sizes: std::iter::once(html).chain(objects).collect(),
-        request: def.request,
-        connections: if def.protocol == PageProtocol::H1 { def.connections as usize } else { 1 },
-        depth: def.depth as usize,
-        parse: def.parse,
-        multiplexed: def.protocol == PageProtocol::H2,
-    }
+    std::iter::once(html).chain(objects).collect()
 }
 
 fn video_plan(def: &VideoDef) -> VideoPlan {

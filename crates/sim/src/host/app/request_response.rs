@@ -6,7 +6,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::Period;
-use super::command::{CLIENT, Command, Input, SERVER, TransportCounts};
+use super::command::{CLIENT, Command, End, Input, SERVER, TransportCounts};
 use super::durations::{Durations, mean, quantile};
 
 /// A client and its server.
@@ -19,6 +19,8 @@ pub(crate) struct RequestResponse {
     /// Requests on the last connection.
     on_connection: u32,
     asked_at: Time,
+    /// Writes under way that have not arrived.
+    under_way: usize,
     /// What is done at the next time that comes.
     next: Next,
     times: Durations,
@@ -31,6 +33,8 @@ pub(crate) struct RequestPlan {
     pub(crate) request: Bytes,
     /// Sizes of the answers in turn.
     pub(crate) responses: Vec<Bytes>,
+    /// What of a request and of an answer is written first; the rest has a write of its own.
+    pub(crate) first: [Vec<Bytes>; 2],
     pub(crate) think: Option<Period>,
     pub(crate) server_time: Option<Period>,
     pub(crate) per_connection: u32,
@@ -67,12 +71,13 @@ pub struct RequestSummary {
 impl RequestResponse {
     pub(crate) fn new(plan: RequestPlan, rng: Rng) -> RequestResponse {
         let (asked_at, next, times) = (Time::ZERO, Next::Nothing, Durations::default());
-        RequestResponse { plan, rng, opened: 0, on_connection: 0, asked_at, next, times }
+        RequestResponse { plan, rng, opened: 0, on_connection: 0, asked_at, under_way: 0, next, times }
     }
 
     pub(super) fn on(&mut self, now: Time, input: Input, commands: &mut Vec<Command>) {
         match input {
             Input::Start => self.ask(now, commands),
+            Input::Message { .. } if self.under_way > 1 => self.under_way -= 1,
             Input::Message { reader, .. } if reader == SERVER => {
                 let time = sample(&self.plan.server_time, &mut self.rng);
                 self.wait(now, Next::Answer(now + time), commands);
@@ -104,8 +109,7 @@ impl RequestResponse {
             Next::Answer(at) if at <= now => {
                 self.next = Next::Nothing;
                 let responses = &self.plan.responses;
-                let (connection, bytes) = (self.connection(), responses[self.times.count() % responses.len()]);
-                commands.push(Command::Send { connection, end: SERVER, bytes });
+                self.write(SERVER, responses[self.times.count() % responses.len()], commands);
             }
             Next::Ask(at) if at <= now => {
                 self.next = Next::Nothing;
@@ -126,7 +130,22 @@ impl RequestResponse {
         }
         self.on_connection += 1;
         self.asked_at = now;
-        commands.push(Command::Send { connection: self.connection(), end: CLIENT, bytes: self.plan.request });
+        self.write(CLIENT, self.plan.request, commands);
+    }
+
+    /// Writes a message of `all` bytes, its first parts one by one.
+    fn write(&mut self, end: End, all: Bytes, commands: &mut Vec<Command>) {
+        let (connection, mut rest) = (self.connection(), all);
+        self.under_way = 0;
+        for bytes in self.plan.first[usize::from(end == SERVER)].iter().copied().chain([Bytes::MAX]) {
+            let bytes = bytes.min(rest);
+            if bytes > Bytes::ZERO {
+                commands.extend((self.under_way > 0).then_some(Command::Push { connection, end }));
+                commands.push(Command::Send { connection, end, bytes });
+                self.under_way += 1;
+            }
+            rest = rest.saturating_sub(bytes);
+        }
     }
 
     /// The number of the last connection.
@@ -174,7 +193,8 @@ mod tests {
     fn plan(requests: u32, per_connection: u32) -> RequestPlan {
         let period = |ms| Some(Period::Constant(Span::from_millis(ms)));
         let (request, responses) = (Bytes(400), vec![Bytes(1000)]);
-        RequestPlan { requests, request, responses, think: period(100), server_time: period(5), per_connection }
+        let first = [Vec::new(), Vec::new()];
+        RequestPlan { requests, request, responses, first, think: period(100), server_time: period(5), per_connection }
     }
 
     fn told(app: &mut RequestResponse, at: u64, input: Input) -> Vec<Command> {
@@ -202,6 +222,21 @@ mod tests {
         assert_eq!(app.summary(ms(1), transport).requests, 1);
         let summary = app.summary(ms(0), transport);
         assert_eq!((summary.requests, summary.request_s, summary.request_p99_s), (2, Some(0.1), None));
+    }
+
+    #[test]
+    fn an_answer_in_two_writes_has_arrived_with_the_second() {
+        let first = [Vec::new(), vec![Bytes(200)]];
+        let mut app =
+            RequestResponse::new(RequestPlan { first, server_time: None, ..plan(1, 1) }, Rng::stream(1, "app"));
+        told(&mut app, 0, Input::Start);
+        let message = |reader| Input::Message { connection: 0, reader };
+        let send = |bytes| Command::Send { connection: 0, end: SERVER, bytes: Bytes(bytes) };
+        let push = Command::Push { connection: 0, end: SERVER };
+        assert_eq!(told(&mut app, 1, message(SERVER)), [send(200), push, send(800)]);
+        assert_eq!(told(&mut app, 2, message(CLIENT)), []);
+        assert_eq!(told(&mut app, 42, message(CLIENT)), [Command::Close(0)]);
+        assert_eq!(app.times.sorted_since(ms(0)), [0.042]);
     }
 
     #[test]

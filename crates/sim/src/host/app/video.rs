@@ -19,8 +19,8 @@ pub(crate) struct Video {
     levels: Vec<usize>,
     arrived: usize,
     asked_at: Time,
-    /// Times that the last chunks took.
-    downloads: Vec<(Bytes, Span)>,
+    /// What chunks took.
+    downloads: Vec<Download>,
     /// Video in the buffer at `updated_at`.
     buffer: Span,
     updated_at: Time,
@@ -29,6 +29,20 @@ pub(crate) struct Video {
     stalls: u64,
     /// The buffer has no room for a chunk before then.
     room_at: Option<Time>,
+}
+
+/// A chunk that has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Download {
+    at: Time,
+    size: Bytes,
+    time: Span,
+}
+
+impl Download {
+    fn bps(&self) -> f64 {
+        8.0 * self.size.as_f64() / self.time.as_secs_f64()
+    }
 }
 
 /// What is streamed, and how.
@@ -138,7 +152,7 @@ impl Video {
             }
             Rule::Throughput { window, safety } => {
                 let last = &self.downloads[self.downloads.len().saturating_sub(window)..];
-                let seconds_per_bit = |(size, time): &(Bytes, Span)| time.as_secs_f64() / (8.0 * size.as_f64());
+                let seconds_per_bit = |chunk: &Download| chunk.time.as_secs_f64() / (8.0 * chunk.size.as_f64());
                 let mean_bps = last.len() as f64 / last.iter().map(seconds_per_bit).sum::<f64>();
                 let fits = |rate: &&Rate| rate.as_bps() as f64 <= safety * mean_bps;
                 self.plan.ladder.iter().take_while(fits).count().saturating_sub(1)
@@ -154,7 +168,7 @@ impl Video {
     }
 
     fn on_chunk(&mut self, now: Time, commands: &mut Vec<Command>) {
-        self.downloads.push((self.size_of_last(), now.since(self.asked_at)));
+        self.downloads.push(Download { at: now, size: self.size_of_last(), time: now.since(self.asked_at) });
         self.play_until(now);
         self.arrived += 1;
         self.buffer += self.plan.chunk;
@@ -191,6 +205,11 @@ impl Video {
     pub(super) fn sample(&self, now: Time) -> Option<(Span, usize)> {
         let level = self.levels.last()?;
         Some((self.buffer.saturating_sub(now.since(self.updated_at)), *level))
+    }
+
+    /// Chunks that have arrived, from a number on: when, the throughput that the player measured, and their level.
+    pub(super) fn chunks(&self, from: usize) -> impl Iterator<Item = (Time, f64, usize)> + '_ {
+        self.downloads.iter().zip(&self.levels).skip(from).map(|(chunk, level)| (chunk.at, chunk.bps(), *level))
     }
 
     pub(super) fn summary(&self, now: Time) -> VideoSummary {

@@ -15,14 +15,13 @@ fn ms(ms: u64) -> Time {
 }
 
 fn rfc() -> AckPolicy {
-    let timeout = Span::from_millis(200);
-    let policy = DelayedAck { segments: 2, timeout, quick: 0, first: false, compression: Span::ZERO, push: false };
-    AckPolicy::new(policy, MSS, Span::from_millis(200))
+    AckPolicy::new(DelayedAck::RFC, MSS, Span::from_millis(200))
 }
 
 fn linux() -> AckPolicy {
     let (timeout, compression) = (Span::from_millis(40), Span::from_millis(1));
-    let policy = DelayedAck { segments: 2, timeout, quick: 16, first: false, compression, push: true };
+    let (push, interactive) = (true, true);
+    let policy = DelayedAck { segments: 2, timeout, quick: 16, first: false, compression, push, interactive };
     AckPolicy::new(policy, MSS, Span::from_millis(200))
 }
 
