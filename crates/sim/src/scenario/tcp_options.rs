@@ -152,7 +152,7 @@ options! {
     send_buffer: Amount => send_buffer,
     /// Delayed ACKs: an ACK at the latest for every n-th segment; 1 acknowledges each immediately.
     ack_every: u32 => delayed_ack.segments,
-    /// Delayed ACKs: longest delay of an ACK.
+    /// Delayed ACKs: longest delay of an ACK; with `ack_interactive` no longer than `rto_min` less 1 ms, as in Linux since 6.7.
     ack_delay: Span => delayed_ack.timeout,
     /// Quick ACKs (Linux): this many ACKs at the start and after loss or reordering are not delayed, and none while the
     /// advertised window opens.

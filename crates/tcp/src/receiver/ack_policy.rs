@@ -126,6 +126,15 @@ impl AckPolicy {
         self.quick_acks > 0 && !self.answers
     }
 
+    /// Linux since 6.7, which has the interactive mode, delays no ACK for as long as the time-out of its sender (tcp_delack_max).
+    fn longest_delay(&self) -> Span {
+        if !self.policy.interactive {
+            return self.policy.timeout;
+        }
+        let jiffy = Span::from_millis(1);
+        self.policy.timeout.min(self.idle_threshold.max(jiffy * 2).saturating_sub(jiffy))
+    }
+
     /// True if a delayed ACK is outstanding.
     pub(crate) fn has_delayed_ack(&self) -> bool {
         self.delayed > 0
@@ -162,7 +171,7 @@ impl AckPolicy {
         if arrived.filled_gap || immediate {
             AckTiming::Immediate
         } else {
-            AckTiming::DelayedUntil(now + self.policy.timeout)
+            AckTiming::DelayedUntil(now + self.longest_delay())
         }
     }
 

@@ -55,6 +55,19 @@ fn every_second_segment_is_acknowledged() {
     assert_eq!(acks.on_in_order(ms(5), PLAIN, || WINDOW, RTT), AckTiming::DelayedUntil(ms(205)));
 }
 
+/// tcp_delack_max of Linux since 6.7.
+#[test]
+fn linux_delays_no_ack_as_long_as_a_time_out() {
+    for (rto_min_ms, delay_ms) in [(200, 40), (41, 40), (10, 9), (1, 1)] {
+        let mut acks = linux();
+        acks.idle_threshold = Span::from_millis(rto_min_ms);
+        let count = quick_acks(&mut acks, 1, PLAIN);
+        assert!(count > 0);
+        acks.on_ack_sent();
+        assert_eq!(acks.on_in_order(ms(1), PLAIN, || WINDOW, None), AckTiming::DelayedUntil(ms(1 + delay_ms)));
+    }
+}
+
 /// As ns-3.37 does: ACKs of one segment, then of two.
 #[test]
 fn the_first_segment_may_be_acknowledged_at_once() {
