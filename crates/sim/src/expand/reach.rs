@@ -65,7 +65,7 @@ fn of_choke(def: &ChokeDef, warn: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Long paths on which profile `linux` has, without a word, the window of a tuned host.
+/// Long paths which the hosts of profile `linux` cannot fill, without a word, since nobody has tuned them.
 pub(super) fn of_window(given: &Scenario, graph: &Scenario) -> Option<ScenarioWarning> {
     let silent = |tcp: &TcpOptions| {
         tcp.profile == Some(ProfileName::Linux) && tcp.recv_buffer.is_none() && tcp.buffers.is_none()
@@ -96,8 +96,8 @@ pub(super) fn of_window(given: &Scenario, graph: &Scenario) -> Option<ScenarioWa
     let stock = Buffers::STOCK_WINDOW;
     (bytes > stock.as_f64()).then(|| {
         let message = format!(
-            "left out: {rate} over {:.0} ms need a window of {:.1} MB; profile linux has that of a tuned host, 16 MiB, one as it \
-             comes {stock}, {:.0} Mb/s: write \"stock\" for it, or \"tuned\"",
+            "left out: {rate} over {:.0} ms need a window of {:.1} MB; profile linux has that of a host that nobody has tuned, \
+             {stock}, {:.0} Mb/s: write \"stock\" for it, or \"tuned\" for 16 MiB",
             trip * 1e3,
             bytes / 1e6,
             8.0 * stock.as_f64() / trip / 1e6

@@ -65,7 +65,8 @@ macro_rules! options {
             /// A receiver that breaks the rules. Default: none.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub receiver: Option<ReceiverDef>,
-            /// Buffers of the hosts of profile `linux`, which each may be given too: `stock`, as they come, or `tuned`. Default: `tuned`.
+            /// Buffers of the hosts of profile `linux`: `stock`, as they come, or `tuned`; keys for single ones go before it.
+            /// Default: `stock`, or `tuned` where `recv_buffer`, `send_buffer`, `initial_recv_window` or `recv_autotune` is given.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub buffers: Option<Buffers>,
             /// An agent of another simulator in the place of the sender. Default: none.
@@ -252,6 +253,14 @@ impl TcpOptions {
         resume.saved.filter(|saved| saved.cwnd < least).map(|saved| (Amount::Bytes(saved.cwnd), least))
     }
 
+    /// The buffers of a host of Linux of which none is given.
+    fn stock(&self, profile: ProfileName) -> Option<Buffers> {
+        let given = self.recv_buffer.is_some() || self.send_buffer.is_some();
+        let is_stock = profile == ProfileName::Linux
+            && !(given || self.initial_recv_window.is_some() || self.recv_autotune.is_some());
+        is_stock.then_some(Buffers::Stock)
+    }
+
     /// True if no option is set.
     pub fn is_empty(&self) -> bool {
         *self == TcpOptions::default()
@@ -277,7 +286,7 @@ impl TcpOptions {
                 (config.recv_buffer, config.initial_ssthresh) = (mss * 20, mss * 20);
             }
         }
-        if let Some(buffers) = self.buffers {
+        if let Some(buffers) = self.buffers.or_else(|| self.stock(profile)) {
             buffers.set(&mut config, profile, &join(path, "buffers"))?;
         }
         if let Some(recovery) = self.recovery {

@@ -16,7 +16,7 @@ DRAWING = frozenset({"bbr", "cdg", "nv"})
 MSS_BYTES = 1448
 KERNEL: dict[str, dict[str, str | bool]] = {
     "6.1": {"recv_buffer": "33554432B", "initial_recv_window": "65535B", "tso_fill": False},
-    "6.18": {},
+    "6.18": {"buffers": "tuned"},
 }
 """In what the recorded kernels differ; 6.18 is what the profile `linux` has. The receiver, whose buffer never limits,
 acknowledges every segment while its window still opens, by two segments for each that arrives: the packet logs show
