@@ -261,3 +261,25 @@ def test_our_qlog_has_what_qvis_wants(tmp_path: Path, capsys: pytest.CaptureFixt
     trace = read(target)
     assert trace.rtt_unit == "ms" and not trace.notes and trace.headers == 0
     assert np.median([rtt for _, rtt in trace.rtt]) > 0.04
+
+
+def test_the_state_says_why_it_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A loss that SACK repairs, and a time-out that the longer way alone brings: F-RTO undoes it (RFC 5682)."""
+    bottleneck = {
+        "rate": "10Mbps", "delay": "20ms", "queue": "1000p", "loss": {"kind": "nth", "data_packets": [300]},
+        "changes": [{"at": "6s", "delay": "600ms"}, {"at": "6.5s", "delay": "20ms"}],
+    }  # fmt: skip
+    world = {
+        "duration": "9s", "network": {"kind": "dumbbell", "bottleneck": bottleneck}, "tcp": {"profile": "linux", "cc": "cubic"},
+        "flow": [{"from": "left0", "to": "right0"}], "record": {"every": "change"},
+    }  # fmt: skip
+    (tmp_path / "world.toml").write_text(_toml(world), encoding="utf-8")
+    assert main(["run", str(tmp_path / "world.toml"), "--qlog", str(tmp_path / "x"), "--json"]) == 0
+    rows = [json.loads(text) for text in (tmp_path / "x").read_bytes().split(b"\x1e") if text.strip()]
+    data = [row["data"] for row in rows[1:] if row["name"] == "recovery:congestion_state_updated"]
+    assert [(row.get("old"), row["new"], row.get("trigger")) for row in data] == [
+        (None, "slow_start", None), ("slow_start", "congestion_avoidance", "ssthresh"),
+        ("congestion_avoidance", "recovery", None), ("recovery", "congestion_avoidance", "recovery_end"),
+        ("congestion_avoidance", "loss", "timeout"), ("loss", "congestion_avoidance", "undo"),
+    ]  # fmt: skip
+    assert json.loads(capsys.readouterr().out)["flows"][0]["undone_count"] == 1

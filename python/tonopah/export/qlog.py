@@ -11,7 +11,8 @@ asked, those of the draft, for tools know no others. What they mean here:
 - `packet_lost` says that bytes of a packet were sent again, at the time when they were;
 - `metrics_updated` has what has changed of the sender at the recording interval of the scenario, or at each change; and as
   `cc_NAME` what its algorithm shows of itself, if the scenario records that (`record.internals`);
-- `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender.
+- `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender. Its
+  `trigger` says what these tell for certain: `timeout`, `undo`, `recovery_end`, `ssthresh`; else there is none.
 """
 
 import json
@@ -197,13 +198,24 @@ def states(result: RunResult, flow: int) -> Iterator[Event]:
         for t_s, value, _ in samples(result, name, flow):
             at.setdefault(t_s, {})[name] = value
     now: dict[str, float] = {}
-    old = ""
+    old, reduced = "", math.nan
     for t_s in sorted(at):
         now |= at[t_s]
-        new = congestion_state(now)
+        new, threshold = congestion_state(now), now.get("ssthresh", math.nan)
         if new != old:
-            yield t_s, "recovery:congestion_state_updated", {**({"old": old} if old else {}), "new": new}
+            cause = trigger(old, new, raised=threshold > reduced)
+            yield t_s, "recovery:congestion_state_updated", {**({"old": old} if old else {}), "new": new, **cause}
             old = new
+        reduced = threshold
+
+
+def trigger(old: str, new: str, *, raised: bool) -> dict[str, str]:
+    """Return what changed the state, if that is certain. Only undoing a reduction raises ssthresh (RFC 4015 section 3.2)."""
+    if new == "loss":
+        return {"trigger": "timeout"}
+    if old in ("recovery", "loss") and new != "recovery":
+        return {"trigger": "undo" if raised else "recovery_end"}
+    return {"trigger": "ssthresh"} if (old, new) == ("slow_start", "congestion_avoidance") else {}
 
 
 def congestion_state(now: Mapping[str, float]) -> str:
