@@ -68,6 +68,10 @@ class Sending:
             seconds=min(self.seconds, seconds),
         )
 
+    def below(self, most_bytes: float) -> "Sending":
+        """Return it with no more outstanding than so much."""
+        return replace(self, outstanding=np.minimum(self.outstanding, [np.inf, most_bytes]))
+
     def at(self, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the bytes outstanding at some times."""
         place = np.searchsorted(self.outstanding[:, 0], times_s, side="right") - 1
@@ -86,6 +90,8 @@ class Seen:
     notes: tuple[str, ...] = ()
     handshake_s: float | None = None
     marks: Marks = NO_MARKS
+    sampled: bool = False
+    """Read at times of its own, with smoothed RTTs, and not from packets."""
 
     @property
     def marked(self) -> bool:
