@@ -9,10 +9,11 @@ import pytest
 import tonopah as tp
 from tonopah.identification.api import NONE, Identification
 from tonopah.identification.features import features
+from tonopah.identification.judging import Judge
 from tonopah.identification.link import BESIDE, PathOf, company_of, crowd, estimate
 from tonopah.identification.page import untold
-from tonopah.identification.sending import Seen, Sending, curve
-from tonopah.identification.simulations import Drawn, candidates_of, others_than, world
+from tonopah.identification.sending import Seen, Sending, curve, read
+from tonopah.identification.simulations import Drawn, Simulated, candidates_of, others_than, world
 from tonopah_dev import identify as measured
 from tonopah_dev.identify import Link, Trial, alike, capture, missed
 
@@ -111,6 +112,22 @@ def test_few_candidates_are_no_reason_to_name_one():
     alone = tp.identify(DATA / "v3.pcapng.xz", candidates=["vegas"], seconds=20)
     assert alone.answer == NONE and [one.candidate for one in alone.ranking] == ["vegas"]
     assert tp.identify(DATA / "v3.pcapng.xz", candidates=["bbr", "cubic"], seconds=20).answer == "bbr"
+
+
+def test_what_was_not_read_is_said():
+    """A capture of 1 Gb/s is cut at 256 MB of data, as any is at `--seconds`."""
+    notes = read(DATA / "v3.pcapng.xz", 0, 5.0).notes
+    assert any(" s the first 4.9" in note and "are compared" in note for note in notes), notes
+    assert read(DATA / "v3.pcapng.xz", 0, 300.0).notes == ()
+
+
+def test_a_twin_left_in_is_no_example_of_a_stranger():
+    """Reno and BIC do the same where nothing is lost: one without the other present is known all the same."""
+    rows = np.zeros((12, 3))
+    rows[:, 0] = [5.0, 5.1, 5.2, 5.3, 5.0, 5.1, 5.2, 5.3, 20.0, 20.1, 20.2, 20.3]
+    owner, draw = np.divmod(np.arange(12), 4)
+    judge = Judge(Simulated(candidates_of(["reno", "bic", "vegas"]), rows, owner, draw))
+    assert judge.twin[0, 1] and judge.judge(np.array([5.15, 0.0, 0.0])).unknown < 0.3
 
 
 def test_others_are_no_kin_of_few_candidates():

@@ -121,7 +121,10 @@ class Judge:
             first, gap = self.first_and_gap(row, kin=True)
             signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
             unknown.append(0.0)
-            kin = [one for one, other in enumerate(self.candidates) if other.is_kin(self.candidates[owner])]
+            # What does the same on this link would take its place.
+            kin = [
+                one for one, other in enumerate(self.candidates) if self.twin[owner, one] or other.is_kin(self.candidates[owner])
+            ]
             # Of two candidates without one there is no second, and the gap says nothing.
             if len(kin) < len(self.candidates) - 1:
                 first, gap = self.first_and_gap(row, kin, kin=True)
