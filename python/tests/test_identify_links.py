@@ -127,7 +127,7 @@ def test_a_twin_left_in_is_no_example_of_a_stranger():
     rows[:, 0] = [5.0, 5.1, 5.2, 5.3, 5.0, 5.1, 5.2, 5.3, 20.0, 20.1, 20.2, 20.3]
     owner, draw = np.divmod(np.arange(12), 4)
     judge = Judge(Simulated(candidates_of(["reno", "bic", "vegas"]), rows, owner, draw))
-    assert judge.twin[0, 1] and judge.judge(np.array([5.15, 0.0, 0.0])).unknown < 0.3
+    assert judge.twin[0, 1] and judge.judge(np.array([5.15, 0.0, 0.0])).unknown < 0.05
 
 
 def test_others_are_no_kin_of_few_candidates():
