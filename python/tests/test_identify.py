@@ -144,8 +144,8 @@ def test_a_simulated_receiver_delays_its_acks_where_that_of_the_trace_did():
 def test_draws_fill_their_ranges():
     found = drawn(6, 1)
     assert found == drawn(6, 1) != drawn(6, 2)
-    for name, share in (("rate", 0.01), ("rtt", 0.02), ("queue", 0.05)):
-        parts = sorted(int(3 * (1 + (getattr(one, name) - 1) / share)) for one in found)
+    for name, middle, share in (("rate", 1, 0.01), ("rtt", 1, 0.02), ("queue", 0, 1)):
+        parts = sorted(int(3 * (1 + (getattr(one, name) - middle) / share)) for one in found)
         assert parts == [0, 1, 2, 3, 4, 5]
 
 

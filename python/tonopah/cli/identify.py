@@ -12,7 +12,8 @@ from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.identification import check as checking
 from tonopah.identification import page
-from tonopah.identification.api import BESIDE, as_text, identify, sentence, text
+from tonopah.identification.api import as_text, identify, sentence, text
+from tonopah.identification.link import BESIDE
 from tonopah.names import listed
 
 EXAMPLES = (

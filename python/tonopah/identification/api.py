@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from tonopah._core import engine_version
 from tonopah.errors import InputError
 from tonopah.identification.features import features
 from tonopah.identification.judging import UNKNOWN, Judge, Judged
-from tonopah.identification.link import PathOf, estimate, has_company, mark_threshold
+from tonopah.identification.link import BESIDE, PathOf, company_of, estimate, mark_threshold
 from tonopah.identification.parameters import Parameters, cubic_parameters
 from tonopah.identification.sending import Acking, Seen, Sending, curve, read
 from tonopah.identification.simulations import (
@@ -23,15 +23,15 @@ from tonopah.identification.simulations import (
     Candidate,
     candidates_of,
     longest_s,
+    others_than,
     simulate,
 )
 from tonopah.validate.trace.comparison import MAX_SECONDS, quantity
 
-Beside = Literal["auto", "none", "cubic"]
-BESIDE = ("auto", "none", "cubic")
 NONE, LITTLE = "none of ours", "not enough data"
 FEWEST_RTTS, FEWEST_SEGMENTS = 3, 10
 NEAREST_SHOWN = 3
+BUT = "; one with these parameters would be nearer ({:.2f})"
 LIMITED = 0.5
 """Share of the time in which the application limits, beyond which nothing is said."""
 CLOCKED = 0.5
@@ -120,7 +120,7 @@ def identify(
     rate, delay, queue : str, str, int or None
         The link: rate, delay of one direction, packets that wait; estimated where None.
     beside : str
-        "none", "cubic" or "auto": whether a CUBIC flow shared the link.
+        "none", "cubic" (a CUBIC flow), "short" (short flows) or "auto": who shared the link.
     candidates : sequence
         What `cc` of a scenario takes; the usual 24 without one.
     parameters : bool
@@ -137,8 +137,6 @@ def identify(
     InputError
         The file or an argument is wrong.
     """
-    if beside not in BESIDE:
-        raise InputError("--beside", f"{beside!r} is unknown", f"known: {', '.join(BESIDE)}")
     if seconds is not None and not seconds > 0:
         raise InputError("--seconds", f"{seconds!r} is no time", "seconds above 0, like 30")
     seen = read(Path(path), connection, seconds or MAX_SECONDS)
@@ -168,7 +166,7 @@ def identify_sending(
         float(times[-1]), None if singly_bytes is None else Acking(singly_bytes),
     )  # fmt: skip
     given = link_given(rate, delay, queue)
-    seen = Seen(sent, "curves", 1, "sender", (), float(first[-1, 1]) if len(first) else None)
+    seen = Seen(sent, "curves", 1, "sender", (), float(first[-1, 1]) if len(first) else None, sampled=True)
     return judged(seen, given, beside, candidates_of(candidates), parameters, seed, "curves", lambda total: lambda: None)
 
 
@@ -182,39 +180,51 @@ def judged(
     seen: Seen, given: dict[str, Any], beside: str, candidates: list[Candidate], parameters: bool, seed: int, source: str,
     progress: Callable[[int], Callable[[], None]],
 ) -> Identification:  # fmt: skip
-    """Return the answer for a connection."""
+    """Return the answer for a connection. Raises InputError."""
+    if beside not in BESIDE:
+        raise InputError("--beside", f"{beside!r} is unknown", f"known: {', '.join(BESIDE)}")
     sending = seen.sending
     path = estimate(sending, given["rate"], given["delay"], given["queue"], seen.handshake_s, source)
-    company, capacity = has_company(sending, path) if beside == "auto" else (beside == "cubic", path.rate_bps)
+    company, capacity = company_of(seen, path, beside)
     notes = list(seen.notes)
-    if company:
-        notes.append("assumes one CUBIC flow beside it" + ("" if beside == "cubic" else "; --beside none judges it alone"))
+    if company.kind != "none":
+        who = "one CUBIC flow" if company.kind == "cubic" else f"short flows of {company.load:.1%} of the rate"
+        notes.append(f"assumes {who} beside it" + ("; --beside none judges it alone" if beside == "auto" else ""))
         path = replace(path, rate_bps=capacity if "rate" in path.estimated else path.rate_bps)
-    repeats = BESIDE_REPEATS if company else REPEATS
-    most_s = longest_s(path, repeats * len(candidates))
+    others = others_than(candidates)
+    repeats = REPEATS if company.kind == "none" else BESIDE_REPEATS
+    runs = repeats * len(candidates + others)
+    most_s = longest_s(path, runs)
     if sending.seconds > most_s:
         notes.append(f"of {sending.seconds:.4g} s the first {most_s:.3g} s were judged: more would take too long to simulate")
         sending = sending.until(most_s)
     about = {
         "file": Path(source).name, "connection": seen.name, "connections": seen.connections, "captured_at": seen.captured_at,
         "seconds": sending.seconds, "link": vars(path) | {"estimated": list(path.estimated)},
-        "beside": "cubic" if company else "none", "version": engine_version(),
+        "beside": company.kind, "version": engine_version(),
     }  # fmt: skip
     if why := too_little(sending, path):
         return Identification(
             **about, answer=LITTLE, also=(), confidence=None, unknown=None, ranking=(), parameters=None, notes=(*notes, why)
         )
     marks = mark_threshold(seen, path)
-    simulated = simulate(path, candidates, sending, seed, company, marks, progress(repeats * len(candidates)))
-    judge, row = Judge(simulated), features(sending, path)
-    result = judge.judge(row, judge.discriminant(row) if company else None)
+    done = progress(runs)
+    strange = simulate(path, others, sending, seed, company, marks, done) if others else None
+    judge = Judge(simulate(path, candidates, sending, seed, company, marks, done), strange)
+    row = features(sending, path)
+    result = judge.judge(row, judge.discriminant(row) if company.kind == "cubic" else None)
     answer, also, sure = decided(result, candidates)
     found = None
     if parameters:
-        if candidates[result.order[0]].name == "cubic":
-            found = cubic_parameters(sending, path, seed)
-        else:
-            notes.append("--parameters: the nearest candidate is no form of CUBIC")
+        first = result.order[0]
+        found, away = cubic_parameters(sending, path, seed)
+        near = float(np.abs(away / judge.standard.scale).mean())
+        if candidates[first].name != "cubic":
+            nearer = near < result.distances[first]
+            notes.append(
+                f"--parameters: {candidates[first].label} is nearest, and no form of CUBIC{BUT.format(near) if nearer else ''}"
+            )
+            found = found if nearer else None
     nearest = [judge.nearest(row, one) for one in result.order[:NEAREST_SHOWN]]
     ranking = tuple(
         Ranked(candidates[one].label, candidates[one].profile, float(result.distances[one]), float(result.own[one]))

@@ -52,8 +52,8 @@ def recordings() -> list[LinuxCase]:
     return [one for one in shipped().cases if one.kind == "steady" and one.sack and one.mark is None]
 
 
-def curves(case: LinuxCase, folder: Path = UNREAD) -> dict[str, Any]:
-    """Return a recording as `identify_sending` takes it. Raises InputError without the columns of the repository.
+def curves(case: LinuxCase, folder: Path = UNREAD, flow: int = 0) -> dict[str, Any]:
+    """Return a flow of a recording as `identify_sending` takes it. Raises InputError without the columns of the repository.
 
     The smoothed RTT reaches its peak: a loss is followed by a round trip of selective ACKs, each a sample of a full queue. Linux
     counts from the first segment that an ACK covers: a delayed one adds the time between two segments, which is taken off.
@@ -63,7 +63,9 @@ def curves(case: LinuxCase, folder: Path = UNREAD) -> dict[str, Any]:
         raise InputError(
             "--check", f"{path} is not there", "a checkout of the repository: the package has a part of the recordings"
         )
-    samples, more = shipped().samples(case), read_table(path)
+    samples = shipped().samples(case)
+    mine = (samples["flow"] == flow).to_numpy()
+    samples, more = samples[mine], read_table(path)[mine]
     t_s, outstanding = samples["t_us"].to_numpy() / 1e6, (more["unacked"] - more["sacked"]).to_numpy()
     # The first data leaves right after the last sample without it.
     t_s = t_s - t_s[max(0, int(np.flatnonzero(outstanding > 0)[0]) - 1)]

@@ -62,10 +62,10 @@ class Standard:
 class Judge:
     """Knows the simulations of a link."""
 
-    def __init__(self, simulated: Simulated):
-        self.simulated = simulated
+    def __init__(self, simulated: Simulated, others: Simulated | None = None):
+        self.simulated, self.others = simulated, others
         self.candidates: Sequence[Candidate] = simulated.candidates
-        self.standard = Standard(simulated.rows)
+        self.standard = Standard(np.vstack([simulated.rows, others.rows]) if others else simulated.rows)
         self.rows = self.standard(simulated.rows)
         self.owner = simulated.owner
         pairs = np.abs(self.rows[:, None, :] - self.rows[None, :, :]).mean(axis=2)
@@ -121,14 +121,30 @@ class Judge:
             first, gap = self.first_and_gap(row, kin=True)
             signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
             unknown.append(0.0)
-            kin = [one for one, other in enumerate(self.candidates) if other.is_kin(self.candidates[owner])]
-            if len(kin) < len(self.candidates):
+            # What does the same on this link would take its place.
+            kin = [
+                one for one, other in enumerate(self.candidates) if self.twin[owner, one] or other.is_kin(self.candidates[owner])
+            ]
+            # Of two candidates without one there is no second, and the gap says nothing.
+            if len(kin) < len(self.candidates) - 1:
                 first, gap = self.first_and_gap(row, kin, kin=True)
                 signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
                 unknown.append(1.0)
+        for row in self.strange():
+            first, gap = self.first_and_gap(row, kin=True)
+            signs.append([math.log(max(row[first], LEAST) / self.own[first]), gap])
+            unknown.append(1.0)
         # Without a gap first and second are equally near: either may be it.
         named = np.append(logistic(np.array(gaps), np.array(right), constant=False), 0.0)
         return named, logistic(np.array(signs), np.array(unknown))
+
+    def strange(self) -> list[Row]:
+        """Return the distances of the simulations of others from each candidate, those over the same drawn link left out."""
+        if not self.others:
+            return []
+        pairs = np.abs(self.standard(self.others.rows)[:, None, :] - self.rows[None, :, :]).mean(axis=2)
+        pairs[self.others.draw[:, None] == self.simulated.draw[None, :]] = np.inf
+        return [self.by_candidate(row) for row in pairs]
 
     def judge(self, row: Row, distances: Row | None = None) -> Judged:
         """Return what a trace with these features is taken for; other distances order the candidates where they are given."""

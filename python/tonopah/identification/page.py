@@ -17,6 +17,13 @@ TEMPLATE = Path(__file__).with_name("page.html.j2")
 START_RTTS = 40
 TRACE: dict[str, Any] = {"color": style.COLOURS[5], "linewidth": 2.8, "label": "recorded"}
 
+OTHERS = {
+    "none": "Whether short flows shared the link.",
+    "cubic": "Whether more than one CUBIC flow shared the link.",
+    "short": "Whether those who shared the link were short flows: they are taken for such.",
+}
+"""What is not known of who shared it."""
+
 
 def write(one: Identification, path: Path) -> None:
     """Write the page, or with `.svg` its figure alone."""
@@ -97,9 +104,7 @@ def untold(one: Identification) -> list[str]:
         found.append(f"Whether it is {one.answer} or {' or '.join(one.also)}: they send too much alike on this link.")
     if one.link["queue_packets"] == UNKNOWN_QUEUE and "queue" in one.link["estimated"]:
         found.append("How long the queue is: nothing was lost.")
-    found.append(
-        "Whether more than one CUBIC flow shared the link." if one.beside == "cubic" else "Whether short flows shared the link."
-    )
+    found.append(OTHERS[one.beside])
     return [escape(text) for text in found]
 
 

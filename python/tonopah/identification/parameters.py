@@ -39,27 +39,30 @@ class Parameters:
         )
 
 
-def cubic_parameters(sending: Sending, path: PathOf, seed: int) -> Parameters:
-    """Return the parameters of the CUBIC that sends most like a trace."""
+def cubic_parameters(sending: Sending, path: PathOf, seed: int) -> tuple[Parameters, np.ndarray]:
+    """Return the parameters of the CUBIC that sends most like a trace, and how its simulations differ from it by feature."""
     grid: list[Point] = list(itertools.product(BETAS, CS, (True, False)))
     sent = sending.until(longest_s(path, REPEATS * len(grid)))
-    known = distances(sent, path, grid, seed)
-    beta, c, hystart = min(known, key=lambda point: known[point])
+    rows, trace = simulated(sent, path, grid, seed), features(sent, path)
+    scale = Standard(np.vstack(list(rows.values()))).scale
+
+    def away(point: Point) -> float:
+        return float(np.abs((rows[point] - trace) / scale).mean())
+
+    beta, c, hystart = min(rows, key=away)
     finer: list[Point] = [
         (round(min(0.9, max(0.1, beta + 0.05 * up)), 3), round(c * 2 ** (0.5 * far), 4), hystart)
         for up, far in itertools.product((-1, 0, 1), repeat=2)
     ]
-    known |= distances(sent, path, [point for point in finer if point not in known], seed)
-    best = min(known, key=lambda point: known[point])
-    near = [point for point in known if known[point] <= (1 + SET) * known[best]]
+    rows |= simulated(sent, path, [point for point in dict.fromkeys(finer) if point not in rows], seed)
+    best = min(rows, key=away)
+    near = [point for point in rows if away(point) <= (1 + SET) * away(best)]
     betas, cs = [point[0] for point in near], [point[1] for point in near]
-    return Parameters(*best, min(betas), max(betas), min(cs), max(cs))
+    return Parameters(*best, min(betas), max(betas), min(cs), max(cs)), rows[best] - trace
 
 
-def distances(sending: Sending, path: PathOf, grid: Sequence[Point], seed: int) -> dict[Point, float]:
-    """Return how far the simulations of each point are from a trace."""
+def simulated(sending: Sending, path: PathOf, grid: Sequence[Point], seed: int) -> dict[Point, np.ndarray]:
+    """Return the features of the simulations of each point."""
     given = [{"name": "cubic", "profile": "linux", "beta": beta, "c": c, "hystart": hystart} for beta, c, hystart in grid]
     made = simulate(path, candidates_of(given), sending, seed, repeats=REPEATS)
-    standard = Standard(made.rows)
-    away = np.abs(standard(made.rows) - standard(features(sending, path))).mean(axis=1)
-    return {point: float(away[made.owner == number].mean()) for number, point in enumerate(grid)}
+    return {point: made.rows[made.owner == number] for number, point in enumerate(grid)}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tonopah.errors import InputError
 from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket
-from tonopah.validate.trace.comparison import NO_MARKS, read_connection
+from tonopah.validate.trace.comparison import NO_MARKS, file_notes, read_connection
 from tonopah.validate.trace.connection import WRAP, Acknowledged, Observed, ends, unwrapped
 from tonopah.validate.trace.diagnosis import Marks, marks, taken_at
 
@@ -68,6 +68,10 @@ class Sending:
             seconds=min(self.seconds, seconds),
         )
 
+    def below(self, most_bytes: float) -> "Sending":
+        """Return it with no more outstanding than so much."""
+        return replace(self, outstanding=np.minimum(self.outstanding, [np.inf, most_bytes]))
+
     def at(self, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the bytes outstanding at some times."""
         place = np.searchsorted(self.outstanding[:, 0], times_s, side="right") - 1
@@ -86,6 +90,8 @@ class Seen:
     notes: tuple[str, ...] = ()
     handshake_s: float | None = None
     marks: Marks = NO_MARKS
+    sampled: bool = False
+    """Read at times of its own, with smoothed RTTs, and not from packets."""
 
     @property
     def marked(self) -> bool:
@@ -125,11 +131,13 @@ def read(path: Path, number: int, seconds: float) -> Seen:
     if not one.seen.sender.segments:
         raise InputError("", f"connection {number} has no data", None, source)
     (place, why), marked = taken_at(one.packets, source), marks(one.packets, source)
+    about = tuple(file_notes(one.capture, number, one.seen, one.copies))
     if place == "receiver":
-        return Seen(at_receiver(one.packets, source), one.seen.name, one.connections, place, marks=marked)
-    notes = () if place in (None, "sender") else (f"{why}: the curves are those that a sender there would have",)
+        return Seen(at_receiver(one.packets, source), one.seen.name, one.connections, place, about, marks=marked)
+    between = place not in (None, "sender")
+    notes = (*about, f"{why}: the curves are those that a sender there would have") if between else about
     handshake_s = one.seen.sender.handshake_ns / 1e9 or None
-    side = "between" if notes else "sender"
+    side = "between" if between else "sender"
     return Seen(of_observed(one.seen), one.seen.name, one.connections, side, notes, handshake_s, marked)
 
 

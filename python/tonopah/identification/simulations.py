@@ -14,7 +14,7 @@ from tonopah.execution.options import Limits, cores
 from tonopah.execution.processes import Job
 from tonopah.execution.processes import run_many as run_apart
 from tonopah.identification.features import features
-from tonopah.identification.link import PathOf
+from tonopah.identification.link import Company, PathOf
 from tonopah.identification.sending import HEADERS, Acking, Sending, curve
 from tonopah.judge.subjects import Algorithm, read_algorithm
 from tonopah.scenario.worlds import dumbbell
@@ -35,7 +35,9 @@ REPEATS, BESIDE_REPEATS = 6, 10
 MOST_PACKETS = 30_000_000
 """Of all simulations together."""
 RATE, RTT, QUEUE = 0.01, 0.02, 0.05
-"""Shares by which the link is drawn around its estimate."""
+"""Shares by which the link is drawn around its estimate; the queue by a packet at least."""
+LOAD, SIZE_BYTES = (0.7, 1.4), (5e3, 1e5)
+"""Of short flows: factor around the load that was seen, and their mean size."""
 SAMPLES, LEAST_STEP_S = 12_000, 0.005
 """Series are so fine that an RTT has several samples, as in a trace: the start and losses are read by the RTT."""
 ENOUGH, OPENED = 4, 65_535
@@ -46,6 +48,11 @@ BUFFER = 1 << 30
 SINGLY = (2e6, 32e6)
 """Of receivers that are not seen: half of the usual largest windows of Linux (`tcp_rmem`, 4 to 64 MB)."""
 ACCESS = 100
+ALONE = Company()
+FEW, OTHER = 8, ("reno", "cubic", "bbr", "vegas", "htcp", "westwood")
+BEYOND = 2
+"""A simulation counts as if it never had more outstanding than so many times the most of the trace: where no loss tells of the
+queue, some fill ten thousand packets, and beside these all others would look the same."""
 NAMING = ("name", "profile", "python", "native")
 SERIES = ["outstanding", "acked", "retransmits", "srtt"]
 
@@ -104,6 +111,13 @@ def candidates_of(given: Sequence[Any], marks: bool = False) -> list[Candidate]:
     return found
 
 
+def others_than(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return some who are no candidates: where these are few, they show what a sender that is none of them looks like."""
+    if len(candidates) >= FEW:
+        return []
+    return [one for one in candidates_of(OTHER) if not any(one.is_kin(other) for other in candidates)]
+
+
 def longest_s(path: PathOf, runs: int) -> float:
     """Return how long simulations may be."""
     return MOST_PACKETS / runs * 8 * (path.mss_bytes + HEADERS) / path.rate_bps
@@ -116,10 +130,14 @@ class Drawn:
     rate: float
     rtt: float
     queue: float
+    """From -1 to 1: where in the range of the queue."""
     singly_bytes: float
     late: float
     """Share of the latest start by which one flow begins later than the other."""
     is_first: bool
+    load: float
+    size_bytes: float
+    """Mean size of short flows."""
 
 
 def drawn(count: int, seed: int) -> list[Drawn]:
@@ -129,13 +147,16 @@ def drawn(count: int, seed: int) -> list[Drawn]:
     def spread() -> list[float]:
         return [(place + draw.random()) / count for place in draw.sample(range(count), count)]
 
-    low, high = map(math.log, SINGLY)
+    def between(ends: tuple[float, float], place: float) -> float:
+        low, high = map(math.log, ends)
+        return math.exp(low + (high - low) * place)
+
     return [
         Drawn(
-            1 + RATE * (2 * rate - 1), 1 + RTT * (2 * rtt - 1), 1 + QUEUE * (2 * queue - 1),
-            math.exp(low + (high - low) * singly), late, first < 0.5,
+            1 + RATE * (2 * rate - 1), 1 + RTT * (2 * rtt - 1), 2 * queue - 1,
+            between(SINGLY, singly), late, first < 0.5, between(LOAD, load), between(SIZE_BYTES, size),
         )
-        for rate, rtt, queue, singly, late, first in zip(*(spread() for _ in range(6)), strict=True)
+        for rate, rtt, queue, singly, late, first, load, size in zip(*(spread() for _ in range(8)), strict=True)
     ]  # fmt: skip
 
 
@@ -153,38 +174,44 @@ def receiver(path: PathOf, acking: Acking | None, singly_bytes: float) -> dict[s
 
 
 def world(
-    path: PathOf, cc: Any, seconds: float, one: Drawn, beside: bool, marks: int, acking: Acking | None
+    path: PathOf, cc: Any, seconds: float, one: Drawn, company: Company, marks: int, acking: Acking | None
 ) -> dict[str, Any]:  # fmt: skip
     """Return the scenario of a candidate over a link drawn around the estimate."""
     rate, rtt = path.rate_bps * one.rate, 2 * path.delay_s * one.rtt
-    limit = max(2, round(path.queue_packets * one.queue))
+    limit = max(2, round(path.queue_packets + one.queue * max(1.0, QUEUE * path.queue_packets)))
+    beside = company.kind == "cubic"
     late_s = one.late * min(1.0, seconds / 3)
     starts = (0.0, late_s) if one.is_first else (late_s, 0.0)
     queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{limit}p"} | ({"mark_threshold": marks} if marks else {})
     bottleneck = {"rate": f"{rate:.9g}bps", "delay": f"{rtt / 2:.9f}s", "queue": queue}
     flows = [{"from": "left0", "to": "right0", "cc": cc, "start": f"{starts[0] if beside else 0.0:.6f}s", "start_jitter": "0s"}]
+    cubic, more = {"name": "cubic", "profile": "linux"}, {}
     if beside:
-        cubic = {"name": "cubic", "profile": "linux"}
         flows.append({"from": "left1", "to": "right1", "cc": cubic, "start": f"{starts[1]:.6f}s", "start_jitter": "0s"})
     longer = seconds + 2 * rtt + (starts[0] if beside else 0.0) + 0.1
     access = {"rate": f"{min(ACCESS * rate, 1e12):.9g}bps", "delay": "0s"}
     tcp = {"profile": "linux", "mss": f"{path.mss_bytes}B", **receiver(path, acking, one.singly_bytes)}
     record = {"series": SERIES, "every": f"{max(LEAST_STEP_S, seconds / SAMPLES):.6f}s"}
-    ends = {"pairs": len(flows), "flows": 0, "access": access}
-    return dumbbell(f"{longer:.6f}s", bottleneck, tcp, **ends, flow=flows, record=record)
+    if company.kind == "short":
+        arrivals = {"kind": "poisson", "load": min(1.0, company.load * one.load), "link": ["r0", "r1"]}
+        size = {"kind": "exponential", "mean": f"{one.size_bytes:.0f}B"}
+        ways = {"name": "short", "from": ["left1"], "to": ["right1"], "cc": cubic}
+        more["workload"] = [{**ways, "size": size, "arrivals": arrivals}]
+    ends = {"pairs": 1 if company.kind == "none" else 2, "flows": 0, "access": access}
+    return dumbbell(f"{longer:.6f}s", bottleneck, tcp, **ends, flow=flows, record=record, **more)
 
 
 def simulate(
-    path: PathOf, candidates: Sequence[Candidate], like: Sending, seed: int, beside: bool = False, marks: int = 0,
+    path: PathOf, candidates: Sequence[Candidate], like: Sending, seed: int, company: Company = ALONE, marks: int = 0,
     progress: Callable[[], None] = lambda: None, repeats: int = 0,
 ) -> Simulated:  # fmt: skip
     """Return simulations of all candidates, as long as a trace; the draws are the same for each. Raises what ends a run."""
     seconds = like.seconds
-    count = repeats or (BESIDE_REPEATS if beside else REPEATS)
+    count = repeats or (REPEATS if company.kind == "none" else BESIDE_REPEATS)
     jobs: list[tuple[int, str, int]] = []
     for number, one in enumerate(candidates):
         for turn, link in enumerate(drawn(count, seed), 1):
-            scenario = world(path, one.algorithm.cc, seconds, link, beside, marks, like.acking)
+            scenario = world(path, one.algorithm.cc, seconds, link, company, marks, like.acking)
             jobs.append((number, json.dumps(scenario), turn))
     sent: list[Sending | None] = [None] * len(jobs)
     failures: list[Exception] = []
@@ -209,7 +236,8 @@ def simulate(
     if failures:
         raise failures[0]
     made = [one for one in sent if one is not None]
-    rows = np.array([features(one, path) for one in made])
+    most = BEYOND * float(like.outstanding[:, 1].max())
+    rows = np.array([features(one.below(most), path) for one in made])
     owner, draw = np.array([(number, turn) for number, _, turn in jobs]).T
     return Simulated(list(candidates), rows, owner, draw, made)
 
