@@ -15,10 +15,12 @@ from conftest import STUDY, put_file
 import tonopah as tp
 from tonopah.cli import main
 from tonopah.errors import MAX_TEXT, InputError, limit_text
-from tonopah.scenario import document
+from tonopah.importing import samples
+from tonopah.scenario import csv_files, document
 from tonopah.scenario.document import to_toml
 from tonopah.scenario.files import read_file
-from tonopah.scenario.paths import parse_assignment
+from tonopah.scenario.paths import inner, parse_assignment
+from tonopah.scenario.workload_files import read_arrivals
 from tonopah.spec import library, reader
 
 LONGEST_S = 2.0
@@ -210,3 +212,31 @@ def test_text_that_a_terminal_would_obey_is_refused(tmp_path, capsys, letter):
     for command in (["check", str(tmp_path / "x.toml")], ["check", f"no{letter}file.toml"]):
         assert main.main(command) == 2
         assert letter not in capsys.readouterr().err
+
+
+CELL = "9" * 200_000
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        csv_files.read_table,
+        lambda path: read_arrivals(path.read_bytes(), str(path)),
+        *((lambda path, one=one: one(path.read_text(), str(path))) for one in (samples.fcc, samples.irish_5g, samples.lumos_5g)),
+        lambda path: samples.lens_table(path.read_text(), str(path)),
+    ],
+)
+def test_a_cell_without_end_is_refused_with_its_line(tmp_path, read):
+    """The module `csv` takes cells of 131,072 letters, and raises an error of its own for more: it was an internal one."""
+    path = tmp_path / "odd.csv"
+    path.write_text(f"t_s\n{CELL}\n")
+    with pytest.raises(InputError, match="line 2: is no row of a table"):
+        read(path)
+
+
+def test_rows_of_plain_values_are_passed_over_and_tables_in_them_are_not():
+    """Of a million arrivals each row was walked through six times."""
+    table = {"cc": "x"}
+    given = [["0ns", None, 1.5, 2, True], table, ["0ns", table], [["1ns"]], []]
+    assert [(step, below) for step, below in inner(given)] == [(1, table), (2, ["0ns", table]), (3, [["1ns"]])]
+    assert dict(inner({"rows": given[0], "tcp": table, "list": [table]})) == {"tcp": table, "list": [table]}

@@ -9,6 +9,7 @@ from tonopah.scenario.document import to_json
 
 MOST_CPU_S = 20.0
 """Of a busy machine. Route tables for each pair of a router and a node took 25 s for the network `lan`, of 2,000 routers."""
+WIDE = {"x": "10km", "y": "10km"}
 WORLDS = {
     "dumbbell": {"kind": "dumbbell", "pairs": 49_999, "flows": 100},
     "star": {"kind": "star", "nodes": 99_999, "flows": 100},
@@ -19,6 +20,10 @@ WORLDS = {
     "access": {"kind": "access", "lines": [{"homes": 500}], "servers": 100, "flows": 10},
     "random_wired": {"kind": "random_wired", "nodes": 2_000, "degree": 20.0, "flows": 10},
     "infrastructure": {"kind": "infrastructure", "cells": 100, "stations_per_cell": 99, "flows": 10},
+    "adhoc": {"kind": "adhoc", "nodes": 10_000, "area": {"x": "4km", "y": "4km"}, "flows": 10, "connected_pairs": True},
+    "dsdv": {"kind": "adhoc", "nodes": 10_000, "area": WIDE, "flows": 10, "routing": {"kind": "dsdv"}},
+    "wired_cum_wireless": {"kind": "wired_cum_wireless", "routers": 1_000, "nodes": 6_000, "flows": 10},
+    "constellation": {"kind": "constellation", "nodes": 1_000, "flows": 10},
 }
 
 

@@ -20,7 +20,7 @@ NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 MISSING = [name for name in NEEDED if not shutil.which(name, path=PATH)]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not found (Debian: apt-get install slurm-wlm)")
-LONGEST_S, START_S = 300, 120
+LONGEST_S, START_S, STOP_S = 300, 120, 20
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cluster.md"
 CONFIGURATION = """ClusterName=tonopah
 SlurmctldHost={host}(127.0.0.1)
@@ -94,13 +94,15 @@ def slurm(tmp_path_factory):
 
 
 def stop(daemons):
+    """End the daemons of this test; one that waits for a job of its own is killed, since nothing of it is needed any more."""
     for daemon in reversed(daemons):
         daemon.terminate()
     for daemon in daemons:
         try:
-            daemon.wait(START_S)
+            daemon.wait(STOP_S)
         except subprocess.TimeoutExpired:
             daemon.kill()
+            daemon.wait()
 
 
 def shown(environment, *command, cwd=None):

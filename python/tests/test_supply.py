@@ -155,8 +155,26 @@ def test_the_bill_of_materials_names_what_is_shipped() -> None:
     assert all(re.fullmatch("[0-9a-f]{64}", one["hashes"][0]["content"]) for purl, one in found.items() if "pypi" not in purl)
 
 
-def test_the_toolchain_is_pinned_where_the_crates_allow_it() -> None:
-    pinned = tomllib.loads((ROOT / "rust-toolchain.toml").read_text(encoding="utf-8"))["toolchain"]
+def test_the_toolchain_is_pinned_for_releases_and_for_nobody_else() -> None:
+    """A file of this name in a folder above makes rustup fetch its compiler: without a network nothing would be built."""
+    pinned = tomllib.loads((ROOT / ".ci" / "rust-toolchain.toml").read_text(encoding="utf-8"))["toolchain"]
     least = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["rust-version"]
     assert [int(part) for part in pinned["channel"].split(".")[:2]] >= [int(part) for part in least.split(".")]
-    assert {"clippy", "rustfmt"} <= set(pinned["components"])
+    assert not list(ROOT.glob("rust-toolchain*"))
+
+
+@pytest.mark.parametrize(("installed", "rustup", "taken", "told"), [
+    ("1.95.0", "exit 9", "", ""),
+    ("1.90.0", "exit 0", "1.95.0", ""),
+    ("1.90.0", "exit 1", "", "may give other bytes"),
+])  # fmt: skip
+def test_a_release_is_built_with_the_pinned_compiler(tmp_path: Path, installed: str, rustup: str, taken: str, told: str) -> None:
+    pinned = tomllib.loads((ROOT / ".ci" / "rust-toolchain.toml").read_text(encoding="utf-8"))["toolchain"]["channel"]
+    version = pinned if installed == "1.95.0" else installed
+    for name, does in (("rustc", f"echo rustc {version} '(59807616e 2026-04-14)'"), ("rustup", rustup)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": "/nowhere"}
+    command = [ROOT / ".ci" / "as-shipped", "sh", "-c", "echo $RUSTUP_TOOLCHAIN"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == (pinned if taken else "") and told in done.stderr and bool(told) == bool(done.stderr)

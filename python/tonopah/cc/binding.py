@@ -17,6 +17,7 @@ from tonopah.cc.process import ProcessEndedError, ask
 from tonopah.cc.references import is_code, is_library, key_of, name_in
 from tonopah.errors import AlgorithmError, InputError
 from tonopah.scenario.document import to_json
+from tonopah.scenario.paths import SCALARS, inner
 
 
 @dataclass
@@ -100,7 +101,9 @@ def copy_tables(value: Any) -> Any:
     """Return tables and arrays as new ones; the rest is shared."""
     if isinstance(value, Mapping):
         return {key: copy_tables(below) for key, below in value.items()}
-    return [copy_tables(below) for below in value] if isinstance(value, list | tuple) else value
+    if not isinstance(value, list | tuple):
+        return value
+    return [below if type(below) in SCALARS else copy_tables(below) for below in value]
 
 
 def find_cc(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any], str]]:
@@ -114,7 +117,7 @@ def find_cc(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any], str]]:
                 # A transport in a library may have an option of this name.
                 yield from find_cc(below, here)
     elif isinstance(value, list):
-        for index, below in enumerate(value):
+        for index, below in inner(value):
             yield from find_cc(below, f"{path}[{index}]")
 
 
@@ -130,7 +133,7 @@ def find_transports(value: Any, path: str = "") -> Iterator[tuple[dict[str, Any]
             else:
                 yield from find_transports(below, here)
     elif isinstance(value, list):
-        for index, below in enumerate(value):
+        for index, below in inner(value):
             yield from find_transports(below, f"{path}[{index}]")
 
 

@@ -3,7 +3,6 @@
 Each reader says what it took which column for. The formats are those of the data sets' own descriptions, named beside each.
 """
 
-import csv
 import json
 import math
 import re
@@ -13,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.scenario.csv_files import read_csv
 
 
 @dataclass
@@ -113,7 +113,7 @@ FCC = ("unit_id", "dtime", "target", "address", "fetch_time", "bytes_total", "by
 
 def fcc(text: str, source: str) -> Samples:
     """Read Measuring Broadband America (`curr_webget`, `curr_httpgetmt`): the tests of the first unit and target."""
-    rows = [line for line in csv.reader(text.splitlines()) if line]
+    rows = [line for _, line in read_csv(text.splitlines(), source) if line]
     if rows and rows[0][0] != "unit_id":
         rows.insert(0, list(FCC))
     place = columns(rows, ("unit_id", "target", "fetch_time", "bytes_sec"), source)
@@ -138,7 +138,7 @@ def fcc(text: str, source: str) -> Samples:
 
 def irish_5g(text: str, source: str) -> Samples:
     """Read the CSV of Raca et al. 2020 (and 2018, 4G): Timestamp, DL_bitrate in kb/s, PINGAVG in ms where it was measured."""
-    rows = list(csv.reader(text.splitlines()))
+    rows = [line for _, line in read_csv(text.splitlines(), source)]
     place = columns(rows, ("Timestamp", "DL_bitrate"), source)
     ping = rows[0].index("PINGAVG") if "PINGAVG" in rows[0] else None
     found = Samples(
@@ -162,7 +162,7 @@ def irish_5g(text: str, source: str) -> Samples:
 
 def lumos_5g(text: str, source: str) -> Samples:
     """Read the first run of Lumos5G (Narayanan et al. 2020): seq_num in seconds, Throughput in Mb/s."""
-    rows = list(csv.reader(text.splitlines()))
+    rows = [line for _, line in read_csv(text.splitlines(), source)]
     place = columns(rows, ("run_num", "seq_num", "Throughput"), source)
     found = Samples()
     run: str | None = None
@@ -209,7 +209,7 @@ def lens(text: str, source: str) -> Samples:
 
 def lens_table(text: str, source: str) -> Samples:
     """Read a processed table of LENS: seconds, or nanoseconds of IRTT, and round trips in ms, of which lost ones are 0 or -1."""
-    rows = list(csv.reader(text.splitlines()))
+    rows = [line for _, line in read_csv(text.splitlines(), source)]
     found = Samples(taken=["timestamp: the time; half of rtt (ms): the one-way delay; lost trips: left out"])
     unit = 1e9 if "uplink" in rows[0] else 1.0
     begin: float | None = None

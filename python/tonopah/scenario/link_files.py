@@ -16,6 +16,7 @@ import numpy as np
 
 from tonopah.errors import InputError
 from tonopah.scenario.files import read_file
+from tonopah.scenario.paths import inner
 from tonopah.scenario.rate_files import MAX_SHOWN, points_of, read_rates, read_table, set_delays
 from tonopah.scenario.setdest import named_by
 from tonopah.scenario.workload_files import read_arrivals, read_sizes
@@ -62,7 +63,7 @@ def named_tables(value: Any, path: str, key: str, around: dict[str, Any]) -> Ite
         for name, below in list(value.items()):
             yield from named_tables(below, f"{path}.{name}" if path else str(name), str(name), value)
     elif isinstance(value, list):
-        for index, below in enumerate(value):
+        for index, below in inner(value):
             yield from named_tables(below, f"{path}[{index}]", key, around)
 
 

@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomli
@@ -14,6 +14,8 @@ MAX_LETTERS = 1000
 """Limits of a path; the longest in a scenario has about six steps."""
 MAX_DIGITS = 18
 """Digits of the number of an entry."""
+
+SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def split_path(path: str) -> list[str | int]:
@@ -107,3 +109,14 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         # Also a whole number of thousands of digits, which Python does not read: the engine then says what it expects.
         return path.strip(), value
     return path.strip(), document["value"] if set(document) == {"value"} else value
+
+
+def inner(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the tables in a table or array, and the arrays that may hold some, each with the key or number that leads to it.
+
+    A list of a million arrivals is a row of texts each: they are passed over at once.
+    """
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, below in steps:
+        if isinstance(below, dict) or (isinstance(below, list) and not SCALARS.issuperset(map(type, below))):
+            yield step, below

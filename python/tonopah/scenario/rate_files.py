@@ -1,6 +1,5 @@
 """Rates over time from a table (CSV): the columns `t_s` and `rate_bps`, or those that `columns` names, with a delay perhaps."""
 
-import csv
 import io
 import itertools
 import math
@@ -9,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tonopah.errors import InputError, near_names
+from tonopah.scenario.csv_files import read_csv
 from tonopah.scenario.files import instant
 
 MAX_ROWS = 10_000_000
@@ -70,25 +70,17 @@ def steps(times: Iterable[float], values: Iterable[float]) -> Iterator[tuple[flo
 
 def read_table(data: bytes, columns: Mapping[str, str], source: str) -> Rates:
     """Return the rows of a CSV file. Empty lines are left out; where columns are named, times count from the first row."""
-    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", errors="replace", newline=""))
-    try:
-        return read_lines(lines, columns, source)
-    except csv.Error as error:
-        raise InputError(f"line {lines.line_num}", f"is no row of a table: {error}", None, source) from None
-
-
-def read_lines(lines: Any, columns: Mapping[str, str], source: str) -> Rates:
-    """Return the rows of a reader of CSV, the header first."""
-    header = next(lines, [])
+    lines = read_csv(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", errors="replace", newline=""), source)
+    _, header = next(lines, (1, []))
     places = find_columns(header, columns, source)
     time, rate = places["time"], places["rate"]
     delay = places.get("delay")
     rates = Rates(array("d"), array("d"), array("d"))
     begin, before = None, -1.0
-    for cells in itertools.islice(lines, MAX_ROWS + 1):
+    for line, cells in itertools.islice(lines, MAX_ROWS + 1):
         if not any(cells):
             continue
-        where = f"line {lines.line_num}"
+        where = f"line {line}"
         if len(cells) != len(header):
             shown = ",".join(cells)[:MAX_SHOWN]
             raise InputError(where, f"{shown!r} has {len(cells)} cells", f"{len(header)}, as the header", source)

@@ -1,11 +1,11 @@
 """Files that workloads name: distributions of sizes, and lists of arrivals."""
 
-import csv
 import io
 import math
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.scenario.csv_files import read_csv
 
 MAX_ROWS = 10_000_000
 """Lines of a file."""
@@ -57,28 +57,27 @@ def read_sizes(data: bytes, source: str) -> list[list[float]]:
 
 def read_arrivals(data: bytes, source: str) -> list[list[Any]]:
     """Return the arrivals of a CSV file with the column `t_s`, and of `from`, `to` and `bytes` those that it has."""
-    table = csv.reader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
-    header = [word.strip() for word in next(table, [])]
+    table = read_csv(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""), source)
+    header = [word.strip() for word in next(table, (1, []))[1]]
     if "t_s" not in header or len(set(header)) < len(header) or not set(header) <= set(COLUMNS):
         raise wrong(1, f"{','.join(header)[:MAX_SHOWN]!r} is not the header", "t_s and some of from, to, bytes", source)
+    column = [header.index(name) if name in header else len(header) for name in COLUMNS]
     rows: list[list[Any]] = []
     before = 0.0
-    for words in table:
-        line = table.line_num
-        if not any(word.strip() for word in words):
+    for line, words in table:
+        # What no column has is empty.
+        cells = [*map(str.strip, words), ""]
+        if not any(cells):
             continue
-        row = dict(zip(header, (word.strip() for word in words), strict=False))
-        at = number(row.get("t_s", ""))
-        if len(words) != len(header) or not before <= at <= MAX_TIME_S:
+        at = number(cells[column[0]]) if len(words) == len(header) else math.nan
+        if not before <= at <= MAX_TIME_S:
             shown = ",".join(words)[:MAX_SHOWN]
             raise wrong(line, f"{shown!r} is wrong", f"{','.join(header)}, with times that do not decrease", source)
-        size = number(row["bytes"]) if row.get("bytes") else None
-        if size is not None and (not 1 <= size <= MAX_BYTES or size != int(size)):
-            raise wrong(line, f"the size {row['bytes'][:MAX_SHOWN]!r} is wrong", "a whole number of bytes from 1 to 1e12", source)
+        source_node, sink, size = (cells[place] for place in column[1:])
+        if size and (not 1 <= (value := number(size)) <= MAX_BYTES or value != int(value)):
+            raise wrong(line, f"the size {size[:MAX_SHOWN]!r} is wrong", "a whole number of bytes from 1 to 1e12", source)
         before = at
-        rows.append(
-            [f"{round(at * 1e9)}ns", row.get("from") or None, row.get("to") or None, None if size is None else f"{int(size)}B"]
-        )
+        rows.append([f"{round(at * 1e9)}ns", source_node or None, sink or None, f"{int(float(size))}B" if size else None])
     if not 1 <= len(rows) <= MAX_ROWS:
         raise InputError("", f"has {len(rows):,} arrivals", f"1 to {MAX_ROWS:,}", source)
     return rows
