@@ -4,6 +4,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
+# The pinned compiler (rust-toolchain.toml) where it is installed or can be, else the machine's own.
+ifneq ($(shell cargo --version >/dev/null 2>&1 || echo missing),)
+export RUSTUP_TOOLCHAIN ?= stable
+endif
+
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 TONOPAH := $(VENV)/bin/tonopah

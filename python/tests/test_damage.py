@@ -146,7 +146,7 @@ def test_a_damaged_entry_of_the_study_is_one_sentence_and_mended_by_its_next_sta
     said = one_sentence(capsys, 1, "study", "report", study.folder)
     assert "what is stored about the study is damaged; run it again with --out" in said
     # Also one that somebody wrote with a digest.
-    if value not in ("", "{", "null", "[" * 100_000):
+    if value in ("{}", '{"name": 1}'):
         edit(study, "UPDATE study SET digest = ? WHERE key = 'study'", checksum("study", value))
         assert "that this version cannot read" in one_sentence(capsys, 2, "study", "report", study.folder)
     assert study.run(quiet=True) == 0

@@ -44,8 +44,10 @@ def test_what_is_wrong_in_standard_input_is_said(tmp_path, command, given, said)
     assert found.returncode == 2 and f"error: {said}" in found.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["run - --events", "run - --json", "run -", "metrics", "check no.toml", "run - --threads x"])
-def test_an_interrupted_pipe_ends_quietly(tmp_path, command):
+def test_an_interrupted_pipe_ends_quietly(tmp_path, monkeypatch, command, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     # Both streams lead into a pipe that nobody reads; what still is said goes to a third.
     found = tonopah(f"(cat; sleep 1) | ($T {command} 2>&1; echo $? > code) | true; cat code", WORLD, tmp_path)
     assert found.stdout.strip() in ("0", "1", "2") and found.stderr == ""

@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tonopah._core import engine_version
-from tonopah.cc.permission import ANY, permitting
 from tonopah.cli.parser import Parser, add_modules
 from tonopah.cli.renamed import RENAMED
 from tonopah.errors import (
@@ -94,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if issubclass(kind, ScenarioWarning)
                 else shown(text, kind, *more)
             )
+            from tonopah.cc.permission import ANY, permitting
+
             with permitting(getattr(parsed, "code", ANY)):
                 return parsed.action(parsed)
 
@@ -202,11 +203,11 @@ class Printed(io.TextIOWrapper):
         """Do what may fail. Raises OSError, of standard output with its name, of standard error for a reader that went only."""
         try:
             return work()
-        except BrokenPipeError:
-            raise
         except OSError as error:
             # What is left to write at the end of the program must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise
             if self.fileno() == STDERR:
                 return None
             raise OSError(error.errno, error.strerror, "standard output") from None
@@ -219,8 +220,11 @@ def open_streams() -> None:
         if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
-            file = os.fdopen(stream.fileno(), "wb", closefd=False)
-            setattr(sys, name, Printed(file, stream.encoding, stream.errors, line_buffering=stream.line_buffering))
+            # PYTHONUNBUFFERED, `python -u`.
+            direct = stream.write_through
+            file = os.fdopen(stream.fileno(), "wb", buffering=0 if direct else -1, closefd=False)
+            how = {"line_buffering": stream.line_buffering, "write_through": direct}
+            setattr(sys, name, Printed(file, stream.encoding, stream.errors, **how))
 
 
 def use_any_encoding() -> None:

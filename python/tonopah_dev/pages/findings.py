@@ -1,10 +1,10 @@
-"""The verdicts on the pages of docs/findings: `python -m tonopah_dev.pages.findings STUDIES docs`, after all studies ran.
+"""The verdicts on the pages of docs/findings: `python -m tonopah_dev.pages.findings STUDIES docs`, after studies ran.
 
 Without STUDIES (`python -m tonopah_dev.pages.findings docs`) claims whose criteria have changed since lose their verdict.
 
-STUDIES is the folder of finished studies, such as results. Each page has its table between `<!-- verdicts: NAME -->` and
-`<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table changes. What the figures of an
-original measured is shown if `python -m tonopah.reports.mechanisms FOLDER` has said so before.
+STUDIES is the folder of finished studies, such as results; pages that name none of them stay. Each page has its table between
+`<!-- verdicts: NAME -->` and `<!-- end -->`; the prose around it stays as it is, and is to be read again whenever the table
+changes. What the figures of an original measured is shown if `python -m tonopah.reports.mechanisms FOLDER` has said so before.
 """
 
 import json
@@ -138,6 +138,8 @@ def main(*given: str) -> None:
     *studies, docs = given
     for path in sorted(Path(docs, "findings").glob("*.md")):
         page = path.read_text(encoding="utf-8")
+        if studies and not any(Path(studies[0], name).is_dir() for _, name, _ in BLOCK.findall(page)):
+            continue
         made = findings_page(page, Path(studies[0])) if studies else mark_changed(page)
         if made != page:
             path.write_text(made, encoding="utf-8")

@@ -189,7 +189,7 @@ fn beside(start: &str, within: Option<(f64, f64)>) -> (f64, f64) {
     let acked = column(SeriesName::Acked);
     let had = |t: f64| {
         let seen = (0..acked.id.len()).filter(|i| acked.id[*i] == 2 && acked.t_s[*i] <= t);
-        seen.map(|i| acked.value[i]).last().unwrap_or(0.0)
+        seen.map(|i| acked.value[i]).next_back().unwrap_or(0.0)
     };
     (had(to) - had(from), retreat)
 }
