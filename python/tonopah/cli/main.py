@@ -58,6 +58,7 @@ GROUPS = {
     "look and show": {
         "serve": "show the lab in a browser: change a scenario and watch it, run studies and read them",
         "share": "print a link that is a scenario: whoever opens it sees its run",
+        "lesson": "hold a lesson of the lab against its run, or print it as a sheet",
     },
     "know": {
         "algorithms": "list congestion-control algorithms, or show one",

@@ -196,9 +196,9 @@ def point(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     return lab.studies.runs(name, quick, wanted(asked, "part", str), wanted(asked, "algorithm", str), where)
 
 
-def list_lessons(_: Asking, __: dict[str, Any]) -> dict[str, Any]:
-    """Return all lessons."""
-    return {"lessons": lessons.listed()}
+def list_lessons(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
+    """Return the shipped lessons and those of the folder."""
+    return {"lessons": lessons.listed(lab.folder)}
 
 
 def statistic(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Derived(Model):
 
     name: Annotated[str, AfterValidator(to_column)] = Field(description="Its column in the tables.")
     label: str = Field("", description="Its name in figures; made from `name` if absent.")
-    flows: Flows = Field((), description="Numbers of the flows that it reads; all if absent.")
+    flows: Flows = Field((), description="Numbers or names of the flows that it reads; all if absent.")
 
     @property
     def from_series(self) -> bool:
@@ -338,7 +338,7 @@ class Ratio(OverFlows):
     """Mean of `metric` over `flows`, divided by that over the flows `to`, over their lives or in a `window`."""
 
     kind: Literal["ratio"]
-    to: Flows = Field(description="Numbers of the flows that it divides by.")
+    to: Flows = Field(description="Numbers or names of the flows that it divides by.")
 
     HINTS: ClassVar[Mapping[str, str]] = {"to": "to = [1], with flows = [0]"}
 

@@ -14,6 +14,7 @@ from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import named_by
 from tonopah.scenario.tables import inline_files
 from tonopah.spec.criteria import criteria_hash
+from tonopah.spec.flow_numbers import with_numbers
 from tonopah.spec.held import check_published, printed_numbers
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
@@ -95,7 +96,7 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     """Return a study given as dictionary. Raises InputError with the path of the first mistake and what is allowed there."""
     try:
         reject_unsupported_values(document, "")
-        file: StudyFile = validate(StudyFile, document, tags=TAGS)
+        file: StudyFile = validate(StudyFile, with_numbers(document), tags=TAGS)
         parts = read_parts(file)
     except RecursionError:
         raise InputError("", "is nested too deeply") from None

@@ -191,8 +191,8 @@ class FigureTable(Model):
     median: bool = Field(False, description="Draw medians, with intervals of order statistics, in a part of means.")
     flow: FlowChoice = Field(
         0,
-        description='Of `series`: a flow, of every algorithm in one panel; or an array of flows, or `"all"`, of one run in one '
-        "panel, with a panel for each algorithm.",
+        description='Of `series`: a flow, by number or name, of every algorithm in one panel; or an array of flows, or `"all"`, '
+        "of one run in one panel, with a panel for each algorithm.",
     )
     log: Literal["x", "y", "xy"] | None = Field(None, description="Axes that are logarithmic.")
     title: str = Field("", description="Its title; made from metric and axis if absent.")

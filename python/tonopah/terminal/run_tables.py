@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.metrics import count_text, readable, show
 from tonopah.metrics.applications import APPLICATION_COLUMNS, REVERSE_COLUMNS
 from tonopah.metrics.workloads import CLASS_COLUMNS, LOADS, USER_TIMES
+from tonopah.scenario.flow_names import names_of_flows
 from tonopah.terminal.grid import PIPE_WIDTH, Columns, Grid, cells, fit, headings, row_grid
 
 if TYPE_CHECKING:
@@ -54,11 +55,17 @@ def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
     complete = any(flow.get("completion_s") is not None for flow in flows)
     columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
     columns += [MARKED] if has_marks(summary) else []
-    rows = [[str(flow["flow"]), f"{flow['from']} → {flow['to']}", flow["cc"] or "–", *cells(flow, columns)] for flow in flows]
+    named = names_of_flows(summary.get("resolved"))
+    rows = [[called(flow, named), f"{flow['from']} → {flow['to']}", flow["cc"] or "–", *cells(flow, columns)] for flow in flows]
     left = count - MAX_ROWS
     return Grid(
         title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""
     )
+
+
+def called(flow: Mapping[str, Any], named: Mapping[int, str]) -> str:
+    """Return number and name of a flow."""
+    return f"{flow['flow']} {named.get(flow['flow'], '')}".rstrip()
 
 
 def workload_grids(summary: Mapping[str, Any]) -> list[Grid]:
@@ -88,17 +95,22 @@ def has_marks(summary: Mapping[str, Any]) -> bool:
 def application_grids(summary: Mapping[str, Any]) -> list[Grid]:
     """Return a table for each kind of application that measures something of its own, and one for data in reverse."""
     grids = []
+    named = names_of_flows(summary.get("resolved"))
     for app, columns in APPLICATION_COLUMNS.items():
         flows = [flow for flow in summary["flows"] if flow["app"] == app and flow.get("connection_of") is None]
-        grids += [numbered_grid(readable(app), flows, flows, columns)] if flows else []
+        grids += [numbered_grid(readable(app), flows, flows, columns, named)] if flows else []
     both = [flow for flow in summary["flows"] if flow.get("reverse_size_bytes") is not None]
     both = [flow for flow in both if flow.get("reverse")]
-    return grids + ([numbered_grid("Data in reverse", both, [flow["reverse"] for flow in both], REVERSE_COLUMNS)] if both else [])
+    return grids + (
+        [numbered_grid("Data in reverse", both, [flow["reverse"] for flow in both], REVERSE_COLUMNS, named)] if both else []
+    )
 
 
-def numbered_grid(title: str, flows: list[Mapping[str, Any]], values: list[Mapping[str, Any]], columns: Columns) -> Grid:
+def numbered_grid(
+    title: str, flows: list[Mapping[str, Any]], values: list[Mapping[str, Any]], columns: Columns, named: Mapping[int, str]
+) -> Grid:
     """Return a table of values of flows, a row for each."""
-    rows = [[str(flow["flow"]), *cells(row, columns)] for flow, row in zip(flows, values, strict=True)][:MAX_ROWS]
+    rows = [[called(flow, named), *cells(row, columns)] for flow, row in zip(flows, values, strict=True)][:MAX_ROWS]
     left = len(flows) - MAX_ROWS
     return Grid(title, ("flow", *headings(columns)), rows, 1, f"… {left:,} more (--json shows all)" if left > 0 else "")
 

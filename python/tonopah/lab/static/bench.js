@@ -10,6 +10,7 @@ import { MOST_FLOWS, Panels, STATES } from "./plots.js";
 import { Share } from "./share.js";
 import { Sky } from "./sky.js";
 import { Sliders } from "./sliders.js";
+import { Ghost, TimeLine, ZoomTools } from "./timeline.js";
 
 const FRAME_MS = 33;
 const SETTLE_MS = 60;
@@ -32,8 +33,9 @@ export function useRun(columns) {
       ask() {
         if (!me.over) clearTimeout(me.timer);
         const view = me.view ?? { from_s: 0, until_s: me.duration };
-        if (run.id && !run.waiting) run.show(view.from_s, view.until_s, me.columns());
-        else me.again = true;
+        if (!run.id || run.waiting) return void (me.again = true);
+        me.asked = performance.now();
+        return run.show(view.from_s, view.until_s, me.columns());
       },
       zoom(view) {
         me.view = view;
@@ -59,15 +61,14 @@ export function useRun(columns) {
             const phase = me.over ? before.phase : message.state;
             if (!ready) return { now: message.now_s, phase };
             const seen = facts ? false : before.seen;
-            return { ...facts, tracks: message.tracks, version: before.version + 1, now: message.now_s, phase, stale: false, seen: ended, tookMs: ended && !seen ? performance.now() - me.began : before.tookMs };
+            return { ...facts, ...(facts && me.replaces && before.seen ? ghostOf(before, me) : {}), tracks: message.tracks, version: before.version + 1, now: message.now_s, phase, stale: false, seen: ended, tookMs: ended && !seen ? performance.now() - me.began : before.tookMs };
           });
           if (me.again || !me.over) {
             me.again = false;
             me.timer = setTimeout(() => me.ask(), me.over ? 0 : me.rest);
           }
-          // A slow page draws half of the time at most, so that the last series need not wait for those before.
-          const heard = performance.now();
-          requestAnimationFrame(() => setTimeout(() => Object.assign(me, { rest: Math.max(FRAME_MS, performance.now() - heard) })));
+          // Of a run under way the page and its engine draw a quarter of the time at most: the end is what one waits for.
+          requestAnimationFrame(() => setTimeout(() => Object.assign(me, { rest: Math.max(FRAME_MS, 3 * (performance.now() - me.asked)) })));
         } else if (message.kind === "ended") {
           me.over = true;
           const { summary } = message;
@@ -83,8 +84,25 @@ export function useRun(columns) {
       },
       start(document, seed, pace) {
         clearTimeout(me.timer);
-        Object.assign(me, { over: false, again: false, next: null, paced: pace !== null, began: performance.now() });
+        const now = performance.now();
+        // Of a slider that is dragged the run before the first move stays; a run that is kept stays until it is let go.
+        me.replaces = !me.kept && (me.replaces || now - me.began > ONE_CHANGE_MS);
+        Object.assign(me, { over: false, again: false, next: null, paced: pace !== null, began: now });
         run.start(document, seed, pace);
+      },
+      keep() {
+        change((before) => ghostOf(before, me));
+        me.kept = true;
+      },
+      letGo() {
+        Object.assign(me, { kept: false, replaces: false });
+        change({ ghost: null });
+      },
+      // What comes next has nothing to do with what was.
+      anew() {
+        me.letGo();
+        me.zoom(null);
+        me.began = Infinity;
       },
       resume(id, document, seed) {
         me.began = performance.now();
@@ -95,6 +113,12 @@ export function useRun(columns) {
   }
   useEffect(() => () => hold.current.run.close(), []);
   return [{ ...state, shown: state.view ?? { from_s: 0, until_s: state.duration ?? 1 } }, hold.current];
+}
+
+// A run that is over, as far as it stays behind the next: pale lines, and the numbers that those of the next are held against.
+function ghostOf({ id, tracks, summary, links }, me) {
+  me.replaces = false;
+  return { ghost: { id, tracks, summary, links } };
 }
 
 // Flows as the network has them, each with its name and the algorithm that its connection has.
@@ -133,19 +157,6 @@ function phaseText({ phase, now, duration, tookMs, error }) {
   return phase === "done" && tookMs ? `${duration} s simulated, shown after ${Math.round(tookMs)} ms` : `${phase}: ${time}`;
 }
 
-export function ZoomTools({ view, whole, zoom }) {
-  const width = view.until_s - view.from_s, middle = view.from_s + width / 2;
-  const to = (from, until) => {
-    const size = Math.min(whole, until - from), start = Math.max(0, Math.min(whole - size, from));
-    zoom(size >= whole ? null : { from_s: start, until_s: start + size });
-  };
-  const make = (text, title, act) => html`<button type="button" class="switch" aria-label=${title} title=${title} onClick=${act}>${text}</button>`;
-  return html`<div class="zoom" role="group" aria-label="time axis">
-    ${make("+", "zoom in", () => to(middle - width / 4, middle + width / 4))}${make("−", "zoom out", () => to(middle - width, middle + width))}
-    ${make("←", "earlier", () => to(view.from_s - width / 3, view.until_s - width / 3))}${make("→", "later", () => to(view.from_s + width / 3, view.until_s + width / 3))}
-    ${make("whole", "show the whole run", () => zoom(null))}</div>`;
-}
-
 export function FlowSwitches({ flows, off, setOff, focus, setFocus, states, count }) {
   if (!flows?.length) return null;
   const shown = flows.slice(0, MOST_FLOWS);
@@ -177,20 +188,28 @@ export function Watch({ state, run, facts, pace, setPace, again, other, children
     ${state.warnings?.map((text) => html`<p class="warning" role="status" key=${text}>Warning: ${text}</p>`)}
     ${state.phase === "refused" && state.tracks.length > 0 && html`<p class="warning" role="status" id="stale">What is shown below is the last scenario that could be run.</p>`}
     <div class=${state.stale ? "shown stale" : "shown"}><${FlowSwitches} states=${state.tracks.some((track) => track.name === "state")} flows=${flows} count=${state.flow_count} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
-    ${state.tracks.length > 0 && html`<${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} />`}
-    <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.outdated ? null : state.summary} links=${state.links} other=${other} />
+    ${state.tracks.length > 0 && html`<div class="tools"><${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} /><${Ghost} state=${state} run=${run} /></div>`}
+    <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.outdated ? null : state.summary} links=${state.links} other=${other} ghost=${other ? null : state.ghost} />
     ${other && html`<${Difference} before=${state} after=${other} view=${view} look=${look} />`}
-    <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />`}
-      <label class="cursor">time <input type="range" min=${state.shown.from_s} max=${state.shown.until_s} step="any" value=${seen} onInput=${(e) => setTime(Number(e.target.value))} /><output>${seen.toPrecision(4)} s</output></label>`}
-      ${state.summary && html`<div class=${state.outdated ? "shown stale" : "shown"}><${Numbers} summary=${state.summary} flows=${flows} /></div>`}${children}</div></div></div></div>`;
+    <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />`}`}
+      ${state.tracks.length > 0 && html`<${TimeLine} from=${state.shown.from_s} until=${latest} time=${seen} setTime=${setTime} tracks=${state.tracks} />`}
+      ${state.summary && html`<div class=${state.outdated ? "shown stale" : "shown"}><${Numbers} summary=${state.summary} flows=${flows} before=${state.ghost?.summary} /></div>`}${children}</div></div></div></div>`;
 }
 
 const MOST_ROWS = 12;
+const scaled = (factor) => (v) => (known(v) ? show(v * factor, 3) : "–");
+const COUNTED = [["goodput_bps", 1e-6, scaled(1e-6)], ["rtt_s", 1e3, scaled(1e3)], ["retransmitted_packets", 1, (v) => v]];
 
-function Numbers({ summary, flows }) {
-  const rate = (v) => (known(v) ? show(v / 1e6, 3) : "–"), ms = (v) => (known(v) ? show(v * 1e3, 3) : "–"), more = summary.flows.length - MOST_ROWS;
+// By how much a number has changed since the run that is pale.
+function Change({ now, before, factor }) {
+  if (!known(now) || !known(before) || now === before) return null;
+  return html` <small class="change">${now > before ? "+" : "−"}${show(Math.abs(now - before) * factor, 3)}</small>`;
+}
+
+function Numbers({ summary, flows, before }) {
+  const more = summary.flows.length - MOST_ROWS;
   return html`<div class="scroll"><table class="results"><thead><tr><th>flow</th><th>algorithm</th><th>Mb/s</th><th>RTT ms</th><th>retransm.</th></tr></thead><tbody>
-    ${summary.flows.slice(0, MOST_ROWS).map((flow) => html`<tr key=${flow.flow}><td>${flows[flow.flow]?.name ?? flow.flow}</td><td>${flow.cc ?? "datagrams"}</td><td>${rate(flow.goodput_bps)}</td><td>${ms(flow.rtt_s)}</td><td>${flow.retransmitted_packets}</td></tr>`)}</tbody></table>${more > 0 && html`<p class="meta">and ${more} flows more: the files below Share have them all</p>`}</div>`;
+    ${summary.flows.slice(0, MOST_ROWS).map((flow) => html`<tr key=${flow.flow}><td>${flows[flow.flow]?.name ?? flow.flow}</td><td>${flow.cc ?? "datagrams"}</td>${COUNTED.map(([key, factor, text]) => html`<td key=${key}>${text(flow[key])}<${Change} now=${flow[key]} before=${before?.flows[flow.flow]?.[key]} factor=${factor} /></td>`)}</tr>`)}</tbody></table>${more > 0 && html`<p class="meta">and ${more} flows more: the files below Share have them all</p>`}</div>`;
 }
 
 // Changes that can be undone; those within a second are one.
@@ -325,7 +344,7 @@ export function Bench({ facts, given }) {
   };
   const pick = (preset) => {
     choose(preset.name);
-    run.zoom(null);
+    run.anew();
     scenario.load(preset.toml);
   };
   const again = () => scenario.document && begin(scenario.document);

@@ -95,6 +95,36 @@ function paintLevels(levels) {
   };
 }
 
+// The lines of another run, pale behind those of this one.
+function paintGhost(lines) {
+  return (plot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = 0.35;
+    ctx.lineWidth = 2 * devicePixelRatio;
+    for (const { track: { t, v }, owner, factor, binned } of lines()) {
+      ctx.strokeStyle = fromStyle(`--s${owner % 7}`);
+      ctx.beginPath();
+      let before = null;
+      t.forEach((time, i) => {
+        const x = plot.valToPos(time, "x", true), y = known(v[i]) ? plot.valToPos(v[i] * factor, "y", true) : null;
+        if (y !== null && before) {
+          // Of a bin the value holds up to its time, of a sample from there on.
+          if (binned) ctx.lineTo(before.x, y);
+          else ctx.lineTo(x, before.y);
+          ctx.lineTo(x, y);
+        } else if (y !== null) ctx.moveTo(x, y);
+        before = y === null ? null : { x, y };
+      });
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
 // Beyond this the legend has names alone: values of all would take more room than the plot.
 const MOST_LIVE = 10;
 // Of one flow the series of a panel differ in their dashes.
@@ -131,7 +161,7 @@ function optionsOf(panel, live, width, height) {
     width, height,
     scales: {
       x: { time: false, range: () => [live().view.from_s, live().view.until_s] },
-      y: { range: (u, ...own) => rangeOf(...(live().reach[panel.names[0]] ?? own)) },
+      y: { range: (u, ...own) => rangeOf(...widened(live().reach[panel.names[0]] ?? own, live().pale[panel.names[0]])) },
     },
     axes: [
       { ...axis, size: large ? 40 : 30, values: (u, ticks) => ticks.map((v) => show(v, 6)) },
@@ -143,7 +173,7 @@ function optionsOf(panel, live, width, height) {
     },
     legend: { show: true, live: panel.lines.length <= MOST_LIVE, markers: { width: 3, dash: (u, i) => (i && panel.lines[i - 1].rank ? "dotted" : "solid") } },
     hooks: {
-      drawClear: panel.names.includes("cwnd") ? [paintBands(() => live().bands)] : [],
+      drawClear: [...(panel.names.includes("cwnd") ? [paintBands(() => live().bands)] : []), paintGhost(() => live().pale[panel.names[0]] ?? [])],
       draw: [paintCut, ...(panel.names.includes("queue") ? [paintTicks(() => live().ticks)] : []), ...(panel.names.includes("rtt") ? [paintLevels(() => live().levels)] : [])],
       setSelect: [(u) => {
         if (u.select.width < 4) return;
@@ -163,6 +193,38 @@ function optionsOf(panel, live, width, height) {
       })),
     ],
   };
+}
+
+// Of each column of pixels the least and the largest sample, in their order, at the two halves of the column: of many lines the
+// samples are then at the same times.
+function snapped({ t, v }, { from_s, until_s }, columns) {
+  const width = (until_s - from_s) / columns, [times, values] = [[], []];
+  const columnOf = (time) => Math.max(-1, Math.min(columns, Math.floor((time - from_s) / width)));
+  for (let start = 0, end = 0; start < t.length; start = end) {
+    const column = columnOf(t[start]);
+    let [low, high] = [start, start];
+    for (end = start; end < t.length && columnOf(t[end]) === column; end += 1) {
+      if (v[end] < v[low] || Number.isNaN(v[low])) low = end;
+      if (v[end] > v[high] || Number.isNaN(v[high])) high = end;
+    }
+    const half = (i) => from_s + (column + ((t[i] - from_s) / width - column < 0.5 ? 0 : 0.5)) * width;
+    if (low === high) times.push(half(low)) && values.push(v[low]);
+    else {
+      times.push(from_s + column * width, from_s + (column + 0.5) * width);
+      values.push(v[Math.min(low, high)], v[Math.max(low, high)]);
+    }
+  }
+  return { t: times, v: values };
+}
+
+// Cells of a table of all times of all lines above which lines are snapped to pixels: more would take seconds.
+const MOST_CELLS = 60_000;
+
+function drawable(panel, view, width) {
+  const { lines } = panel;
+  if (lines.length * lines.reduce((sum, { track }) => sum + track.t.length, 0) <= MOST_CELLS) return panel;
+  const columns = Math.max(1, Math.round(width * devicePixelRatio));
+  return { ...panel, lines: lines.map((one) => ({ ...one, track: snapped(one.track, view, columns) })) };
 }
 
 // All times in one column, and a column of values for each line: null where it has no value, nothing where it has no sample.
@@ -196,7 +258,7 @@ export function Panel({ panel, side, live, dark, large }) {
   // Before the page is painted: no frame is without its plot.
   useLayoutEffect(() => {
     if (!width) return undefined;
-    plot.current = new uPlot(optionsOf(panel, live, width, height), dataOf(panel), host.current);
+    plot.current = new uPlot(optionsOf(panel, live, width, height), dataOf(drawable(panel, live().view, width)), host.current);
     host.current.plot = plot.current;
     return () => {
       plot.current?.destroy();
@@ -207,7 +269,7 @@ export function Panel({ panel, side, live, dark, large }) {
     if (width) plot.current?.setSize({ width, height });
   }, [width]);
   useEffect(() => {
-    plot.current?.setData(dataOf(panel), true);
+    plot.current?.setData(dataOf(drawable(panel, live().view, width)), true);
     host.current.dataset.version = panel.version;
   }, [panel.version]);
   const names = panel.lines.map((one) => one.label).join(", ");
@@ -244,20 +306,36 @@ function reachOf(lines, factor) {
   return low > high ? [null, null] : [low * factor, high * factor];
 }
 
+// The range of a panel with that of the lines behind it.
+function widened([low, high], pale) {
+  if (!pale?.length) return [low, high];
+  const [from, until] = reachOf(pale, pale[0].factor), all = [low, high, from, until].filter(known);
+  return all.length ? [Math.min(...all), Math.max(...all)] : [low, high];
+}
+
+// Of each panel the lines of a run before: of its first series alone, since pale dashes tell nothing apart.
+function paleOf(ghost, rows, facts, off) {
+  if (!ghost) return {};
+  return Object.fromEntries(rows.map(([{ names: [name], facts: { factor } }]) => {
+    const ids = busiest(ghost.tracks.filter((track) => track.name === name && about(facts, name).of !== "flow"), MOST_OWNERS);
+    return [name, linesOf(ghost, [name], ids, facts, off).map((one) => ({ ...one, factor }))];
+  }));
+}
+
 // All panels of a run; with `other` a second column has those of another run. `off` has the flows that are switched off;
 // `focus` is the flow whose state is shown as bands.
-export function Panels({ tracks, version, facts, view, zoom, point, summary, off, focus, links, other }) {
+export function Panels({ tracks, version, facts, view, zoom, point, summary, off, focus, links, other, ghost }) {
   const dark = useDark(), large = useLarge(), [chosen, choose] = useKept("panel", ""), live = useRef([]);
   const sides = [{ tracks, version, summary, links }, ...(other ? [other] : [])];
   const everything = sides.flatMap((side) => side.tracks);
-  const reach = {};
+  const reach = {}, pale = {};
   live.current = sides.map((side) => ({
-    view, zoom, point, reach,
+    view, zoom, point, reach, pale,
     bands: bandsOf(side.tracks, focus, view.until_s),
     ticks: side.tracks.filter((track) => track.name === "drops" || track.name === "marks"),
     levels: (side.summary?.flows ?? []).filter((flow) => known(flow.min_rtt_s) && !off.has(flow.flow)).map((flow) => ({ value: flow.min_rtt_s * 1e3, owner: flow.flow })),
   }));
-  const seen = `${sides.map((side) => side.version).join(" ")} ${view.from_s} ${view.until_s} ${focus}`;
+  const seen = `${sides.map((side) => side.version).join(" ")} ${view.from_s} ${view.until_s} ${focus} ${ghost?.id ?? ""}`;
   const rows = panelsOf(everything).map((names) => {
     const first = about(facts, names[0]), ids = busiest(everything.filter((track) => names.includes(track.name) && about(facts, track.name).of !== "flow"), MOST_OWNERS);
     const panels = sides.map((side) => ({ names, title: TITLES[names[0]] ?? first.label, facts: first, lines: linesOf(side, names, ids, facts, off), version: seen }));
@@ -265,6 +343,7 @@ export function Panels({ tracks, version, facts, view, zoom, point, summary, off
     if (other || names.includes("sending_rate")) reach[names[0]] = reachOf(whatArrives(lines), first.factor);
     return panels;
   });
+  Object.assign(pale, paleOf(ghost, rows, facts, off));
   const shown = large ? rows.filter(([{ names }], i) => names[0] === chosen || (i === 0 && !rows.some(([one]) => one.names[0] === chosen))) : rows;
   return html`${large && html`<label class="chosen">plot <select id="panel" onChange=${(e) => choose(e.target.value)}>${rows.map(([{ names, title }]) => html`<option value=${names[0]} selected=${names[0] === chosen}>${title}</option>`)}</select></label>`}
     <div class=${other ? "stack two" : "stack"}>${shown.flatMap((panels) => panels.map((panel, side) => html`<${Panel} key=${`${panel.names[0]} ${side}`} panel=${panel} side=${other && SIDES[side]} live=${() => live.current[side]} dark=${dark} large=${large} />`))}</div>`;

@@ -13,6 +13,9 @@ const lineWidth = (style) => Math.max(1.5, 3.1 - 0.55 * style);
 const markerSize = (style) => Math.max(2.6, 4.9 - 0.75 * style);
 const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
 
+// Making a format takes longer than a hundred uses of it.
+const FORMATS = Array.from({ length: 11 }, (_, decimals) => new Intl.NumberFormat("en-US", { minimumFractionDigits: 0, maximumFractionDigits: decimals }));
+
 // A number with four significant digits and separated thousands, as the tables show it.
 function show(value, digits = 4) {
   if (!known(value)) return "–";
@@ -20,7 +23,7 @@ function show(value, digits = 4) {
   const size = Math.floor(Math.log10(Math.abs(value)));
   if (size < -4) return value.toExponential(digits - 1);
   const decimals = Math.max(0, digits - 1 - size);
-  return value.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: Math.min(10, decimals) });
+  return FORMATS[Math.min(10, decimals)].format(value);
 }
 
 const withUnit = (axis) => (axis.unit && !axis.label.includes(axis.unit) ? `${axis.label} (${axis.unit})` : axis.label);
