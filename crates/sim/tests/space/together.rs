@@ -102,9 +102,9 @@ fn the_least_delay_over_all_satellites_in_view_is_that_of_hypatia() {
         [flow.delay_min_s, flow.delay_s, flow.delay_max_s].map(|delay| 2e3 * delay.unwrap())
     };
     let [least, mean, most] = round_trip_ms("least_delay", -99.968);
-    // A sphere and circles, where Hypatia has WGS72 and SGP4: 1 ms.
+    // What the published comparisons allow a number without an interval.
     for (ours, hypatia) in [(least, 25.0), (mean, 40.0), (most, 48.0)] {
-        assert!((ours - hypatia).abs() < 1.0_f64, "{least} to {most} ms, {mean} in the mean");
+        assert!((ours / hypatia - 1.0_f64).abs() <= 0.05, "{least} to {most} ms, {mean} in the mean");
     }
     assert!(round_trip_ms("least_delay", 0.0)[2] < 35.0 && round_trip_ms("highest", 0.0)[1] > 80.0);
 }
