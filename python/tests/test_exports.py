@@ -165,7 +165,7 @@ DATA = {
         "congestion_window", "ssthresh", "bytes_in_flight", "packets_in_flight", "smoothed_rtt", "latest_rtt", "rtt_variance",
         "min_rtt", "pto_count", "pacing_rate", "delivery_rate",
     },
-    "recovery:congestion_state_updated": {"old", "new"},
+    "recovery:congestion_state_updated": {"old", "new", "trigger"},
     "recovery:parameters_set": {"reordering_threshold", "tonopah_cc", "tonopah_cc_profile", "tonopah_initial_window"},
 }  # fmt: skip
 """Fields of the drafts that may stand in each event."""

@@ -53,7 +53,7 @@ def test_a_shaper_s_burst_is_what_bbr_takes_for_its_rate():
     app = {"kind": "request_response", "requests": 3, "response": "20MB", "think": "10s"}
     world = {
         "duration": "60s", "network": {**LINE, "bottleneck": {"rate": "519Mbps", "delay": "18ms", "queue": queue}},
-        "tcp": {"profile": "linux", "cc": "bbr"}, "flow": [{"from": "left0", "to": "right0", "app": app}],
+        "tcp": {"profile": "linux", "cc": "bbr", "buffers": "tuned"}, "flow": [{"from": "left0", "to": "right0", "app": app}],
         "record": {"internals": ["bw_bps", "state"], "every": "100ms"},
     }  # fmt: skip
     run = tp.run(world)

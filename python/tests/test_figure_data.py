@@ -203,7 +203,7 @@ def test_parts_whose_ids_look_alike_do_not_share_figures(study_document, tmp_pat
 @pytest.mark.parametrize(
     ("figure", "path", "words"),
     [
-        ({"kind": "series", "y": ["cwnd"], "flow": "some"}, "figure[0].flow", "'some' is not a flow"),
+        ({"kind": "series", "y": ["cwnd"], "flow": "some"}, "figure[0].flow", "'some' is the name of no flow"),
         ({"kind": "series", "y": ["cwnd"], "flow": [0, True]}, "figure[0].flow[1]", "True is not a flow"),
         ({"kind": "series", "y": ["cwnd"], "flow": []}, "figure[0].flow", "is empty"),
         ({"kind": "series", "y": ["cwnd"], "flow": [1, 1]}, "figure[0].flow", "1 appears twice"),

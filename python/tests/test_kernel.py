@@ -172,7 +172,7 @@ def test_a_plan_has_what_the_sockets_need(monkeypatch):
     only = found.flows[0]
     assert (only.cc, only.interval_s, only.stop_s, only.dscp, only.nodelay, only.port) == ("bbr", 0.01, 1.0, 46, True, 20_000)
     assert (found.hosts, found.mtu, found.duration_s) == (["left0", "right0"], 1500, 2.0)
-    assert found.controls["net.ipv4.tcp_rmem"] == "4096 16777216 16777216"
+    assert found.controls["net.ipv4.tcp_rmem"] == "4096 131072 6291456"
 
 
 WRONG = (

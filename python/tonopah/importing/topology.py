@@ -17,9 +17,9 @@ def import_topology(kind: str, names: Sequence[str], out: Path) -> Imported:
         raise InputError("FILE", f"{kind} is read from one file, {len(names)} are given")
     topology = read_topology(read_text(names[0]), kind, names[0], {"rate": RATE, "delay": DELAY, "queue": QUEUE})
     first, last = topology.nodes[0]["name"], topology.nodes[-1]["name"]
-    scenario = {"duration": "10s", "network": {"kind": "graph"}, "tcp": {"profile": "linux"}}
+    scenario = {"duration": "10s", "network": {"kind": "graph"}, "tcp": {"profile": "linux", "buffers": "tuned"}}
     parts = {"node": topology.nodes, "link": topology.links, "flow": [{"from": first, "to": last, "cc": "cubic"}]}
-    head = f"# Of {names[0]} by `tonopah import {kind}`. Assumed: queues of {QUEUE}, the flow.\n"
+    head = f"# Of {names[0]} by `tonopah import {kind}`. Assumed: queues of {QUEUE}, the flow, buffers of hosts.\n"
     told = [f"{len(topology.nodes):,} nodes, {len(topology.links):,} links", *topology.told]
-    told.append(f"assumed: queues of {QUEUE}, one flow from {first} to {last}")
+    told.append(f"assumed: queues of {QUEUE}, one flow from {first} to {last}, hosts with tuned buffers")
     return Imported({out.name: head + tomli_w.dumps(scenario | parts)}, told)

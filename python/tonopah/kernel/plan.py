@@ -192,9 +192,10 @@ def kernels_tcp(cc: str) -> Mapping[str, Any]:
 def controls_of(tcp: Mapping[str, Any]) -> dict[str, str]:
     """Return the sysctls of the hosts."""
     receive, send = (size_of(tcp[key]) for key in ("recv_buffer", "send_buffer"))
+    # Without tuning as one that has received for long, which announces its window at once; with it half is overhead.
+    opens = f"{2 * size_of(tcp['initial_recv_window'])} {2 * receive}" if tcp["recv_autotune"] else f"{receive} {receive}"
     return {
-        # As of one that has received for long: the profile `linux` announces its window at once.
-        "net.ipv4.tcp_rmem": f"4096 {receive} {receive}",
+        "net.ipv4.tcp_rmem": f"4096 {opens}",
         "net.ipv4.tcp_wmem": f"4096 {min(send, WRITE_BYTES)} {send}",
         "net.ipv4.tcp_sack": str(int(tcp["sack"])),
         "net.ipv4.tcp_timestamps": str(int(tcp["timestamps"])),

@@ -14,7 +14,12 @@ KEYS = (("derived", "flows"), ("derived", "to"), ("figure", "flow"))
 
 
 def with_numbers(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a study whose derived metrics and figures have numbers in place of names of flows. Raises InputError."""
+    """Return a study whose derived metrics and figures have numbers in place of names of flows. Raises InputError.
+
+    What is no table is left to who refuses it.
+    """
+    if not isinstance(document, Mapping):
+        return document
     found = numbered(document, document.get("scenario"), "")
     parts = document.get("part")
     if isinstance(parts, list):

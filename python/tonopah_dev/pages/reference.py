@@ -55,7 +55,7 @@ CHAPTERS = {
 """The chapters of the page, in the order in which they stand, with the keys of the file that lead to their tables."""
 ROOT_ORDER = [
     "duration", "warmup", "cooldown", "network", "flow", "traffic", "workload", "tcp", "record",
-    "link", "node", "move", "channel", "vary", "clock", "emulate",
+    "link", "node", "move", "channel", "vary", "clock", "host_noise", "emulate",
 ]  # fmt: skip
 OWN_TABLE = 15
 """A table of fewer rows shares one with others of its chapter."""

@@ -44,6 +44,7 @@ mod responsiveness;
 mod routing;
 mod script;
 mod service;
+mod setting;
 mod shaper;
 mod shapes;
 mod sizes;

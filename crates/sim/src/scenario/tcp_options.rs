@@ -15,39 +15,10 @@ use super::cc_choice::{CcChoice, Further};
 use super::error::{ScenarioError, join};
 use super::parse::from_json;
 use super::receiver::ReceiverDef;
+use super::setting::Setting;
 use super::start::{self, StartDef};
 use super::start_check;
 use super::text::Amount;
-
-/// The form of a setting in a scenario, and its value in a [`TcpConfig`].
-trait Setting<T> {
-    fn value(self, mss: Bytes) -> T;
-    fn of(value: &T) -> Self;
-}
-
-impl<T: Clone> Setting<T> for T {
-    fn value(self, _mss: Bytes) -> T {
-        self
-    }
-    fn of(value: &T) -> T {
-        value.clone()
-    }
-}
-
-/// Packets are segments.
-impl Setting<Bytes> for Amount {
-    fn value(self, mss: Bytes) -> Bytes {
-        match self {
-            Amount::Packets(n) => Bytes(n.saturating_mul(mss.0)),
-            Amount::Bytes(bytes) => bytes,
-            Amount::Unlimited => Bytes::MAX,
-            Amount::Bdp { .. } => unreachable!("a window in BDP is refused"),
-        }
-    }
-    fn of(value: &Bytes) -> Amount {
-        if *value == Bytes::MAX { Amount::Unlimited } else { Amount::Bytes(*value) }
-    }
-}
 
 /// Writes [`TcpOptions`] from the list of settings: name, form in a scenario, place in [`TcpConfig`].
 macro_rules! options {

@@ -21,7 +21,7 @@ fn world(cc: &Value, app: &Value, duration: &str) -> Value {
             "access": {"rate": "1Gbps", "delay": "1ms"},
             "bottleneck": {"rate": "20Mbps", "delay": "18ms", "queue": "100p"},
         },
-        "tcp": {"profile": "linux", "cc": cc},
+        "tcp": {"profile": "linux", "buffers": "tuned", "cc": cc},
         "flow": [{"from": "left0", "to": "right0", "app": app}],
     })
 }
