@@ -160,7 +160,7 @@ def read_qlog(path: Path) -> list[dict[str, Any]]:
 DATA = {
     "transport:packet_sent": {"header", "frames", "raw"},
     "transport:packet_received": {"header", "frames", "raw"},
-    "recovery:packet_lost": {"header"},
+    "recovery:packet_lost": {"header", "trigger"},
     "recovery:metrics_updated": {
         "congestion_window", "ssthresh", "bytes_in_flight", "packets_in_flight", "smoothed_rtt", "latest_rtt", "rtt_variance",
         "min_rtt", "pto_count", "pacing_rate", "delivery_rate",

@@ -6,6 +6,7 @@ import os
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,7 +280,46 @@ def test_the_state_says_why_it_changes(tmp_path: Path, capsys: pytest.CaptureFix
     data = [row["data"] for row in rows[1:] if row["name"] == "recovery:congestion_state_updated"]
     assert [(row.get("old"), row["new"], row.get("trigger")) for row in data] == [
         (None, "slow_start", None), ("slow_start", "congestion_avoidance", "ssthresh"),
-        ("congestion_avoidance", "recovery", None), ("recovery", "congestion_avoidance", "recovery_end"),
+        ("congestion_avoidance", "recovery", "rack"), ("recovery", "congestion_avoidance", "recovery_end"),
         ("congestion_avoidance", "loss", "timeout"), ("loss", "congestion_avoidance", "undo"),
     ]  # fmt: skip
     assert json.loads(capsys.readouterr().out)["flows"][0]["undone_count"] == 1
+    # Every loss has its cause, and the one that the link took is the 302nd segment: a SYN and an ACK come first.
+    lost = [(row["data"]["header"]["packet_number"], row["data"].get("trigger")) for row in rows if row.get("name") == LOST]
+    assert lost[0] == (301, "time_threshold") and {trigger for _, trigger in lost[1:]} == {"pto_expired"}
+
+
+LOST = "recovery:packet_lost"
+
+
+@pytest.mark.parametrize(
+    ("tcp", "cause", "why"),
+    [
+        ({"profile": "rfc", "recovery": "newreno", "sack": False}, "dup_ack", "reordering_threshold"),
+        ({"profile": "rfc", "recovery": "sack"}, "sack", "reordering_threshold"),
+        ({"profile": "rfc", "recovery": "rack"}, "rack", "time_threshold"),
+        ({"profile": "ns2", "recovery": "tahoe"}, "dup_ack", "reordering_threshold"),
+        ({"profile": "ns2", "cc": "vegas"}, "dup_ack", "reordering_threshold"),
+    ],
+)
+def test_each_recovery_says_by_what_it_knows_a_loss(tmp_path: Path, tcp: dict[str, Any], cause: str, why: str) -> None:
+    world = {
+        "duration": "4s", "network": {"kind": "dumbbell", "bottleneck": {
+            "rate": "10Mbps", "delay": "20ms", "queue": "1000p", "loss": {"kind": "nth", "data_packets": [300]}}},
+        "tcp": {"cc": "reno", **tcp}, "flow": [{"from": "left0", "to": "right0"}], "record": {"every": "change"},
+    }  # fmt: skip
+    (tmp_path / "world.toml").write_text(_toml(world), encoding="utf-8")
+    assert main(["run", str(tmp_path / "world.toml"), "--qlog", str(tmp_path / "x"), "--json"]) == 0
+    rows = [json.loads(text) for text in (tmp_path / "x").read_bytes().split(b"\x1e") if text.strip()][1:]
+    lost = [row for row in rows if row["name"] == LOST]
+    assert lost[0]["data"]["trigger"] == why
+    sent = [row for row in rows if row["name"] == "transport:packet_sent" and row["time"] >= lost[0]["time"]]
+    offsets = {row["data"]["header"]["packet_number"]: row["data"]["frames"][0]["offset"] for row in rows if is_data(row)}
+    assert sent[0]["data"]["frames"][0]["offset"] == offsets[lost[0]["data"]["header"]["packet_number"]]
+    changes = [row["data"].get("trigger") for row in rows if row["name"] == "recovery:congestion_state_updated"]
+    assert cause in changes
+
+
+def is_data(row: dict[str, Any]) -> bool:
+    """Tell if a record is the transmission of data."""
+    return row["name"] == "transport:packet_sent" and bool(row["data"]["frames"])

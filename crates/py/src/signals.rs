@@ -202,19 +202,6 @@ fn state(state: cc::State) -> &'static str {
     }
 }
 
-fn cause(cause: cc::Cause) -> &'static str {
-    match cause {
-        cc::Cause::DupAck => "dup_ack",
-        cc::Cause::Sack => "sack",
-        cc::Cause::Rack => "rack",
-        cc::Cause::Tlp => "tlp",
-        cc::Cause::HeadTimeout => "head_timeout",
-        cc::Cause::Algorithm => "algorithm",
-        cc::Cause::Ecn => "ecn",
-        cc::Cause::Timeout => "timeout",
-    }
-}
-
 impl From<&cc::View> for View {
     fn from(view: &cc::View) -> View {
         View {
@@ -284,7 +271,7 @@ impl From<&cc::RateSample> for RateSample {
 impl From<&cc::Congestion> for Congestion {
     fn from(event: &cc::Congestion) -> Congestion {
         Congestion {
-            cause: cause(event.cause),
+            cause: event.cause.name(),
             state_before: state(event.state_before),
             flight_bytes: event.flight.0,
             first: event.first,

@@ -24,6 +24,7 @@ mod sender;
 mod seq;
 pub mod settings;
 mod timers;
+mod told;
 pub mod units;
 
 pub use config::TcpConfig;
@@ -32,3 +33,4 @@ pub use event::Event;
 pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 pub use sender::{Limit, Snapshot, Totals};
 pub use seq::{SeqNo, SeqRange};
+pub use told::{LossTrigger, Told};

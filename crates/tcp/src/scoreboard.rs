@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use crate::cc::Head;
 use crate::seq::{SeqNo, SeqRange};
+use crate::told::Told;
 use crate::units::{Bytes, Time};
 
 mod ack_summary;
@@ -144,6 +145,9 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<Retransmission>,
     /// Marked lost since the last [`Scoreboard::take_newly_lost`].
     newly_lost: Vec<LostSegment>,
+    /// What is told to a log, from the first [`Scoreboard::take_told`] on.
+    #[expect(clippy::box_collection, reason = "8 bytes in every connection instead of 24")]
+    told: Option<Box<Vec<Told>>>,
     /// The number after the FIN; 0 before it has been sent.
     fin_end: SeqNo,
     /// The last ACK had SACK blocks.
@@ -215,6 +219,16 @@ impl Scoreboard {
     /// What was marked lost since the last call.
     pub(crate) fn take_newly_lost(&mut self) -> Vec<LostSegment> {
         std::mem::take(&mut self.newly_lost)
+    }
+
+    /// Tells a log, if there is one.
+    pub(crate) fn tell(&mut self, told: Told) {
+        self.told.iter_mut().for_each(|log| log.push(told));
+    }
+
+    /// What was told since the last call; nothing is kept before the first.
+    pub(crate) fn take_told(&mut self) -> Vec<Told> {
+        std::mem::take(self.told.get_or_insert_default())
     }
 
     /// The end of the highest segment reported selectively; 0 if none is.

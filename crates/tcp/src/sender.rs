@@ -34,6 +34,7 @@ use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::seq::SeqNo;
 use crate::settings::RtoBounds;
+use crate::told::Told;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// What a trace shows of a sender.
@@ -270,6 +271,11 @@ impl Sender {
     /// Passes the internal variables of the algorithm to `put`.
     pub(crate) fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.core.cc.observe(put);
+    }
+
+    /// What it has found out since the last call, for a log; nothing is kept before the first.
+    pub(crate) fn take_told(&mut self) -> Vec<Told> {
+        self.core.board.take_told()
     }
 
     /// What has become of a window that was saved, if one was.

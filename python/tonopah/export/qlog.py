@@ -8,18 +8,22 @@ asked, those of the draft, for tools know no others. What they mean here:
 - a segment with data carries a frame `stream`, with the offset of its first byte;
 - an ACK carries a frame `ack` with the packets that it newly acknowledges or selectively acknowledges. Bytes that were sent more
   than once count for their last transmission;
-- `packet_lost` says that bytes of a packet were sent again, at the time when they were;
+- `packet_lost` says that the sender has marked bytes of a packet lost, when it did so and why: `trigger` is
+  `reordering_threshold`, `time_threshold` or `pto_expired`. Without a trigger bytes were sent again that are not marked
+  (probes, rescue retransmissions): nothing would acknowledge the packet that had them before;
 - `metrics_updated` has what has changed of the sender at the recording interval of the scenario, or at each change; and as
   `cc_NAME` what its algorithm shows of itself, if the scenario records that (`record.internals`);
 - `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender. Its
-  `trigger` says what these tell for certain: `timeout`, `undo`, `recovery_end`, `ssthresh`; else there is none.
+  `trigger` is what the sender took for congestion (`dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `ecn`, `algorithm`,
+  `timeout`), or `undo`, `recovery_end`, `ssthresh`; where the application limits it or no longer does, there is none.
 """
 
 import json
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +74,12 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path, nam
     senders = {flow["flow"]: QlogSender() for flow in flows}
     events: dict[int, list[Event]] = {number: [] for number in senders}
     for line in map(json.loads, lines):
-        if line.get("flow") in senders and line["event"] in ("sent", "delivered"):
+        if line.get("flow") in senders:
             events[line["flow"]].extend(senders[line["flow"]].events(line))
     for flow in flows:
         number = flow["flow"]
         path = target if len(flows) == 1 else target.with_name(f"{target.stem}-{number}{target.suffix}")
-        sampled = [*metrics(result, number, senders[number].largest), *states(result, number)]
+        sampled = [*metrics(result, number, senders[number].largest), *states(result, number, senders[number].congestion)]
         made = [parameters(settings, flow), *sorted([*events[number], *sampled], key=lambda event: event[0])]
         replace_file(path, "".join(records(flow, seed, made, names)))
     return result
@@ -91,31 +95,51 @@ class QlogSender:
     packets: list[int] = field(default_factory=list)
     """Parallel lists in the order of sequence numbers, without overlap."""
     acknowledged: set[int] = field(default_factory=set)
+    lost: set[int] = field(default_factory=set)
     largest: int = 1
     """Payload of the largest packet."""
+    congestion: list[tuple[float, str]] = field(default_factory=list)
+    """When the sender took something for congestion, and what."""
 
     def events(self, line: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events that a line of the event log stands for; the sink's own are not seen here."""
-        if line["event"] == "sent" and line["towards"] == "sink":
-            yield from self.sent(line)
-        elif line["event"] == "delivered" and line["towards"] == "source":
-            frames = self.acknowledgments(line)
-            yield line["t_s"], "packet:received", packet(line, None, frames)
+        match line["event"], line.get("towards"):
+            case "sent", "sink":
+                yield from self.sent(line)
+            case "delivered", "source":
+                yield line["t_s"], "packet:received", packet(line, None, self.acknowledgments(line))
+            case "lost", _:
+                yield from self.losses(
+                    line["t_s"], self.carriers(line["seq"], line["seq"] + line["payload_bytes"]), line["trigger"]
+                )
+            case "congestion", _:
+                self.congestion.append((line["t_s"], line["cause"]))
+
+    def losses(self, t_s: float, numbers: Iterable[int], trigger: str | None = None) -> Iterator[Event]:
+        """Yield the loss of those packets that are neither acknowledged nor lost already."""
+        for number in sorted(set(numbers) - self.acknowledged - self.lost):
+            self.lost.add(number)
+            why = {"trigger": trigger} if trigger else {}
+            yield t_s, "packet:lost", {"header": {"packet_type": "1RTT", "packet_number": number}, **why}
+
+    def carriers(self, start: int, end: int) -> list[int]:
+        """Return the packets that carried these bytes last."""
+        return self.packets[bisect_left(self.ends, start + 1) : bisect_left(self.starts, end)]
 
     def sent(self, line: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the transmission of a segment, and before it the loss of those whose bytes it repeats."""
+        """Yield the transmission of a segment, and before it the loss of those whose bytes it repeats though none is marked."""
         number, self.count = self.count, self.count + 1
         seq, length, frames = line["seq"], line["payload_bytes"], []
         if length:
             self.largest = max(self.largest, length)
-            for lost in self.replace(seq, seq + length, number):
-                yield line["t_s"], "packet:lost", {"header": {"packet_type": "1RTT", "packet_number": lost}}
+            yield from self.losses(line["t_s"], self.carriers(seq, seq + length))
+            self.replace(seq, seq + length, number)
             raw = {"payload_length": length}
             frames = [{"frame_type": "stream", "stream_id": 0, "offset": seq - 1, "fin": "fin" in line["flags"], "raw": raw}]
         yield line["t_s"], "packet:sent", packet(line, number, frames)
 
-    def replace(self, start: int, end: int, number: int) -> list[int]:
-        """Note that packet `number` carries these bytes; return the packets not acknowledged that carried some before."""
+    def replace(self, start: int, end: int, number: int) -> None:
+        """Note that packet `number` carries these bytes."""
         low = bisect_left(self.ends, start + 1)
         high = bisect_left(self.starts, end)
         old = list(zip(self.starts[low:high], self.ends[low:high], self.packets[low:high], strict=True))
@@ -125,7 +149,6 @@ class QlogSender:
         self.starts[low:high] = [piece[0] for piece in pieces]
         self.ends[low:high] = [piece[1] for piece in pieces]
         self.packets[low:high] = [piece[2] for piece in pieces]
-        return sorted({n for _, _, n in old} - self.acknowledged)
 
     def acknowledgments(self, line: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the frame that acknowledges what the ACK and its SACK blocks cover for the first time."""
@@ -191,8 +214,8 @@ def metrics(result: RunResult, flow: int, packet_bytes: int) -> Iterator[Event]:
             yield t_s, "recovery:metrics_updated", changed
 
 
-def states(result: RunResult, flow: int) -> Iterator[Event]:
-    """Yield the changes of the congestion state."""
+def states(result: RunResult, flow: int, congestion: Sequence[tuple[float, str]]) -> Iterator[Event]:
+    """Yield the changes of the congestion state; `congestion` is what the sender took for it, and when."""
     at: dict[float, dict[str, float]] = {}
     for name in (*STATES, "cwnd", "ssthresh"):
         for t_s, value, _ in samples(result, name, flow):
@@ -203,17 +226,21 @@ def states(result: RunResult, flow: int) -> Iterator[Event]:
         now |= at[t_s]
         new, threshold = congestion_state(now), now.get("ssthresh", math.nan)
         if new != old:
-            cause = trigger(old, new, raised=threshold > reduced)
+            count = bisect_right(congestion, t_s, key=itemgetter(0))
+            cause = trigger(old, new, congestion[count - 1][1] if count else None, raised=threshold > reduced)
             yield t_s, "recovery:congestion_state_updated", {**({"old": old} if old else {}), "new": new, **cause}
             old = new
         reduced = threshold
 
 
-def trigger(old: str, new: str, *, raised: bool) -> dict[str, str]:
-    """Return what changed the state, if that is certain. Only undoing a reduction raises ssthresh (RFC 4015 section 3.2)."""
-    if new == "loss":
-        return {"trigger": "timeout"}
-    if old in ("recovery", "loss") and new != "recovery":
+def trigger(old: str, new: str, cause: str | None, *, raised: bool) -> dict[str, str]:
+    """Return what changed the state; `cause` is what was last taken for congestion.
+
+    Only undoing a reduction raises ssthresh (RFC 4015 section 3.2).
+    """
+    if new in ("recovery", "loss"):
+        return {"trigger": cause} if cause else {}
+    if old in ("recovery", "loss"):
         return {"trigger": "undo" if raised else "recovery_end"}
     return {"trigger": "ssthresh"} if (old, new) == ("slow_start", "congestion_avoidance") else {}
 

@@ -1,8 +1,8 @@
 //! The context that every handler receives: the clock, the event list, the packets, the metrics of flows and the trace.
 //! It holds no component of the network, so that a component can be borrowed together with it.
 
-use tcp::Segment;
 use tcp::units::{Bytes, Time};
+use tcp::{Connection, Segment};
 
 use crate::engine::crossing::{Crossing, EventPlace, Outbox};
 use crate::engine::event::{Event, EventKey};
@@ -356,6 +356,23 @@ impl Context {
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
         if self.sink.is_some() {
             self.pass_on(at, record);
+        }
+    }
+
+    /// Records what a source has found out.
+    #[inline]
+    pub(crate) fn record_told(&mut self, endpoint: EndpointId, connection: &mut Connection) {
+        if self.sink.is_some() && endpoint.is_source() {
+            self.pass_on_told(endpoint, connection);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pass_on_told(&mut self, endpoint: EndpointId, connection: &mut Connection) {
+        let (now, flow) = (self.now, self.by_serial(endpoint).flow());
+        for told in connection.take_told() {
+            self.sink.iter_mut().for_each(|sink| sink.told(now, flow, &told));
         }
     }
 

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use tcp::units::Time;
-use tcp::{Ecn, Flags};
+use tcp::{Ecn, Flags, Told};
 
 use super::trace::{AirFrame, Record, Sink};
+use crate::ids::FlowId;
 use crate::packet::{Packet, Payload};
 
 const FLAGS: [(Flags, &str); 8] = [
@@ -70,6 +71,24 @@ enum Transport {
     },
 }
 
+/// What stands in a line about what a source has found out.
+#[derive(Serialize)]
+struct ToldLine {
+    t_s: f64,
+    flow: u32,
+    #[serde(flatten)]
+    told: ToldEvent,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum ToldEvent {
+    /// It marks a segment lost.
+    Lost { seq: u64, payload_bytes: u64, sent_at_s: f64, trigger: &'static str },
+    /// It takes something as a sign of congestion.
+    Congestion { cause: &'static str },
+}
+
 /// What stands in a line about a frame.
 #[derive(Serialize)]
 struct FrameLine<'a> {
@@ -98,6 +117,21 @@ impl Sink for JsonLog {
             Record::Delivered { packet } => line(now, "delivered", packet, None, None),
             Record::Frame { frame, .. } => frame_line(now, &frame),
         };
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn told(&mut self, now: Time, flow: FlowId, told: &Told) {
+        let told = match *told {
+            Told::Lost { seq, bytes, sent_at, trigger } => ToldEvent::Lost {
+                seq: seq.0,
+                payload_bytes: bytes.0,
+                sent_at_s: sent_at.as_secs_f64(),
+                trigger: trigger.name(),
+            },
+            Told::Congestion(cause) => ToldEvent::Congestion { cause: cause.name() },
+        };
+        let line = ToldLine { t_s: now.as_secs_f64(), flow: flow.0, told };
+        let line = serde_json::to_string(&line).expect("a line is plain data");
         let _ = writeln!(self.0, "{line}");
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 
 use tcp::units::{Bytes, Rate, Span, Time};
-use tcp::{Flags, Segment};
+use tcp::{Flags, Segment, Told};
 
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::message::Message;
@@ -170,6 +170,8 @@ pub trait Sink: Debug + Send {
     fn record(&mut self, now: Time, record: &Record<'_>);
     /// The bytes of the packet that the next record is about, if they are carried: those of a whole transport.
     fn payload(&mut self, _bytes: &[u8]) {}
+    /// The source of a flow has found out something.
+    fn told(&mut self, _now: Time, _flow: FlowId, _told: &Told) {}
     /// A flow of a workload arrives, between these nodes. Its number, which its packets have in records, is the next one.
     fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2]) {}
     /// A link has made a copy of a packet, which goes its own way from now on.
@@ -215,6 +217,16 @@ impl Sink for TextLog {
             }
         };
         let _ = writeln!(self.0, "{line}");
+    }
+
+    fn told(&mut self, now: Time, flow: FlowId, told: &Told) {
+        let line = match told {
+            Told::Lost { seq, bytes, trigger, .. } => {
+                format!("lost        flow={} {seq}({}) {}", flow.0, bytes.0, trigger.name())
+            }
+            Told::Congestion(cause) => format!("congestion  flow={} {}", flow.0, cause.name()),
+        };
+        let _ = writeln!(self.0, "{now} {line}");
     }
 
     fn finish(self: Box<Self>) -> String {

@@ -176,6 +176,7 @@ impl Hosts {
         if let Some(resuming) = &mut side.resuming {
             resuming.begin(&mut self.store, path(ctx), ctx.now, &mut side.connection);
         }
+        ctx.record_told(endpoint, &mut side.connection);
         while let Some(segment) = side.at(ctx.seconds()).poll_segment(ctx.now) {
             let retransmission = if endpoint.is_source() {
                 was_sent_before(highest_sent, &segment)

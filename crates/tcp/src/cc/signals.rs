@@ -205,6 +205,22 @@ pub enum Cause {
     Timeout,
 }
 
+impl Cause {
+    /// As algorithms in Python and logs have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::DupAck => "dup_ack",
+            Cause::Sack => "sack",
+            Cause::Rack => "rack",
+            Cause::Tlp => "tlp",
+            Cause::HeadTimeout => "head_timeout",
+            Cause::Ecn => "ecn",
+            Cause::Algorithm => "algorithm",
+            Cause::Timeout => "timeout",
+        }
+    }
+}
+
 /// A congestion episode begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {

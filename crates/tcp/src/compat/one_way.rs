@@ -16,6 +16,7 @@ use crate::sender::segments::{NewData, Outgoing};
 use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::timers::{Timer, Timers};
+use crate::told::LossTrigger;
 use crate::units::{Bytes, Time};
 
 /// ACKs of new data after a retransmission on which Vegas checks the oldest segment again.
@@ -176,8 +177,11 @@ impl OneWay {
         self.withheld_pipe = (self.base.duplicates() < self.base.threshold()).then_some(pipe);
         if third || (expired.is_some() && self.base.may_begin(state, core.snd_una)) {
             core.totals.recoveries += u32::from(state != State::Recovery);
+            let (cause, trigger) = match expired {
+                Some(_) => (Cause::HeadTimeout, LossTrigger::TimeThreshold),
+                None => (Cause::DupAck, LossTrigger::ReorderingThreshold),
+            };
             if state != State::Cwr {
-                let cause = if expired.is_some() { Cause::HeadTimeout } else { Cause::DupAck };
                 core.report_congestion(now, &self.sign(core, cause));
             }
             if let Some(agent) = &mut self.agent {
@@ -185,7 +189,7 @@ impl OneWay {
             }
             self.restart_clock(core);
             timers.arm(Timer::Rto, now + core.rtt.rto());
-            core.state = self.begin(core);
+            core.state = self.begin(core, trigger);
             return;
         }
         if let (Some(head), Some(_)) = (expired, &self.agent) {
@@ -199,7 +203,7 @@ impl OneWay {
 
     /// Begins an episode of Vegas. With nothing outstanding the next segment takes the place of the lost one, written or not; its
     /// place in the ring says how often it was sent.
-    fn begin(&mut self, core: &mut SenderCore) -> State {
+    fn begin(&mut self, core: &mut SenderCore, trigger: LossTrigger) -> State {
         self.base.begin_cwr(core.snd_nxt);
         self.checks_left = match &self.agent {
             Some(_) => VEGAS_CHECKS.min(core.board.pipe().segments(self.mss) as u32 + 1),
@@ -207,7 +211,7 @@ impl OneWay {
         };
         let transmissions = self.head(core).map_or(0, |head| head.transmissions);
         if !core.board.is_empty() {
-            self.retransmit_head(core, transmissions);
+            self.retransmit_head(core, transmissions, trigger);
             return State::Recovery;
         }
         if transmissions == 1 {
@@ -220,8 +224,8 @@ impl OneWay {
     }
 
     /// Vegas retransmits the oldest segment, sent `transmissions` times so far. The first time counts as the third duplicate.
-    fn retransmit_head(&mut self, core: &mut SenderCore, transmissions: u32) {
-        self.base.retransmit_head(&mut core.board);
+    fn retransmit_head(&mut self, core: &mut SenderCore, transmissions: u32, trigger: LossTrigger) {
+        self.base.retransmit_head(&mut core.board, trigger);
         if transmissions <= 1 {
             self.expect_no_more_duplicates();
         }
@@ -253,7 +257,7 @@ impl OneWay {
                 return;
             }
         }
-        self.retransmit_head(core, transmissions);
+        self.retransmit_head(core, transmissions, LossTrigger::TimeThreshold);
         if core.state != State::Loss {
             core.state = State::Recovery;
         }
@@ -389,7 +393,7 @@ impl OneWay {
     fn send_twice(&mut self, core: &mut SenderCore) {
         let Some(agent) = &mut self.agent else { return };
         if std::mem::take(&mut agent.sends_twice) || (!core.fin && core.snd_nxt > core.end) {
-            core.board.mark_head_lost();
+            core.board.mark_head_lost(LossTrigger::TimeThreshold);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::cc::{Algorithm, Resumption, Saved, Window};
 use crate::segment::Segment;
 use crate::sender::{Limit, Sender, Snapshot, Totals};
 use crate::seq::{SeqNo, SeqRange};
+use crate::told::Told;
 use crate::units::{Bytes, Span, Time};
 
 impl Connection {
@@ -21,6 +22,11 @@ impl Connection {
     /// Passes the internal variables of the algorithm to `put`; none before the handshake is complete.
     pub fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.sender.as_deref().into_iter().for_each(|sender| sender.observe(put));
+    }
+
+    /// What the sender has found out since the last call, for a log; nothing is kept before the first.
+    pub fn take_told(&mut self) -> Vec<Told> {
+        self.sender.as_deref_mut().map(Sender::take_told).unwrap_or_default()
     }
 
     /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.

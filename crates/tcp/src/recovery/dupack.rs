@@ -6,6 +6,7 @@ use crate::config::TcpConfig;
 use crate::scoreboard::Scoreboard;
 use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
+use crate::told::LossTrigger;
 use crate::units::Bytes;
 
 /// What an advance of `snd_una` means for the episode under way.
@@ -141,9 +142,9 @@ impl DupAckRecovery {
     }
 
     /// Retransmits the oldest segment whatever the window says.
-    pub(crate) fn retransmit_head(&mut self, board: &mut Scoreboard) {
+    pub(crate) fn retransmit_head(&mut self, board: &mut Scoreboard, trigger: LossTrigger) {
         self.force_retransmit = true;
-        board.mark_head_lost();
+        board.mark_head_lost(trigger);
     }
 
     /// Duplicate ACKs that mean a loss.
@@ -159,7 +160,7 @@ impl DupAckRecovery {
         if self.kind == RecoveryKind::Tahoe {
             self.fast_retransmit_guard = snd_nxt;
             self.force_retransmit &= !board.is_empty();
-            board.mark_all_lost();
+            board.mark_all_lost(LossTrigger::ReorderingThreshold);
             return State::Loss;
         }
         if self.kind == RecoveryKind::NewReno {
@@ -169,7 +170,7 @@ impl DupAckRecovery {
         // RFC 5681 §3.2 step 3: ssthresh plus the three segments that have left the network
         let window = cwnd + self.mss * u64::from(self.threshold);
         self.fast_recovery = Some(FastRecovery { window, partial_seen: false });
-        board.mark_head_lost();
+        board.mark_head_lost(LossTrigger::ReorderingThreshold);
         State::Recovery
     }
 
@@ -187,7 +188,7 @@ impl DupAckRecovery {
         self.fast_retransmit_guard = snd_nxt;
         self.fast_recovery = None;
         self.force_retransmit = false;
-        board.mark_all_lost();
+        board.mark_all_lost(LossTrigger::PtoExpired);
     }
 
     /// `snd_una` has moved by `acked`.
@@ -218,7 +219,7 @@ impl DupAckRecovery {
     /// RFC 6582 §3.2 step 3: retransmit the new head, deflate by what was acknowledged, add back one segment if at least
     /// one was.
     fn on_partial_ack(&mut self, before: FastRecovery, acked: Bytes, board: &mut Scoreboard) -> Progress {
-        self.retransmit_head(board);
+        self.retransmit_head(board, LossTrigger::ReorderingThreshold);
         let add_back = if acked >= self.mss { self.mss } else { Bytes::ZERO };
         let window = before.window.saturating_sub(acked) + add_back;
         self.fast_recovery = Some(FastRecovery { window, partial_seen: true });

@@ -2,6 +2,7 @@
 
 use super::rack_timeout::{RackTimeout, RackVerdict};
 use super::{LostSegment, Retransmission, Scoreboard, SentSegment};
+use crate::told::{LossTrigger, Told};
 use crate::units::{Bytes, Span, Time};
 
 /// What a search for lost segments found.
@@ -15,22 +16,22 @@ pub(crate) struct Detected {
 
 impl Scoreboard {
     /// Marks the oldest segment lost, even if it was sent again already.
-    pub(crate) fn mark_head_lost(&mut self) {
+    pub(crate) fn mark_head_lost(&mut self, trigger: LossTrigger) {
         if !self.segments.is_empty() {
-            self.mark(0);
+            self.mark(0, trigger);
         }
     }
 
     /// Marks the oldest segment lost unless it is already.
     pub(crate) fn mark_head_lost_once(&mut self) {
         if self.segments.front().is_some_and(|head| !head.lost) {
-            self.mark(0);
+            self.mark(0, LossTrigger::ReorderingThreshold);
         }
     }
 
-    /// Marks everything lost: a time-out without SACK (go-back-N, RFC 5681 §3.1).
-    pub(crate) fn mark_all_lost(&mut self) {
-        (0..self.segments.len()).for_each(|index| self.mark(index));
+    /// Marks everything lost: go-back-N, as after a time-out without SACK (RFC 5681 §3.1).
+    pub(crate) fn mark_all_lost(&mut self, trigger: LossTrigger) {
+        (0..self.segments.len()).for_each(|index| self.mark(index, trigger));
     }
 
     /// After a time-out: marks the oldest segment lost and everything sent `timeout` ago or earlier (RFC 8985 §6.3);
@@ -39,7 +40,7 @@ impl Scoreboard {
         for index in 0..self.segments.len() {
             let old = timeout.is_none_or(|timeout| self.segments[index].sent_at + timeout <= now);
             if index == 0 || old {
-                self.mark(index);
+                self.mark(index, LossTrigger::PtoExpired);
             }
         }
     }
@@ -62,7 +63,7 @@ impl Scoreboard {
         for index in self.first_undecided..=last {
             let sent = &self.segments[index];
             if !sent.sacked && !sent.lost {
-                self.mark(index);
+                self.mark(index, LossTrigger::ReorderingThreshold);
             }
         }
         self.first_undecided = self.first_undecided.max(last + 1);
@@ -91,7 +92,7 @@ impl Scoreboard {
                             found.wait = found.wait.max(Some(wait));
                             all_decided = false;
                         }
-                        _ => self.mark(index),
+                        _ => self.mark(index, LossTrigger::TimeThreshold),
                     }
                 }
             }
@@ -119,7 +120,7 @@ impl Scoreboard {
                 RackVerdict::Lost => {
                     found.retransmission = found.retransmission.max(Some(sent.tx.delivered));
                     self.retransmissions.remove(kept);
-                    self.mark(index);
+                    self.mark(index, LossTrigger::TimeThreshold);
                 }
             }
         }
@@ -133,7 +134,7 @@ impl Scoreboard {
         self.first_undecided = 0;
     }
 
-    pub(super) fn mark(&mut self, index: usize) {
+    pub(super) fn mark(&mut self, index: usize, trigger: LossTrigger) {
         let sent = &mut self.segments[index];
         if sent.sacked || sent.is_unrepaired() {
             return;
@@ -145,7 +146,8 @@ impl Scoreboard {
         self.lost_total += bytes;
         sent.lost = true;
         sent.retransmitted = false;
-        let (seq, sent_at, tx) = (sent.seq, sent.sent_at, sent.tx);
-        self.newly_lost.push(LostSegment { seq, bytes: Bytes(bytes), sent_at, tx, lost_total: Bytes(self.lost_total) });
+        let (seq, bytes, sent_at, tx) = (sent.seq, Bytes(bytes), sent.sent_at, sent.tx);
+        self.newly_lost.push(LostSegment { seq, bytes, sent_at, tx, lost_total: Bytes(self.lost_total) });
+        self.tell(Told::Lost { seq, bytes, sent_at, trigger });
     }
 }

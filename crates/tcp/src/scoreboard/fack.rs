@@ -2,6 +2,7 @@
 
 use super::Scoreboard;
 use crate::seq::SeqNo;
+use crate::told::LossTrigger;
 use crate::units::Bytes;
 
 impl Scoreboard {
@@ -10,7 +11,7 @@ impl Scoreboard {
         while self.segments.get(self.first_undecided).is_some_and(|sent| sent.seq + reach <= highest) {
             let sent = &self.segments[self.first_undecided];
             if !sent.sacked && !sent.lost {
-                self.mark(self.first_undecided);
+                self.mark(self.first_undecided, LossTrigger::ReorderingThreshold);
             }
             self.first_undecided += 1;
         }
@@ -18,7 +19,7 @@ impl Scoreboard {
 
     /// Marks the segment at `seq`.
     pub(crate) fn mark_lost_at(&mut self, seq: SeqNo) {
-        self.mark(self.index_from(seq));
+        self.mark(self.index_from(seq), LossTrigger::ReorderingThreshold);
     }
 
     /// True if the outstanding segment at `seq` has been reported.

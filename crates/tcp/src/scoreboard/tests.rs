@@ -1,4 +1,5 @@
 use super::*;
+use crate::told::LossTrigger;
 use crate::units::Span;
 
 const NONE: &[(u64, u64)] = &[];
@@ -44,13 +45,13 @@ fn a_segment_takes_one_cache_line() {
 #[test]
 fn pipe_counts_what_is_believed_in_the_network() {
     let mut board = board(10);
-    board.mark_head_lost();
+    board.mark_head_lost(LossTrigger::ReorderingThreshold);
     assert_eq!((board.flight(), board.pipe()), (Bytes(1000), Bytes(900)));
     let chunk = board.next_lost().unwrap();
     assert_eq!(chunk.seq, SeqNo(1));
     assert!(board.resent(at(50), TxState::default()));
     assert_eq!((board.pipe(), board.next_lost()), (Bytes(1000), None));
-    board.mark_all_lost();
+    board.mark_all_lost(LossTrigger::PtoExpired);
     assert_eq!(board.pipe(), Bytes::ZERO);
     assert_eq!(board.next_lost().unwrap().seq, SeqNo(1));
 }
@@ -58,7 +59,7 @@ fn pipe_counts_what_is_believed_in_the_network() {
 #[test]
 fn lost_segments_are_offered_in_order_once() {
     let mut board = board(3);
-    board.mark_all_lost();
+    board.mark_all_lost(LossTrigger::PtoExpired);
     for seq in [1, 101, 201] {
         assert_eq!(board.next_lost().unwrap().seq, SeqNo(seq));
         board.resent(Time::ZERO, TxState::default());
@@ -69,7 +70,7 @@ fn lost_segments_are_offered_in_order_once() {
 #[test]
 fn karn_what_was_sent_twice_shows_no_time() {
     let mut board = board(3);
-    board.mark_head_lost();
+    board.mark_head_lost(LossTrigger::ReorderingThreshold);
     board.next_lost();
     board.resent(at(10), TxState::default());
     assert!(advance(&mut board, 201).retransmission_acked);
@@ -82,7 +83,7 @@ fn karn_what_was_sent_twice_shows_no_time() {
 #[test]
 fn what_a_time_out_marked_lost_and_had_arrived_is_not_in_flight_again() {
     let mut board = board(10);
-    board.mark_all_lost();
+    board.mark_all_lost(LossTrigger::PtoExpired);
     board.next_lost();
     board.resent(Time::ZERO, TxState::default());
     let summary = advance(&mut board, 1001);
@@ -97,7 +98,7 @@ fn what_a_time_out_marked_lost_and_had_arrived_is_not_in_flight_again() {
 fn an_ack_inside_a_segment_trims_it() {
     let mut board = board(2);
     assert_eq!(advance(&mut board, 51).acked, Bytes(50));
-    board.mark_head_lost();
+    board.mark_head_lost(LossTrigger::ReorderingThreshold);
     let chunk = board.next_lost().unwrap();
     assert_eq!((chunk.seq, chunk.len), (SeqNo(51), 50));
 }
@@ -136,7 +137,7 @@ fn a_report_below_the_highest_one_is_reordering() {
     let mut board = board(10);
     assert_eq!(sack(&mut board, &[(501, 601)]).reordered_from, None);
     assert_eq!(sack(&mut board, &[(301, 401), (501, 601)]).reordered_from, Some(SeqNo(301)));
-    board.mark_head_lost();
+    board.mark_head_lost(LossTrigger::ReorderingThreshold);
     board.next_lost();
     board.resent(at(20), TxState::default());
     assert_eq!(advance(&mut board, 101).reordered_from, None, "a repaired hole is not reordering");

@@ -27,6 +27,7 @@ use crate::segment::Ecn;
 use crate::seq::SeqNo;
 use crate::settings::{CwndValidation, OpeningKind};
 use crate::timers::Timers;
+use crate::told::Told;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Counts over the life of a sender.
@@ -293,6 +294,7 @@ impl SenderCore {
         }
         self.report_losses(now);
         let CongestionSign { cause, first, again, loss_window, head, .. } = *sign;
+        self.board.tell(Told::Congestion(cause));
         let head = head.or_else(|| self.board.head());
         let event = Congestion { cause, state_before: self.state, flight, first, again, loss_window, head };
         let view = self.view(now);
