@@ -34,11 +34,12 @@ ALGORITHMS_HEAD = [
     "of it for those that read them). `tonopah validate linux` compares the profiles `linux` with the kernel "
     "([validation.md](validation.md)). The variables of an algorithm are series `cc.NAME` where `record.internals` asks for "
     "them.\n",
-    "After a pause an answer takes at most 1.2 times what a warm one takes, of every algorithm but `htcp`, which grows with "
-    "the time since its last loss whether it sends or not; with `slow_start_after_idle`, as in Linux, those without a "
-    "window of their own begin again at the restart window (RFC 5681 section 4.1). Where the application limits, the "
-    "window stays near what was used and confirmed, but of `vegas`, which adds a segment a round while it measures no "
-    "queue, as Linux's does.\n",
+    "After a pause an answer takes at most 1.2 times what a warm one takes, but of two whose sources say otherwise: `htcp` "
+    "grows with the time since its last loss, pauses included (draft-leith-tcp-htcp-06, Δ), and `ledbat++` slows down to two "
+    "segments at nine times the length of a slowdown, pauses or not (draft-irtf-iccrg-ledbat-plus-plus-01 section 4.4). With "
+    "`slow_start_after_idle`, as in Linux, those without a window of their own begin again at the restart window (RFC 5681 "
+    "section 4.1). Where the application limits, the window stays near what was used and confirmed, but of `vegas`, which "
+    "adds a segment a round while it measures no queue, used or not (Linux's `tcp_vegas_cong_avoid`).\n",
 ]
 NETWORKS, TCP = "Networks", "TCP"
 CHAPTERS = {
