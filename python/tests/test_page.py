@@ -66,18 +66,6 @@ def address(tmp_path_factory):
     return (folder / "index.html").as_uri()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, or a reason why not."""
-    from tonopah_dev.browser.browser import Browser, find_chromium
-
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on this machine: install it, or name one by TONOPAH_CHROMIUM")
-    with Browser(program) as found:
-        yield found
-
-
 def fresh(browser, address):
     """Open an address in a page that knows nothing."""
     browser.messages.clear()

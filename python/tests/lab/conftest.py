@@ -92,18 +92,6 @@ def lab(serve):
     return serve(limits=SessionLimits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
 
 
-@pytest.fixture(scope="package")
-def browser():
-    """Chromium, or a reason why not."""
-    from tonopah_dev.browser.browser import Browser, find_chromium
-
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on this machine: install it, or name one by TONOPAH_CHROMIUM")
-    with Browser(program) as found:
-        yield found
-
-
 class Page:
     """A view of the lab in the browser."""
 

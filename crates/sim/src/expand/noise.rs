@@ -37,17 +37,17 @@ fn locks(scenario: &Scenario, generated: u64) -> bool {
     let of = |flow: &FlowDef| is_long(&flow.app) && defers(if flow.tcp.is_empty() { &scenario.tcp } else { &flow.tcp });
     let listed = scenario.flow.iter().filter(|flow| of(flow)).count() as u64;
     let more = if is_long(&scenario.traffic.app) && defers(&scenario.tcp) { generated } else { 0 };
+    let by_wire = scenario.channel.is_empty() && !matches!(scenario.network, Network::WiredCumWireless(_));
+    if !by_wire || listed + more <= 1 {
+        return false;
+    }
     let marks = |queue: &Queue| matches!(queue, Queue::DropTail(DropTailDef { mark_threshold: Some(_), .. }));
     let shorthand = scenario.network.links().into_iter().map(|(_, options)| link("", "", options));
     let links: Vec<LinkOptions> = shorthand
         .chain(scenario.link.iter().cloned())
         .flat_map(|def| [forward_options(&def), reverse_options(&def)])
         .collect();
-    let by_wire = scenario.channel.is_empty() && !matches!(scenario.network, Network::WiredCumWireless(_));
-    by_wire
-        && listed + more > 1
-        && links.iter().any(|link| link.queue.as_ref().is_some_and(marks))
-        && links.iter().all(|link| link.jitter.is_none())
+    links.iter().any(|link| link.queue.as_ref().is_some_and(marks)) && links.iter().all(|link| link.jitter.is_none())
 }
 
 /// Gives the jitter of hosts to the links that lead to them and have none. A host is an end of a listed flow, or what has this role and

@@ -1,14 +1,12 @@
 //! Defaults that what is given beside them puts out of reach: a target of delay that the limit of a queue does not hold, thresholds above
 //! it, and the window of tuned hosts on a path that an untuned one would not fill.
 
-use tcp::settings::ProfileName;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::direction_options;
 use super::paths::Paths;
 use crate::scenario::{
     Amount, AppDef, Buffers, ChokeDef, CobaltDef, CodelDef, DropTailDef, PieDef, Queue, Scenario, ScenarioWarning,
-    TcpOptions,
 };
 
 /// A datagram of full size.
@@ -67,9 +65,6 @@ fn of_choke(def: &ChokeDef, warn: &mut impl FnMut(&str, String)) {
 
 /// Long paths which the hosts of profile `linux` cannot fill, without a word, since nobody has tuned them.
 pub(super) fn of_window(given: &Scenario, graph: &Scenario) -> Option<ScenarioWarning> {
-    let silent = |tcp: &TcpOptions| {
-        tcp.profile == Some(ProfileName::Linux) && tcp.recv_buffer.is_none() && tcp.buffers.is_none()
-    };
     let settings = |index: usize| match given.flow.get(index) {
         Some(flow) => flow.tcp.over(&given.tcp),
         None => given.tcp.clone(),
@@ -78,7 +73,8 @@ pub(super) fn of_window(given: &Scenario, graph: &Scenario) -> Option<ScenarioWa
         AppDef::Bulk(bulk) => bulk.bytes.is_none_or(|bytes| bytes > Buffers::STOCK_WINDOW),
         _ => false,
     };
-    let flows: Vec<usize> = (0..graph.flow.len()).filter(|index| is_long(index) && silent(&settings(*index))).collect();
+    let flows: Vec<usize> =
+        (0..graph.flow.len()).filter(|index| is_long(index) && settings(*index).has_stock_buffers_unsaid()).collect();
     if flows.is_empty() || graph.node.len() > MAX_NODES {
         return None;
     }
@@ -165,7 +161,12 @@ mod tests {
         ] {
             assert!(of(tcp, long).is_empty(), "{tcp}");
         }
-        assert!(of(r#""profile": "linux", "recv_buffer": "4MB""#, long).is_empty());
+        for given in [r#""recv_buffer": "4MB""#, r#""send_buffer": "4MB""#, r#""recv_autotune": false"#] {
+            assert!(
+                of(&format!(r#""profile": "linux", {given}"#), long).is_empty(),
+                "{given}: the rest is that of tuned hosts"
+            );
+        }
         assert!(of(r#""profile": "linux""#, r#""rate": "1Gbps", "delay": "9ms""#).is_empty(), "2.5 MB");
     }
 }

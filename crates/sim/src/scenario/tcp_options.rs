@@ -224,12 +224,10 @@ impl TcpOptions {
         resume.saved.filter(|saved| saved.cwnd < least).map(|saved| (Amount::Bytes(saved.cwnd), least))
     }
 
-    /// The buffers of a host of Linux of which none is given.
-    fn stock(&self, profile: ProfileName) -> Option<Buffers> {
-        let given = self.recv_buffer.is_some() || self.send_buffer.is_some();
-        let is_stock = profile == ProfileName::Linux
-            && !(given || self.initial_recv_window.is_some() || self.recv_autotune.is_some());
-        is_stock.then_some(Buffers::Stock)
+    /// True if nothing is said of the buffers of a host of Linux: they are stock then.
+    pub(crate) fn has_stock_buffers_unsaid(&self) -> bool {
+        let sizes = self.recv_buffer.is_some() || self.send_buffer.is_some() || self.initial_recv_window.is_some();
+        self.profile == Some(ProfileName::Linux) && !sizes && self.recv_autotune.is_none() && self.buffers.is_none()
     }
 
     /// True if no option is set.
@@ -257,7 +255,7 @@ impl TcpOptions {
                 (config.recv_buffer, config.initial_ssthresh) = (mss * 20, mss * 20);
             }
         }
-        if let Some(buffers) = self.buffers.or_else(|| self.stock(profile)) {
+        if let Some(buffers) = self.buffers.or(self.has_stock_buffers_unsaid().then_some(Buffers::Stock)) {
             buffers.set(&mut config, profile, &join(path, "buffers"))?;
         }
         if let Some(recovery) = self.recovery {
