@@ -155,9 +155,9 @@ pub(crate) struct Scoreboard {
     /// The end of the highest segment reported selectively.
     highest_sacked: SeqNo,
     /// Segments of `sacked`.
-    sacked_segments: usize,
+    sacked_segments: u32,
     /// Segments of `presumed`.
-    presumed_segments: usize,
+    presumed_segments: u32,
     /// Blocks of the last SACK option, cut to whole segments: nothing new is inside them. Absent before the first.
     last_blocks: Option<Box<[SeqRange; 4]>>,
 }
@@ -193,7 +193,7 @@ impl Scoreboard {
 
     /// Segments of [`Scoreboard::sacked`].
     pub(crate) fn sacked_segments(&self) -> usize {
-        self.sacked_segments + self.presumed_segments
+        (self.sacked_segments + self.presumed_segments) as usize
     }
 
     /// Considered lost, sent again or not.
@@ -283,15 +283,15 @@ impl Scoreboard {
     pub(crate) fn presume(&mut self, segments: usize) {
         let after_the_head = self.segments.range(1.min(self.segments.len())..);
         self.presumed = match self.segments.get(segments) {
-            Some(one_more) if segments == self.presumed_segments + 1 => self.presumed + one_more.bytes(),
+            Some(one_more) if segments == self.presumed_segments as usize + 1 => self.presumed + one_more.bytes(),
             _ => after_the_head.take(segments).map(SentSegment::bytes).sum(),
         };
-        self.presumed_segments = segments;
+        self.presumed_segments = segments as u32;
     }
 
     /// Without SACK: what is presumed to have arrived beyond the gap.
     pub(crate) fn presumed(&self) -> Presumed {
-        Presumed { segments: self.presumed_segments, bytes: Bytes(self.presumed) }
+        Presumed { segments: self.presumed_segments as usize, bytes: Bytes(self.presumed) }
     }
 
     /// True if the oldest segment was reported and yet is not acknowledged: the receiver has discarded it (reneging).
