@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["cc/registry.rs"],
     &["cc/mod.rs"],
     &["config"],
-    &["options", "ecn", "rtt.rs"],
+    &["options", "ecn", "rtt.rs", "told.rs"],
     &["scoreboard"],
     &["rate.rs"],
     &["recovery/"],
