@@ -9,9 +9,18 @@ const [worker, module] = process.argv.slice(2);
 // What a worker of a browser has: a script by its address.
 const texts = new Map();
 globalThis.self = globalThis;
-globalThis.URL.createObjectURL = (blob) => (texts.set(`blob:${texts.size}`, blob.text), `blob:${texts.size - 1}`);
-globalThis.URL.revokeObjectURL = () => {};
-globalThis.Blob = class { constructor([text]) { this.text = text; } };
+globalThis.Blob = class extends Blob {
+  constructor(parts, options) {
+    super(parts, options);
+    [this.part] = parts;
+  }
+};
+URL.createObjectURL = ({ part }) => {
+  const address = `blob:${texts.size}`;
+  texts.set(address, part);
+  return address;
+};
+URL.revokeObjectURL = () => {};
 globalThis.importScripts = (address) => vm.runInThisContext(texts.get(address), `${address}/text`);
 globalThis.postMessage = (message) => { throw new Error(JSON.stringify(message)); };
 vm.runInThisContext(readFileSync(worker, "utf8"), worker);

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra `lab` is not installed, whose front end the page has")
 
+import tonopah
 from tonopah import _core, examples
 from tonopah.lab import presets
 from tonopah.lab.app import STATIC
@@ -54,7 +55,7 @@ LOSSY = {
     "duration": "20s", "tcp": {"recovery": "rack"},
     "network": {
         "kind": "dumbbell", "flows": 2,
-        "bottleneck": {"rate": "5Mbps", "queue": "20p", "loss": {"kind": "random", "p": 0.002}},
+        "bottleneck": {"rate": "5Mbps", "queue": "20p", "loss": {"kind": "packet", "p": 0.002}},
     },
 }  # fmt: skip
 
@@ -69,7 +70,7 @@ def test_reno_in_javascript_decides_as_reno_in_python(beta):
         return {**LOSSY, "tcp": {**LOSSY["tcp"], "cc": {key: name, "beta": beta}}}
 
     [text] = in_node([scenario("mine.js:Reno")], (EXAMPLES / "reno.js").read_text(encoding="utf-8"))
-    found, wanted = json.loads(text), run_prepared(scenario(f"{EXAMPLES / 'reno.py'}:Reno"), None, 1).summary
+    found, wanted = json.loads(text), tonopah.run(scenario(f"{EXAMPLES / 'reno.py'}:Reno"), seed=1).summary
     assert flows(found) == flows(wanted) and found["links"] == wanted["links"]
     assert sum(flow["recovery_count"] for flow in found["flows"]) > 5
 
@@ -157,6 +158,59 @@ def test_a_link_gives_the_numbers_of_the_command(browser, address):
     browser.until(SHOWN)
     flows = run_prepared(WORLD, None, 7).summary["flows"]
     assert [float(row[2]) for row in browser.js(NUMBERS)] == [float(f"{flow['goodput_bps'] / 1e6:.3g}") for flow in flows]
+
+
+def typed(browser, selector, text):
+    browser.js(f"(() => {{ const field = document.querySelector({selector!r}); field.value = {json.dumps(text)}; "
+               "field.dispatchEvent(new Event('input', { bubbles: true })); })(); 1")  # fmt: skip
+
+
+SCRIPTED = {**WORLD, "tcp": {"recovery": "rack", "cc": "mine.js:Reno"}}
+RAN = "[...document.querySelectorAll('table.results tbody tr td:nth-child(2)')].map((cell) => cell.textContent)"
+
+
+def test_an_algorithm_is_written_beside_the_plots_and_goes_with_a_link(browser, address):
+    fresh(browser, links.write(SCRIPTED, 1, address))
+    browser.until("document.querySelector('#toml-mistake')?.textContent.includes('mine.js:Reno is not here')")
+    browser.js("document.querySelector('#script').open = true; 1")
+    press(browser, "#script-example")
+    press(browser, "#script-run")
+    browser.until(f"{SHOWN} && {RAN}.includes('mine.js:Reno')")
+    assert "flow 0: mine.js:Reno" in browser.js("document.querySelector('.flows').textContent")
+    numbers = browser.js(NUMBERS)
+    # A slip ends the run with its line; what ran before stays in the text.
+    typed(browser, "#script-text", "class Reno extends CongestionControl {\n  on_ack() { nowhere(); }\n  on_congestion() {}\n}")
+    press(browser, "#script-run")
+    browser.until("document.querySelector('#run-error')?.textContent.includes('nowhere is not defined (line 2)')")
+    typed(browser, "#script-text", (EXAMPLES / "reno.js").read_text(encoding="utf-8"))
+    press(browser, "#script-run")
+    browser.until(
+        f"{SHOWN} && JSON.stringify({NUMBERS}) === {json.dumps(json.dumps(numbers, separators=(',', ':'), ensure_ascii=False))}"
+    )
+    browser.js("document.querySelector('details.share').open = true; 1")
+    press(browser, "#share")
+    browser.until("location.hash.startsWith('#bench/')")
+    link = browser.js("location.href")
+    browser.open("about:blank")
+    fresh(browser, link)
+    browser.until("document.querySelector('#foreign')")
+    assert not browser.js(f"{RAN}.length")
+    press(browser, "#script-run")
+    browser.until(
+        f"{SHOWN} && JSON.stringify({NUMBERS}) === {json.dumps(json.dumps(numbers, separators=(',', ':'), ensure_ascii=False))}"
+    )
+    assert browser.js("document.querySelector('#foreign')") is None
+    assert complaints(browser) == []
+
+
+def test_an_algorithm_that_does_not_return_is_ended(browser, address):
+    fresh(browser, links.write(SCRIPTED, 1, address))
+    browser.until("document.querySelector('#script-text')")
+    typed(browser, "#script-text", "class Reno extends CongestionControl { on_ack() { for (;;); } on_congestion() {} }")
+    press(browser, "#script-run")
+    browser.until("document.body.textContent.includes('does not return')")
+    typed(browser, "#toml", 'duration = "2s"\nnetwork = { kind = "dumbbell", flows = 3 }\n')
+    browser.until(f"{SHOWN} && {NUMBERS}.length === 3")
 
 
 def broken(content, letters=10**9):

@@ -124,9 +124,10 @@ function ghostOf({ id, tracks, summary, links }, me) {
 
 // Flows as the network has them, each with its name and the algorithm that its connection has.
 function flowsOf({ flows, resolved }) {
-  return flows.map(({ from, to, name, tcp, app }, flow) => ({ flow, from, to, name, cc: isDatagram(app) ? null : (tcp?.cc ?? resolved.tcp?.cc)?.name ?? null }));
+  return flows.map(({ from, to, name, tcp, app }, flow) => ({ flow, from, to, name, cc: isDatagram(app) ? null : nameOf(tcp?.cc ?? resolved.tcp?.cc) }));
 }
 
+const nameOf = (cc) => (typeof cc === "string" ? cc : cc?.name ?? cc?.python ?? cc?.native ?? null);
 const isDatagram = (app) => app?.transport === "udp";
 // What a flow is called wherever it is shown: by its name if it has one, and its algorithm; datagrams have none.
 export const titleOf = ({ flow, name, cc }) => `${name ?? `flow ${flow}`}: ${cc ?? "datagrams"}`;
