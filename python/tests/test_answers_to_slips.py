@@ -120,3 +120,9 @@ def test_an_object_in_place_of_a_class_and_a_class_in_place_of_a_name_say_what_t
 
     with pytest.raises(InputError, match=r"FILE\.py:Mine"):
         tp.Study(question="Q?", scenario=parse(SCENARIO), compare=[Mine, "cubic"])
+
+
+def test_a_class_in_javascript_runs_in_the_page_alone(tmp_path, capsys):
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    assert main(["run", str(tmp_path / "a.toml"), "--set", "tcp.cc=mine.js:Reno"]) == 2
+    assert "tcp.cc: 'mine.js:Reno' is a class in JavaScript, which runs in the lab as a page alone" in capsys.readouterr().err

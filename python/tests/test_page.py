@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import zlib
@@ -12,7 +13,8 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra `lab` is not installed, whose front end the page has")
 
-from tonopah import _core
+import tonopah
+from tonopah import _core, examples
 from tonopah.lab import presets
 from tonopah.lab.app import STATIC
 from tonopah.lab.session import recorded
@@ -31,11 +33,11 @@ NUMBERS = "[...document.querySelectorAll('table.results tbody tr')].map((row) =>
 pytestmark = pytest.mark.skipif(not MODULE.exists(), reason="the engine is not built for WebAssembly: `make page` does it")
 
 
-def in_node(runs):
-    """Return the text of the summaries of scenarios, by the engine of the page in Node."""
+def in_node(runs, script=""):
+    """Return the text of the summaries of scenarios, or of mistakes, by the engine of the page in Node."""
     if not (node := shutil.which("node")):
         pytest.skip("no Node on this machine")
-    lines = "".join(f"{json.dumps({'scenario': scenario, 'seed': 1})}\n" for scenario in runs)
+    lines = "".join(f"{json.dumps({'scenario': scenario, 'seed': 1, 'script': script})}\n" for scenario in runs)
     command = [node, str(Path(__file__).parent / "in_node.mjs"), str(STATIC / "worker.js"), str(MODULE)]
     ended = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=1200, check=False)
     assert ended.returncode == 0, ended.stderr
@@ -46,6 +48,54 @@ def test_every_preset_gives_the_bytes_of_the_native_engine():
     scenarios = [recorded(parse(preset["toml"])) for preset in presets.load()]
     native = [_core.run(to_json(scenario), 1)[0].json() for scenario in scenarios]
     assert in_node(scenarios) == native
+
+
+EXAMPLES = Path(examples.__file__).parent
+LOSSY = {
+    "duration": "20s", "tcp": {"recovery": "rack"},
+    "network": {
+        "kind": "dumbbell", "flows": 2,
+        "bottleneck": {"rate": "5Mbps", "queue": "20p", "loss": {"kind": "packet", "p": 0.002}},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.7])
+def test_reno_in_javascript_decides_as_reno_in_python(beta):
+    def flows(run):
+        return [{key: value for key, value in flow.items() if not key.startswith("cc")} for flow in run["flows"]]
+
+    def scenario(name):
+        key = "python" if ".py:" in name else "name"
+        return {**LOSSY, "tcp": {**LOSSY["tcp"], "cc": {key: name, "beta": beta}}}
+
+    [text] = in_node([scenario("mine.js:Reno")], (EXAMPLES / "reno.js").read_text(encoding="utf-8"))
+    found, wanted = json.loads(text), tonopah.run(scenario(f"{EXAMPLES / 'reno.py'}:Reno"), seed=1).summary
+    assert flows(found) == flows(wanted) and found["links"] == wanted["links"]
+    assert sum(flow["recovery_count"] for flow in found["flows"]) > 5
+
+
+HEAD = "class Mine extends CongestionControl {\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("", "mine.js:Mine is not here"),
+        ("class Other {}", "the text has no class Mine that extends CongestionControl"),
+        (HEAD, "the algorithm cannot be read: SyntaxError"),
+        (HEAD + "on_akc() {} }", "on_akc is never called"),
+        (HEAD + "constructor(setup) { super(setup); this.cwnd = 1; } }", "nobody reads this.cwnd: it is this.cwnd_bytes"),
+        (HEAD + "on_congestion() {}\n on_ack(ack) {\n ack.none.more; } }", "on_ack failed at .*TypeError.*\\(line 4\\)"),
+        (HEAD + "on_congestion() {} on_ack() { this.cwnd_bytes = NaN; } }", "window failed at .*is not a pair"),
+        (HEAD + "on_congestion() {} on_ack() {} next_timer() { return 0; } }", "next_timer failed at .*is in the past"),
+        (HEAD + "static parameters = { beta: 1 }; }", "is no request: .*beta|invalid type"),
+    ],
+    ids=["absent", "another", "syntax", "slip", "short", "throws", "nan", "past", "parameter"],
+)
+def test_what_is_wrong_with_an_algorithm_in_javascript_is_told(script, message):
+    [text] = in_node([{**WORLD, "tcp": {"cc": "mine.js:Mine"}}], script)
+    assert re.search(message, json.loads(text)["message"]), text
 
 
 @pytest.mark.skipif(not GOLDEN.exists(), reason="`make test-page` writes the golden runs")
@@ -108,6 +158,59 @@ def test_a_link_gives_the_numbers_of_the_command(browser, address):
     browser.until(SHOWN)
     flows = run_prepared(WORLD, None, 7).summary["flows"]
     assert [float(row[2]) for row in browser.js(NUMBERS)] == [float(f"{flow['goodput_bps'] / 1e6:.3g}") for flow in flows]
+
+
+def typed(browser, selector, text):
+    browser.js(f"(() => {{ const field = document.querySelector({selector!r}); field.value = {json.dumps(text)}; "
+               "field.dispatchEvent(new Event('input', { bubbles: true })); })(); 1")  # fmt: skip
+
+
+SCRIPTED = {**WORLD, "tcp": {"recovery": "rack", "cc": "mine.js:Reno"}}
+RAN = "[...document.querySelectorAll('table.results tbody tr td:nth-child(2)')].map((cell) => cell.textContent)"
+
+
+def test_an_algorithm_is_written_beside_the_plots_and_goes_with_a_link(browser, address):
+    fresh(browser, links.write(SCRIPTED, 1, address))
+    browser.until("document.querySelector('#toml-mistake')?.textContent.includes('mine.js:Reno is not here')")
+    browser.js("document.querySelector('#script').open = true; 1")
+    press(browser, "#script-example")
+    press(browser, "#script-run")
+    browser.until(f"{SHOWN} && {RAN}.includes('mine.js:Reno')")
+    assert "flow 0: mine.js:Reno" in browser.js("document.querySelector('.flows').textContent")
+    numbers = browser.js(NUMBERS)
+    # A slip ends the run with its line; what ran before stays in the text.
+    typed(browser, "#script-text", "class Reno extends CongestionControl {\n  on_ack() { nowhere(); }\n  on_congestion() {}\n}")
+    press(browser, "#script-run")
+    browser.until("document.querySelector('#run-error')?.textContent.includes('nowhere is not defined (line 2)')")
+    typed(browser, "#script-text", (EXAMPLES / "reno.js").read_text(encoding="utf-8"))
+    press(browser, "#script-run")
+    browser.until(
+        f"{SHOWN} && JSON.stringify({NUMBERS}) === {json.dumps(json.dumps(numbers, separators=(',', ':'), ensure_ascii=False))}"
+    )
+    browser.js("document.querySelector('details.share').open = true; 1")
+    press(browser, "#share")
+    browser.until("location.hash.startsWith('#bench/')")
+    link = browser.js("location.href")
+    browser.open("about:blank")
+    fresh(browser, link)
+    browser.until("document.querySelector('#foreign')")
+    assert not browser.js(f"{RAN}.length")
+    press(browser, "#script-run")
+    browser.until(
+        f"{SHOWN} && JSON.stringify({NUMBERS}) === {json.dumps(json.dumps(numbers, separators=(',', ':'), ensure_ascii=False))}"
+    )
+    assert browser.js("document.querySelector('#foreign')") is None
+    assert complaints(browser) == []
+
+
+def test_an_algorithm_that_does_not_return_is_ended(browser, address):
+    fresh(browser, links.write(SCRIPTED, 1, address))
+    browser.until("document.querySelector('#script-text')")
+    typed(browser, "#script-text", "class Reno extends CongestionControl { on_ack() { for (;;); } on_congestion() {} }")
+    press(browser, "#script-run")
+    browser.until("document.body.textContent.includes('does not return')")
+    typed(browser, "#toml", 'duration = "2s"\nnetwork = { kind = "dumbbell", flows = 3 }\n')
+    browser.until(f"{SHOWN} && {NUMBERS}.length === 3")
 
 
 def broken(content, letters=10**9):

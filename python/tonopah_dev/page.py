@@ -3,7 +3,8 @@
     python -m tonopah_dev.page MODULE.wasm FOLDER
 
 The modules of the front end become one script, in which `offline.js` stands for `server.js`: a file opened from the disk cannot
-load modules or other files. The hashes of its scripts in the page's policy keep every other script out.
+load modules or other files. The hashes of its scripts in the page's policy keep every other script out, but one that these make
+themselves: the algorithm that a reader runs, in the worker.
 """
 
 import base64
@@ -16,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tonopah import examples
 from tonopah.lab.app import PAGE, STATIC
 from tonopah.lab.context import Asking, Lab
 from tonopah.lab.handlers import HANDLERS
@@ -25,8 +27,9 @@ FOLDERS = {"/static/": STATIC, "/page/": PAGE, "/vendor/": Path(vendor.FOLDER)}
 ANSWERS = ("start", "algorithms", "lessons", "coast")
 """What the server answers the same to everybody: computed once, by its own handlers."""
 INSTEAD = {"server.js": "offline.js"}
+EXAMPLE = Path(examples.__file__).parent / "reno.js"
 POLICY = (
-    "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; style-src {styles}; worker-src blob:; img-src data:; "
+    "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval' blob:; style-src {styles}; worker-src blob:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "(?P<file>[^"]+)";\n', re.MULTILINE)
@@ -121,13 +124,15 @@ def page(module: bytes) -> str:
         for name in SCRIPT.findall(frame)
     ]
     worker = (STATIC / "worker.js").read_text(encoding="utf-8")
-    if any(end in text for text in (*styles, *scripts, worker) for end in ("</script", "</style", "<!--")):
+    example = EXAMPLE.read_text(encoding="utf-8")
+    if any(end in text for text in (*styles, *scripts, worker, example) for end in ("</script", "</style", "<!--")):
         raise ValueError("a script or style would end its element")
     policy = POLICY.format(scripts=" ".join(map(digest, scripts)), styles=" ".join(map(digest, styles)))
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>'
     parts = [
         data("answers", "application/json", json.dumps(answers(), separators=(",", ":")).replace("<", "\\u003c")),
         data("worker", "text/plain", worker),
+        data("example", "text/plain", example),
         data("engine", "text/plain", base64.b64encode(gzip.compress(module, mtime=0)).decode()),
         *(f"<script>{text}</script>\n" for text in scripts),
     ]

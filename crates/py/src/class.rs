@@ -7,10 +7,10 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use tcp::cc::answers::Refused;
 use tcp::cc::{self, ParamValues, Value};
 use tcp::units::Time;
 
-use crate::answers::Answers;
 use crate::exception::AlgorithmException;
 use crate::signals;
 
@@ -36,19 +36,9 @@ impl Class {
         resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error, is_whole: false }))
     }
 
-    /// Refuses a timer that has been.
-    pub(crate) fn check_past(&self, answers: &Answers, now: Time) {
-        if let Some(at) = answers.next_timer.filter(|at| *at < now) {
-            self.raise("next_timer", now, PyValueError::new_err(format!("{at} is in the past")));
-        }
-    }
-
-    /// Refuses a timer that would expire again at once.
-    pub(crate) fn check_timer(&self, answers: &Answers, now: Time) {
-        if let Some(at) = answers.next_timer.filter(|at| *at <= now) {
-            let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
-            self.raise("next_timer", now, error);
-        }
+    /// Ends the run over an answer that cannot be.
+    pub(crate) fn accept<T>(&self, answer: Result<T, Refused>, at: Time) -> T {
+        answer.unwrap_or_else(|Refused { answer, text }| self.raise(answer, at, PyValueError::new_err(text)))
     }
 
     /// A name that is kept for ever, once.

@@ -2,7 +2,6 @@
 
 mod agent;
 mod algorithm;
-mod answers;
 mod checking;
 mod class;
 #[cfg(target_os = "linux")]
@@ -13,7 +12,6 @@ mod failure;
 mod floating;
 mod job;
 mod native;
-mod native_signals;
 mod object;
 mod quantity;
 mod running;

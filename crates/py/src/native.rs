@@ -1,5 +1,5 @@
 //! Compiled code behind the congestion-control trait: a C function that is called for each event, with the signals as doubles
-//! (`native_signals.rs`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
+//! (`tcp::cc::doubles`) and a state. `tonopah.compiled` makes such functions from classes in Python, with a state of doubles that is
 //! kept here; a library of the user (`cc/library.py`) brings one, with a state that it keeps itself.
 //!
 //! Unsafe code of the project is the call of that function, of the one by which a library shows its variables, what `floating.rs`
@@ -10,14 +10,13 @@ use std::ptr;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use tcp::cc::answers::Answers;
+use tcp::cc::doubles::{self, KINDS};
 use tcp::cc::{self, CongestionControl, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use crate::answers::{self, Answers};
 use crate::class::Class;
 use crate::floating;
-use crate::native_signals as signals;
-use crate::signals::says_something;
 use crate::transport;
 
 /// Version of the interface: kinds, signals, answers.
@@ -29,9 +28,7 @@ type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f6
 /// What shows the variables: state, a double for each.
 type Observe = unsafe extern "C" fn(*const f64, *mut f64);
 
-/// Kinds of events; `start` has neither signal nor view, and only answers.
-const KINDS: [&str; 9] =
-    ["start", "on_ack", "on_congestion", "on_recovery_end", "on_undo", "on_sent", "on_lost", "on_idle", "on_timer"];
+/// Places of [`KINDS`].
 const START: usize = 0;
 const ON_ACK: usize = 1;
 const ON_CONGESTION: usize = 2;
@@ -115,8 +112,6 @@ impl Native {
         }
         // SAFETY: who sets `native_entry` promises a function of this type at this address for as long as its object lives.
         let event = unsafe { std::mem::transmute::<usize, Event>(address) };
-        let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
-        let answers = Answers { window, next_timer: None, pacing_rate: None };
         let owner = object.clone().unbind();
         Ok(Some(Box::new(Native {
             class,
@@ -125,7 +120,7 @@ impl Native {
             state,
             mss: setup.mss,
             now: setup.now,
-            answers,
+            answers: Answers::first(setup),
             shown: Shown::of(class, object)?,
             _owner: owner,
         })))
@@ -140,7 +135,7 @@ impl Native {
     fn call(&mut self, kind: usize, signal: &[f64], view: &cc::View) {
         self.now = view.now;
         if self.wanted & (1 << kind) != 0 {
-            self.enter(kind, signal, signals::view(view).as_ptr());
+            self.enter(kind, signal, doubles::view(view).as_ptr());
         }
     }
 
@@ -162,27 +157,9 @@ impl Native {
             let text = "compiled code did not come to its end (an exception that it does not pass on); uncompiled it says where";
             self.class.raise(KINDS[kind], self.now, PyRuntimeError::new_err(text));
         }
-        let some = |number: f64| (!number.is_nan()).then_some(number);
-        let window = answers::window(cwnd, some(ssthresh), self.mss);
-        let answers = Answers {
-            window: self.check("window", window, &[cwnd, ssthresh], || answers::allowed_window(self.mss)),
-            next_timer: some(next_timer).map(|s| {
-                let span = answers::seconds(s, 0.0);
-                Time::ZERO + self.check("next_timer", span, &[s], || answers::allowed_seconds(0.0))
-            }),
-            pacing_rate: some(pacing_rate).map(|bits| {
-                self.check("pacing_rate", answers::rate(bits), &[bits], || answers::ALLOWED_RATE.to_owned())
-            }),
-        };
-        self.class.check_past(&answers, self.now);
-        self.answers = answers;
-    }
-
-    fn check<T>(&self, method: &'static str, read: Option<T>, given: &[f64], allowed: impl Fn() -> String) -> T {
-        read.unwrap_or_else(|| {
-            let text = format!("{given:?} is not {}", allowed());
-            self.class.raise(method, self.now, PyValueError::new_err(text))
-        })
+        let answers = Answers::of([cwnd, ssthresh, next_timer, pacing_rate], self.mss);
+        let answers = answers.and_then(|answers| answers.check_past(self.now).map(|()| answers));
+        self.answers = self.class.accept(answers, self.now);
     }
 }
 
@@ -194,13 +171,13 @@ impl std::fmt::Debug for Native {
 
 impl CongestionControl for Native {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
-        if says_something(ack) {
-            self.call(ON_ACK, &signals::ack(ack), view);
+        if ack.says_something() {
+            self.call(ON_ACK, &doubles::ack(ack), view);
         }
     }
 
     fn on_congestion(&mut self, event: &cc::Congestion, view: &cc::View) {
-        self.call(ON_CONGESTION, &signals::congestion(event), view);
+        self.call(ON_CONGESTION, &doubles::congestion(event), view);
     }
 
     fn window_mut(&mut self) -> &mut Window {
@@ -212,18 +189,18 @@ impl CongestionControl for Native {
     }
 
     fn on_undo(&mut self, before: Window, view: &cc::View) {
-        self.call(ON_UNDO, &[before.cwnd.0 as f64, signals::limit(before.ssthresh)], view);
+        self.call(ON_UNDO, &[before.cwnd.0 as f64, doubles::limit(before.ssthresh)], view);
     }
 
     fn on_sent(&mut self, sent: &cc::Sent) {
         self.now = sent.now;
         if self.wanted & (1 << ON_SENT) != 0 {
-            self.enter(ON_SENT, &signals::sent(sent), ptr::null());
+            self.enter(ON_SENT, &doubles::sent(sent), ptr::null());
         }
     }
 
     fn on_lost(&mut self, lost: &cc::Lost, view: &cc::View) {
-        self.call(ON_LOST, &signals::lost(lost), view);
+        self.call(ON_LOST, &doubles::lost(lost), view);
     }
 
     fn on_idle(&mut self, idle: Span, view: &cc::View) {
@@ -232,7 +209,7 @@ impl CongestionControl for Native {
 
     fn on_timer(&mut self, view: &cc::View) {
         self.call(ON_TIMER, &[], view);
-        self.class.check_timer(&self.answers, view.now);
+        self.class.accept(self.answers.check_timer(view.now), view.now);
     }
 
     fn is_strict(&self) -> bool {
@@ -281,11 +258,11 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let layout = pyo3::types::PyDict::new(module.py());
     layout.set_item("kinds", KINDS.to_vec())?;
     layout.set_item("answers", ANSWERS.to_vec())?;
-    layout.set_item("words", signals::WORDS.to_vec())?;
-    layout.set_item("view", signals::VIEW.to_vec())?;
-    layout.set_item("on_ack", signals::ACK.to_vec())?;
-    layout.set_item("on_congestion", signals::CONGESTION.to_vec())?;
-    layout.set_item("on_sent", signals::SENT.to_vec())?;
-    layout.set_item("on_lost", signals::LOST.to_vec())?;
+    layout.set_item("words", doubles::WORDS.to_vec())?;
+    layout.set_item("view", doubles::VIEW.to_vec())?;
+    layout.set_item("on_ack", doubles::ACK.to_vec())?;
+    layout.set_item("on_congestion", doubles::CONGESTION.to_vec())?;
+    layout.set_item("on_sent", doubles::SENT.to_vec())?;
+    layout.set_item("on_lost", doubles::LOST.to_vec())?;
     module.add("NATIVE_LAYOUT", layout)
 }

@@ -7,13 +7,13 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use tcp::cc::answers::{self, Answers};
 use tcp::cc::{self, CongestionControl, ParamValues, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use crate::answers::{self, Answers};
 use crate::class::Class;
 use crate::native::Native;
-use crate::signals::{self, says_something};
+use crate::signals;
 
 /// The methods of an object; those that do nothing are absent.
 #[derive(Debug)]
@@ -90,8 +90,7 @@ impl Object {
                 Ok(Err(native)) => return native.started() as Box<dyn CongestionControl>,
                 Err(error) => class.raise("__init__", setup.now, error),
             };
-            let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
-            let answers = Answers { window, next_timer: None, pacing_rate: None };
+            let answers = Answers::first(setup);
             let mut object = Object { class, methods, mss: setup.mss, now: setup.now, answers };
             object.query_all(py);
             Box::new(object)
@@ -124,7 +123,7 @@ impl Object {
             next_timer: self.query_if(py, "next_timer", next_timer, |s| Ok(Time::ZERO + seconds(s, 0.0)?)),
             pacing_rate: self.query_if(py, "pacing_rate", pacing_rate, rate),
         };
-        self.class.check_past(&answers, self.now);
+        self.class.accept(answers.check_past(self.now), self.now);
         self.answers = answers;
     }
 
@@ -183,7 +182,7 @@ impl std::fmt::Debug for Object {
 
 impl CongestionControl for Object {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
-        if !says_something(ack) {
+        if !ack.says_something() {
             return;
         }
         self.call(view.now, "on_ack", |m| Some(&m.on_ack), (signals::Ack::from(ack), signals::View::from(view)));
@@ -229,7 +228,7 @@ impl CongestionControl for Object {
 
     fn on_timer(&mut self, view: &cc::View) {
         self.call(view.now, "on_timer", |m| m.on_timer.as_ref(), (signals::View::from(view),));
-        self.class.check_timer(&self.answers, view.now);
+        self.class.accept(self.answers.check_timer(view.now), view.now);
     }
 
     fn is_strict(&self) -> bool {

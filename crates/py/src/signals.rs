@@ -330,8 +330,3 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Sent>()?;
     module.add_class::<Lost>()
 }
-
-/// Whether an ACK carries information: the acknowledgment field of data segments to an endpoint that sends nothing does not.
-pub(crate) fn says_something(ack: &cc::Ack) -> bool {
-    ack.prior_flight != Bytes::ZERO || ack.acked != Bytes::ZERO || ack.echo
-}

@@ -8,6 +8,7 @@ use sim::scenario::Scenario;
 use sim::{Excerpt, Limits, ScenarioError, Simulation, Sink};
 use tcp::units::{Span, Time};
 
+use crate::algorithm::{self, Class};
 use crate::document::Document;
 use crate::toml;
 use crate::tracks::{MOST_COLUMNS, MOST_FLOWS, Shown, Tracks};
@@ -36,6 +37,9 @@ enum Request {
         record: Option<Document>,
         #[serde(default)]
         excerpt: Option<(f64, f64, usize)>,
+        /// The classes in JavaScript that it names.
+        #[serde(default)]
+        classes: Vec<Class>,
         #[serde(default)]
         max_events: Option<u64>,
         #[serde(default)]
@@ -53,6 +57,8 @@ enum Request {
     Finish { run: String },
     /// Drops a run.
     Forget { run: String },
+    /// What an algorithm in JavaScript receives, by name.
+    Layout,
 }
 
 /// A run under way or over.
@@ -116,10 +122,10 @@ impl Lab {
         let json = match request {
             Request::Read { toml } => format!(r#"{{"document":{}}}"#, toml::read(&toml)?.to_json()),
             Request::Write { document, previous } => json!({"toml": toml::write(&document, &previous)}).to_string(),
-            Request::Start { run, document, seed, record, excerpt, max_events, max_memory } => {
+            Request::Start { run, document, seed, record, excerpt, classes, max_events, max_memory } => {
                 self.runs.remove(&run);
                 let limits = Limits { events: max_events, memory_bytes: max_memory };
-                let (started, made) = start(recorded(document, record), seed, excerpt, limits)?;
+                let (started, made) = start(recorded(document, record), seed, excerpt, &classes, limits)?;
                 self.runs.insert(run, made);
                 started
             }
@@ -139,6 +145,7 @@ impl Lab {
                 json!({"value": self.run(&run)?.tracks.statistic(&series, owner, &statistic)}).to_string()
             }
             Request::Finish { run } => self.run(&run)?.finish(),
+            Request::Layout => algorithm::layout(),
             Request::Forget { run } => json!({"known": self.runs.remove(&run).is_some()}).to_string(),
         };
         Ok(json.into_bytes())
@@ -175,6 +182,7 @@ fn start(
     document: Document,
     seed: u64,
     excerpt: Option<(f64, f64, usize)>,
+    classes: &[Class],
     limits: Limits,
 ) -> Result<(String, Run), Refusal> {
     if document.get("question").or(document.get("compare")).is_some() {
@@ -184,7 +192,7 @@ fn start(
         let hint = "put its content into the scenario, or run `tonopah serve` in the folder of the file";
         return Err(ScenarioError::new(path, "a page reads no files").with_hint(hint).into());
     }
-    let scenario = Scenario::from_json(&document.to_json())?;
+    let scenario = Scenario::from_json(&document.to_json())?.with(&algorithm::further(classes));
     if let Some(message) = limits.refusal(&scenario, seed)? {
         return Err(message.into());
     }
@@ -231,6 +239,10 @@ impl Run {
         // One event more than allowed is enough to know it.
         let most = self.limits.events.map_or(events, |most| most.saturating_sub(simulation.events()).clamp(1, events));
         let over = simulation.advance_until(until, most);
+        if let Some(message) = algorithm::take_failure() {
+            self.simulation = None;
+            return Err(message.into());
+        }
         for (name, column) in simulation.take_series() {
             self.tracks.extend(&name.name(), &column);
         }

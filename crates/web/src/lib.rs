@@ -1,5 +1,6 @@
 //! The engine for a page without a server: what its worker asks for.
 
+mod algorithm;
 mod document;
 mod lab;
 mod toml;

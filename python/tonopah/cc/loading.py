@@ -57,6 +57,8 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
     where, _, name = reference.rpartition(":")
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
+    if where.endswith(".js"):
+        raise InputError(path, f"{reference!r} is a class in JavaScript, which runs in the lab as a page alone", "docs/lab.md")
     if not where.endswith(".py"):
         # Before a look for the module: that of a package imports the package.
         permission().check(reference, path)

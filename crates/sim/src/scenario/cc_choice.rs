@@ -45,9 +45,9 @@ impl CcChoice {
         CcChoice { name: name.to_owned(), profile: None, params: BTreeMap::new(), given: None }
     }
 
-    /// The key that the name is written under. No listed name has a colon or a dot.
+    /// The key that the name is written under. No listed name has a colon or a dot; FILE.js:CLASS is a class of a page.
     fn key(&self) -> &'static str {
-        if self.name.contains(':') {
+        if self.name.contains(':') && !self.name.contains(".js:") {
             "python"
         } else if self.name.ends_with(".so") {
             "native"

@@ -6,6 +6,7 @@
 
 mod aimd;
 pub(crate) mod algorithm;
+pub mod answers;
 mod backoff;
 mod bbr;
 mod bbr3;
@@ -17,6 +18,7 @@ pub(crate) mod controller;
 mod copa;
 pub(crate) mod cubic;
 mod dctcp;
+pub mod doubles;
 #[cfg(test)]
 pub(crate) mod driver;
 mod filter;

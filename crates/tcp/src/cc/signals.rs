@@ -158,6 +158,13 @@ pub struct Sent {
     pub retransmission: bool,
 }
 
+impl Ack {
+    /// Whether it carries information: the acknowledgment field of data segments to an endpoint that sends nothing does not.
+    pub fn says_something(&self) -> bool {
+        self.prior_flight != Bytes::ZERO || self.acked != Bytes::ZERO || self.echo
+    }
+}
+
 /// A segment is marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {

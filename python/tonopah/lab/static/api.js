@@ -2,7 +2,7 @@
 import { Refused, UNREACHED } from "./refused.js";
 import { connect } from "./server.js";
 
-export { ask } from "./server.js";
+export { EXAMPLE, SCRIPTS, ask } from "./server.js";
 export { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "/vendor/standalone.module.js";
 
 // What the browser says about a module that it cannot load names a file and no cause.

@@ -7,6 +7,7 @@ import { Network, linksOf } from "./network.js";
 import { inSeconds, put } from "./paths.js";
 import { Packets } from "./packets.js";
 import { MOST_FLOWS, Panels, STATES } from "./plots.js";
+import { Script } from "./script.js";
 import { Share } from "./share.js";
 import { Sky } from "./sky.js";
 import { Sliders } from "./sliders.js";
@@ -123,9 +124,10 @@ function ghostOf({ id, tracks, summary, links }, me) {
 
 // Flows as the network has them, each with its name and the algorithm that its connection has.
 function flowsOf({ flows, resolved }) {
-  return flows.map(({ from, to, name, tcp, app }, flow) => ({ flow, from, to, name, cc: isDatagram(app) ? null : (tcp?.cc ?? resolved.tcp?.cc)?.name ?? null }));
+  return flows.map(({ from, to, name, tcp, app }, flow) => ({ flow, from, to, name, cc: isDatagram(app) ? null : nameOf(tcp?.cc ?? resolved.tcp?.cc) }));
 }
 
+const nameOf = (cc) => (typeof cc === "string" ? cc : cc?.name ?? cc?.python ?? cc?.native ?? null);
 const isDatagram = (app) => app?.transport === "udp";
 // What a flow is called wherever it is shown: by its name if it has one, and its algorithm; datagrams have none.
 export const titleOf = ({ flow, name, cc }) => `${name ?? `flow ${flow}`}: ${cc ?? "datagrams"}`;
@@ -360,6 +362,7 @@ export function Bench({ facts, given }) {
       <details open=${innerWidth > NARROW}><summary>Scenario as TOML</summary>
         <textarea id="toml" aria-label="scenario as TOML" spellcheck="false" rows="18" value=${scenario.toml} aria-invalid=${error ? "true" : null} aria-describedby="toml-mistake" onInput=${(e) => (choose(""), scenario.type(e.target.value))}></textarea>
         <p class="mistake" id="toml-mistake" role="alert">${error ? `${error.path ? `${error.path}: ` : ""}${error.message}${error.hint ? ` (${error.hint})` : ""}` : ""}</p></details>
+      <${Script} given=${given?.script} again=${again} />
       <details id="form"><summary>Scenario as a form</summary>${scenario.document && html`<${Form} document=${scenario.document} root=${facts.schema} error=${error} change=${(path, value) => change(put(scenario.document, path, value))} />`}</details>
       <datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist>
       ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} />`}

@@ -6,9 +6,28 @@ const ANSWERS = JSON.parse(content("answers"));
 const NO_MACHINE = { path: "", message: "this needs a machine", hint: "`tonopah serve` shows the same page with it" };
 const OTHERS = Object.keys(ANSWERS.start.series).filter((name) => ANSWERS.start.series[name].of !== "flow");
 
-const worker = new Worker(URL.createObjectURL(new Blob([content("worker")], { type: "text/javascript" })));
 const waiting = new Map(), sockets = new Map();
-let numbers = 0;
+let numbers = 0, worker = null;
+
+// An algorithm in JavaScript is executed here, unlike on a server.
+export const SCRIPTS = true;
+export const EXAMPLE = content("example");
+
+// What was sent last, while the worker has said nothing since: an algorithm that never returns is ended with it.
+const SILENT_MS = 10_000;
+let sent = null, scripted = false;
+
+function tell(message) {
+  sent ??= performance.now();
+  worker.postMessage(message);
+}
+
+setInterval(() => {
+  if (!scripted || sent === null || performance.now() - sent < SILENT_MS) return;
+  worker.terminate();
+  begin();
+  lose("the algorithm in JavaScript does not return: the engine was begun anew without it");
+}, 1000);
 
 function lose(message) {
   sockets.forEach((socket) => socket.refuse(message));
@@ -16,7 +35,8 @@ function lose(message) {
   waiting.clear();
 }
 
-worker.onmessage = ({ data: { ask: number, socket, answer, error, lost } }) => {
+function heard({ data: { ask: number, socket, answer, error, lost } }) {
+  sent = null;
   if (lost) lose(lost);
   else if (socket) {
     sockets.get(socket)?.onmessage({ data: answer });
@@ -26,16 +46,25 @@ worker.onmessage = ({ data: { ask: number, socket, answer, error, lost } }) => {
     if (error) reject(new Refused(error));
     else resolve(answer instanceof ArrayBuffer ? new Blob([answer]) : answer);
   }
-};
-worker.onerror = ({ message }) => lose(`the engine cannot be loaded: ${message}`);
-worker.postMessage({ engine: content("engine"), record: ANSWERS.start.record, others: OTHERS });
+}
+
+function begin() {
+  [sent, scripted] = [null, false];
+  worker = new Worker(URL.createObjectURL(new Blob([content("worker")], { type: "text/javascript" })));
+  worker.onmessage = heard;
+  worker.onerror = ({ message }) => lose(`the engine cannot be loaded: ${message}`);
+  worker.postMessage({ engine: content("engine"), record: ANSWERS.start.record, others: OTHERS });
+}
+
+begin();
 
 export function ask(name, body = {}) {
   if (ANSWERS[name]) return Promise.resolve(ANSWERS[name]);
-  if (!["check", "difference", "document", "packets", "statistic", "toml"].includes(name)) return Promise.reject(new Refused(NO_MACHINE));
+  if (name === "script") scripted = body.text !== "";
+  if (!["check", "difference", "document", "packets", "script", "statistic", "toml"].includes(name)) return Promise.reject(new Refused(NO_MACHINE));
   return new Promise((resolve, reject) => {
     waiting.set((numbers += 1), { resolve, reject });
-    worker.postMessage({ ask: numbers, name, body });
+    tell({ ask: numbers, name, body });
   });
 }
 
@@ -52,7 +81,7 @@ class Connection {
   }
 
   send(message) {
-    worker.postMessage({ socket: this.number, message: JSON.parse(message) });
+    tell({ socket: this.number, message: JSON.parse(message) });
   }
 
   refuse(message) {

@@ -39,5 +39,9 @@ export async function ask(name, body = {}) {
   return found;
 }
 
+// No algorithm in JavaScript: there are those in Python.
+export const SCRIPTS = false;
+export const EXAMPLE = "";
+
 // A connection to one run at a time.
 export const connect = () => new WebSocket(`ws://${location.host}/api/run`, ["tonopah-lab", token]);

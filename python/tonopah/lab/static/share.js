@@ -1,5 +1,6 @@
 // What leaves the bench: an address that holds the scenario, and files.
 import { ask, asRefused, html, useState } from "./api.js";
+import { scriptOf } from "./script.js";
 
 const FORMS = [["CSV of the series", "csv"], ["Parquet", "parquet"], ["SVG of the plots", "svg"], ["pcapng of the hosts", "pcapng"]];
 
@@ -12,7 +13,8 @@ async function through(stream, bytes) {
 
 // The fragment of an address is never sent to a server.
 export async function addressOf(document, seed, view = null) {
-  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed, view })));
+  const script = scriptOf(document);
+  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed, view, ...(script ? { script } : {}) })));
   return `#bench/${letters(packed)}`;
 }
 
@@ -35,10 +37,10 @@ export async function readAddress(text) {
     return JSON.parse(unpacked + decoder.decode());
   };
   // What a browser says of broken letters or a broken stream says nothing of the address.
-  const { document, seed, view, size } = await read().then((found) => found ?? {}, () => ({}));
+  const { document, seed, view, script, size } = await read().then((found) => found ?? {}, () => ({}));
   if (size > MOST_BYTES) throw new Error("the address holds more than 4 MiB of scenario");
   if (document === null || typeof document !== "object" || Array.isArray(document)) throw new Error("the address holds no scenario that can be read: was it cut off?");
-  return { document, seed: Number.isSafeInteger(seed) && seed >= 0 ? seed : 1, view: isView(view) ? { from_s: view.from_s, until_s: view.until_s } : null };
+  return { document, seed: Number.isSafeInteger(seed) && seed >= 0 ? seed : 1, view: isView(view) ? { from_s: view.from_s, until_s: view.until_s } : null, script: typeof script === "string" ? script : "" };
 }
 
 export function save(blob, name) {

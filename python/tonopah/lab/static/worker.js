@@ -12,6 +12,135 @@ class Mistake extends Error {
 
 const told = (error) => error.told ?? { path: "", message: String(error.message ?? error), hint: null };
 
+// What a class in JavaScript derives from: the methods, names and units of one in Python (docs/python-algorithm.md).
+class CongestionControl {
+  constructor(setup) {
+    this.cwnd_bytes = setup.initial_window_bytes;
+    this.ssthresh_bytes = setup.initial_ssthresh_bytes;
+  }
+
+  on_ack() { throw new Error("on_ack is missing"); }
+  on_congestion() { throw new Error("on_congestion is missing"); }
+  on_recovery_end() {}
+  on_sent() {}
+  on_lost() {}
+  on_idle() {}
+  on_timer() {}
+  next_timer() { return null; }
+  pacing_rate() { return null; }
+  window() { return [this.cwnd_bytes, this.ssthresh_bytes]; }
+
+  on_undo([cwnd, ssthresh]) {
+    this.cwnd_bytes = Math.max(this.cwnd_bytes, cwnd);
+    this.ssthresh_bytes = Math.max(this.ssthresh_bytes ?? Infinity, ssthresh, Math.floor(cwnd / 2) + Math.floor(cwnd / 4));
+  }
+}
+
+const NAMED = /^[\w.-]+\.js:([A-Za-z_$][\w$]*)$/;
+const FLAGS = new Set(["round_start", "cwnd_limited", "app_limited", "slow_start_after_idle", "may_grow", "partial", "echo", "retransmission", "first", "again", "paced"]);
+const WORDED = new Set(["state", "cause", "state_before"]);
+
+// Classes of the page's text, and the objects of runs: the engine calls them with signals as doubles, here they become objects.
+const scripts = {
+  text: "", url: "", layout: null, made: new Map(), count: 0, classes: [], objects: new Map(), objectCount: 0, thrown: null,
+
+  set(text) {
+    Object.assign(this, { text, made: new Map() });
+  },
+
+  // The classes that a document names, as the engine is told of them.
+  of(document) {
+    const names = new Set();
+    const look = (value) => {
+      if (typeof value === "string" && NAMED.test(value)) names.add(value);
+      else if (value !== null && typeof value === "object") Object.values(value).forEach(look);
+    };
+    look(document);
+    return [...names].map((name) => this.described(name));
+  },
+
+  described(name) {
+    if (!this.text) throw new Mistake({ path: "", message: `${name} is not here`, hint: "its text belongs under Algorithm in JavaScript, and runs when you say so" });
+    if (!this.made.has(name)) {
+      const [, cls] = NAMED.exec(name), found = this.load(cls);
+      if (!(found?.prototype instanceof CongestionControl)) throw new Mistake({ path: "", message: `${name}: the text has no class ${cls} that extends CongestionControl`, hint: null });
+      const other = Object.getOwnPropertyNames(found.prototype).find((one) => one.startsWith("on_") && !(one in CongestionControl.prototype));
+      if (other) throw new Mistake({ path: "", message: `${name}: ${other} is never called`, hint: null });
+      const { reference = "", strict = false, owns_window = false, timestamps = false, ecn = null, parameters = {} } = found;
+      this.classes[this.count] = { name, make: found, parameters: Object.keys(parameters).sort() };
+      this.made.set(name, { name, number: this.count++, reference, strict, owns_window, timestamps, ecn, parameters });
+    }
+    return this.made.get(name);
+  },
+
+  // The text begins in the first line, so that lines of errors are those of the editor.
+  load(name) {
+    let found = null;
+    self.adopt = (body) => (found = body(CongestionControl));
+    URL.revokeObjectURL(this.url);
+    this.url = URL.createObjectURL(new Blob([`"use strict"; adopt((CongestionControl) => { ${this.text}\nreturn typeof ${name} === "undefined" ? null : ${name}; });`], { type: "text/javascript" }));
+    try {
+      importScripts(this.url);
+    } catch (error) {
+      throw new Mistake({ path: "", message: `the algorithm cannot be read: ${this.placed(error)}`, hint: null });
+    }
+    return found;
+  },
+
+  placed(error) {
+    const line = /blob:[^\s)]*?:(\d+):\d+/.exec(error?.stack ?? "")?.[1] ?? error?.lineNumber;
+    return `${error}${line ? ` (line ${line})` : ""}`;
+  },
+
+  fields(names, values) {
+    const made = {};
+    names.forEach((name, i) => {
+      const value = Number.isNaN(values[i]) ? null : values[i];
+      const [first, rest] = name.split(".");
+      if (rest) {
+        if (made.rate === undefined) made.rate = Number.isNaN(values[names.indexOf("rate.delivered_bytes")]) ? null : {};
+        if (made.rate) made.rate[rest] = FLAGS.has(rest) ? value === 1 : value;
+      } else made[first] = WORDED.has(first) ? this.layout.words[value] : FLAGS.has(first) ? value === 1 : value;
+    });
+    return made;
+  },
+
+  tried(name, work) {
+    try {
+      return work();
+    } catch (error) {
+      this.thrown = `${name}: ${this.placed(error)}`;
+      return null;
+    }
+  },
+
+  create(number, setup, values) {
+    const { name, make, parameters } = this.classes[number];
+    const { seed_upper, seed_lower, ...given } = this.fields(this.layout.setup, setup);
+    const object = this.tried(name, () => {
+      const made = new make({ ...given, seed: (BigInt(seed_upper) << 32n) | BigInt(seed_lower) }, Object.fromEntries(parameters.map((one, i) => [one, values[i]])));
+      for (const short of ["cwnd", "ssthresh"]) if (Object.hasOwn(made, short)) throw new Error(`nobody reads this.${short}: it is this.${short}_bytes`);
+      return made;
+    });
+    if (!object) return -1;
+    this.objects.set(this.objectCount, { name, object });
+    return this.objectCount++;
+  },
+
+  event(number, place, signal, view, answers) {
+    const { name, object } = this.objects.get(number), kind = this.layout.kinds[place];
+    return Number(this.tried(name, () => {
+      const sender = view.length ? [this.fields(this.layout.view, view)] : [], names = this.layout.signals[kind];
+      if (names) object[kind](this.fields(names, signal), ...sender);
+      else if (kind === "on_undo") object.on_undo([...signal], ...sender);
+      else if (kind !== "start") object[kind](...signal, ...sender);
+      const number = (value) => (value === null || value === undefined ? NaN : Number(value));
+      answers.set([...object.window(), object.next_timer(), object.pacing_rate()].map(number));
+      return true;
+    }));
+  },
+};
+
 // One instance of the module. After a broken invariant there is another, without the runs of the one before.
 class Engine {
   constructor(module) {
@@ -20,7 +149,13 @@ class Engine {
   }
 
   begin() {
-    const page = { broken: (at, length) => (this.defect = new TextDecoder().decode(new Uint8Array(this.own.memory.buffer, at, length))) };
+    const doubles = (at, length) => new Float64Array(this.own.memory.buffer, at, length);
+    const page = {
+      broken: (at, length) => (this.defect = new TextDecoder().decode(new Uint8Array(this.own.memory.buffer, at, length))),
+      create: (number, setup, setups, values, count) => scripts.create(number, doubles(setup, setups), doubles(values, count)),
+      event: (number, kind, signal, signals, view, views, answers) => scripts.event(number, kind, doubles(signal, signals), doubles(view, views), doubles(answers, 4)),
+      end: (number) => scripts.objects.delete(number),
+    };
     this.own = new WebAssembly.Instance(this.module, { page }).exports;
     this.desk = this.own.open();
     this.defect = "";
@@ -40,9 +175,17 @@ class Engine {
   }
 
   json(request) {
+    if (request.do === "start") request = { ...request, classes: scripts.of(request.document) };
     const answer = JSON.parse(new TextDecoder().decode(this.bytes(request)));
-    if (answer.error) throw new Mistake(answer.error);
+    if (answer.error) throw this.mistake(answer.error);
     return answer;
+  }
+
+  // What an algorithm has thrown stands behind what the engine says of it.
+  mistake(error) {
+    const { thrown } = scripts;
+    scripts.thrown = null;
+    return new Mistake(thrown ? { ...error, message: `${error.message}: ${thrown}` } : error);
   }
 }
 
@@ -175,6 +318,7 @@ const ANSWERS = {
   difference: (body) => engine.bytes({ do: "difference", ...body }).buffer,
   document: ({ toml }) => engine.json({ do: "read", toml }),
   packets,
+  script: ({ text }) => (scripts.set(text), {}),
   statistic: (body) => engine.json({ do: "statistic", ...body }),
   toml: ({ document, previous }) => engine.json({ do: "write", document, previous }),
 };
@@ -183,6 +327,7 @@ async function begin({ engine: letters, record: wanted, others: names }) {
   const packed = Uint8Array.from(atob(letters.trim()), (letter) => letter.charCodeAt(0));
   const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   engine = new Engine(await WebAssembly.compile(bytes));
+  scripts.layout = engine.json({ do: "layout" });
   [record, others] = [wanted, names];
 }
 

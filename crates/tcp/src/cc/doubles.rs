@@ -1,12 +1,12 @@
-//! The signals as compiled code receives them: the fields of `signals.rs` in their order, each a double. Sizes are in bytes, times in
-//! seconds, a truth value is 0 or 1, an absent value is NaN, no limit is infinity, and a state or cause is its place in `WORDS`.
-//! Part of the interface of version `native::VERSION`: who changes it raises that.
+//! The signals as code receives them that is neither ours nor Python's objects (a library, a compiled class, JavaScript): each a double,
+//! in this order. Sizes are in bytes, times in seconds, a truth value is 0 or 1, an absent value is NaN, no limit is infinity, and a state
+//! or cause is its place in [`WORDS`]. Part of the interface of `tonopah.h`: who changes it raises its version.
 
-use tcp::cc;
-use tcp::units::{Bytes, Rate, Span};
+use super::signals;
+use crate::units::{Bytes, Rate, Span};
 
 /// States and causes, by names that differ.
-pub(crate) const WORDS: [&str; 13] = [
+pub const WORDS: [&str; 13] = [
     "open",
     "disorder",
     "cwr",
@@ -22,7 +22,12 @@ pub(crate) const WORDS: [&str; 13] = [
     "timeout",
 ];
 
-pub(crate) const VIEW: [&str; 23] = [
+/// Kinds of events; `start` has neither signal nor view, and only answers.
+pub const KINDS: [&str; 9] =
+    ["start", "on_ack", "on_congestion", "on_recovery_end", "on_undo", "on_sent", "on_lost", "on_idle", "on_timer"];
+
+/// Fields of [`view`].
+pub const VIEW: [&str; 23] = [
     "now_s",
     "mss_bytes",
     "state",
@@ -48,8 +53,8 @@ pub(crate) const VIEW: [&str; 23] = [
     "may_grow",
 ];
 
-/// The fields of `rate` follow as `rate.…`, all absent if there is no sample.
-pub(crate) const ACK: [&str; 21] = [
+/// Fields of [`ack`]; those of `rate` follow as `rate.…`, all absent if there is no sample.
+pub const ACK: [&str; 21] = [
     "acked_bytes",
     "acked_segments",
     "cumulative_segments",
@@ -73,8 +78,8 @@ pub(crate) const ACK: [&str; 21] = [
     "rate.app_limited",
 ];
 
-/// `again` is since version 3.
-pub(crate) const CONGESTION: [&str; 8] = [
+/// Fields of [`congestion`]; `again` is since version 3.
+pub const CONGESTION: [&str; 8] = [
     "cause",
     "state_before",
     "flight_bytes",
@@ -85,9 +90,11 @@ pub(crate) const CONGESTION: [&str; 8] = [
     "again",
 ];
 
-pub(crate) const SENT: [&str; 5] = ["now_s", "seq", "len_bytes", "pipe_bytes", "retransmission"];
+/// Fields of [`sent`].
+pub const SENT: [&str; 5] = ["now_s", "seq", "len_bytes", "pipe_bytes", "retransmission"];
 
-pub(crate) const LOST: [&str; 4] = ["len_bytes", "sent_at_s", "tx_in_flight_bytes", "lost_since_bytes"];
+/// Fields of [`lost`].
+pub const LOST: [&str; 4] = ["len_bytes", "sent_at_s", "tx_in_flight_bytes", "lost_since_bytes"];
 
 fn flag(flag: bool) -> f64 {
     f64::from(u8::from(flag))
@@ -102,34 +109,35 @@ fn size(size: Bytes) -> f64 {
 }
 
 /// Bytes, or infinity.
-pub(crate) fn limit(size: Bytes) -> f64 {
+pub fn limit(size: Bytes) -> f64 {
     if size == Bytes::MAX { f64::INFINITY } else { size.0 as f64 }
 }
 
-fn state(state: cc::State) -> f64 {
+fn state(state: signals::State) -> f64 {
     f64::from(match state {
-        cc::State::Open => 0u8,
-        cc::State::Disorder => 1,
-        cc::State::Cwr => 2,
-        cc::State::Recovery => 3,
-        cc::State::Loss => 4,
+        signals::State::Open => 0u8,
+        signals::State::Disorder => 1,
+        signals::State::Cwr => 2,
+        signals::State::Recovery => 3,
+        signals::State::Loss => 4,
     })
 }
 
-fn cause(cause: cc::Cause) -> f64 {
+fn cause(cause: signals::Cause) -> f64 {
     f64::from(match cause {
-        cc::Cause::DupAck => 5u8,
-        cc::Cause::Sack => 6,
-        cc::Cause::Rack => 7,
-        cc::Cause::Tlp => 8,
-        cc::Cause::HeadTimeout => 9,
-        cc::Cause::Ecn => 10,
-        cc::Cause::Algorithm => 11,
-        cc::Cause::Timeout => 12,
+        signals::Cause::DupAck => 5u8,
+        signals::Cause::Sack => 6,
+        signals::Cause::Rack => 7,
+        signals::Cause::Tlp => 8,
+        signals::Cause::HeadTimeout => 9,
+        signals::Cause::Ecn => 10,
+        signals::Cause::Algorithm => 11,
+        signals::Cause::Timeout => 12,
     })
 }
 
-pub(crate) fn view(view: &cc::View) -> [f64; VIEW.len()] {
+/// The sender.
+pub fn view(view: &signals::View) -> [f64; VIEW.len()] {
     [
         view.now.as_secs_f64(),
         size(view.mss),
@@ -157,7 +165,8 @@ pub(crate) fn view(view: &cc::View) -> [f64; VIEW.len()] {
     ]
 }
 
-pub(crate) fn ack(ack: &cc::Ack) -> [f64; ACK.len()] {
+/// An ACK.
+pub fn ack(ack: &signals::Ack) -> [f64; ACK.len()] {
     let mut fields = [f64::NAN; ACK.len()];
     fields[..13].copy_from_slice(&[
         size(ack.acked),
@@ -189,7 +198,8 @@ pub(crate) fn ack(ack: &cc::Ack) -> [f64; ACK.len()] {
     fields
 }
 
-pub(crate) fn congestion(event: &cc::Congestion) -> [f64; CONGESTION.len()] {
+/// A sign of congestion.
+pub fn congestion(event: &signals::Congestion) -> [f64; CONGESTION.len()] {
     [
         cause(event.cause),
         state(event.state_before),
@@ -202,10 +212,12 @@ pub(crate) fn congestion(event: &cc::Congestion) -> [f64; CONGESTION.len()] {
     ]
 }
 
-pub(crate) fn sent(sent: &cc::Sent) -> [f64; SENT.len()] {
+/// A segment that is sent.
+pub fn sent(sent: &signals::Sent) -> [f64; SENT.len()] {
     [sent.now.as_secs_f64(), sent.seq.0 as f64, size(sent.bytes), size(sent.pipe), flag(sent.retransmission)]
 }
 
-pub(crate) fn lost(lost: &cc::Lost) -> [f64; LOST.len()] {
+/// A segment that is marked lost.
+pub fn lost(lost: &signals::Lost) -> [f64; LOST.len()] {
     [size(lost.bytes), lost.sent_at.as_secs_f64(), size(lost.tx_in_flight), size(lost.lost_since)]
 }
