@@ -13,7 +13,7 @@ import tonopah as tp
 from tonopah._core import schema
 
 SEEDS = (range(1, 7), range(7, 13))
-"""Of the world as it is, and the other way round: flows draw by their numbers, so that the same seeds would turn shares with them."""
+"""Of the world as it is, and the other way round: flows draw by number, so that the same seeds would turn shares with them."""
 LAN = {"rate": "1Gbps", "delay": "20us", "queue": "1000p"}
 MARKING = {"rate": "1Gbps", "delay": "20us", "queue": {"kind": "drop_tail", "limit": "466p", "mark_threshold": 20}}
 LINUX = {"profile": "linux", "cc": "cubic"}
