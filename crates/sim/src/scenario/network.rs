@@ -63,8 +63,8 @@ pub struct Dumbbell {
     pub access: LinkOptions,
     /// The shared link, from r0 to r1. Default: 10 Mbps, 10 ms, queue of 100 packets.
     pub bottleneck: LinkOptions,
-    /// Memory that the ports of its two routers, each its own, share. Default: none, each queue has its own limit; with it queues that are not given
-    /// have no other.
+    /// Memory that the ports of its two routers, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `single`.
@@ -91,8 +91,8 @@ pub struct Star {
     pub source: LinkOptions,
     /// Links from the gateway to the sinks. Default: 10 Mbps, 45 ms, queue of 100 packets.
     pub sink: LinkOptions,
-    /// Memory that the ports of its gateway share. Default: none, each queue has its own limit; with it queues that are not given
-    /// have no other.
+    /// Memory that the ports of its gateway share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `single`.

@@ -11,8 +11,8 @@ pub enum PagePreset {
     /// The mean page of 2010: 44.6 resources of 7 hosts, 320 kB, by HTTP/1.1 (Ramachandran 2010, Web metrics: size and number of
     /// resources).
     Web2010,
-    /// The median page of 2024 on a desktop: 71 requests, 2652 kB, a document of 18 kB (HTTP Archive, Web Almanac 2024, Page Weight); by
-    /// HTTP/2 over TLS 1.3. How many hosts it has is not said there.
+    /// The median page of 2024 on a desktop: 71 requests, 2652 kB, a document of 18 kB (HTTP Archive, Web Almanac 2024,
+    /// Page Weight); by HTTP/2 over TLS 1.3. How many hosts it has is not said there.
     Web2024,
 }
 

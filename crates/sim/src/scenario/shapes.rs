@@ -59,8 +59,8 @@ pub struct LeafSpine {
     /// Links that differ, such as `{ from = "leaf0", to = "spine1", rate = "10Gbps" }`; with `changes` they break and come back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkDef>,
-    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with it queues that are not given
-    /// have no other.
+    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `ecmp`.
@@ -94,8 +94,8 @@ pub struct FatTree {
     /// Links that differ, such as `{ from = "agg0_0", to = "core1", rate = "1Gbps" }`; with `changes` they break and come back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkDef>,
-    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with it queues that are not given
-    /// have no other.
+    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `ecmp`.

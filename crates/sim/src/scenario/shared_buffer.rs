@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::Bytes;
 
-/// Memory that the queues of all ports of a switch share, with dynamic thresholds (Choudhury and Hahne 1998): a packet enters a queue
-/// that holds less than `alpha` times what is free. A port alone then holds up to `alpha` / (1 + `alpha`) of it, each of n ports
-/// `alpha` / (1 + n `alpha`); the rest stays free for others. Packets in transmission take none. `{ size = "4MB", alpha = 1 }`.
+/// Memory that the queues of all ports of a switch share, with dynamic thresholds (Choudhury and Hahne 1998): a packet
+/// enters a queue that holds less than `alpha` times what is free. A port alone then holds up to `alpha` / (1 + `alpha`) of
+/// it, each of n ports `alpha` / (1 + n `alpha`); the rest stays free for others. Packets in transmission take none. `{
+/// size = "4MB", alpha = 1 }`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBufferDef {
