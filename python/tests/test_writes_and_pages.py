@@ -1,9 +1,12 @@
 """Answers in several writes, pages of several hosts, and what a player measures: as they were measured and reported."""
 
+import json
+
 import numpy as np
 import pytest
 
 import tonopah as tp
+from tonopah._core import schema
 from tonopah.errors import ScenarioError
 
 LAN = {
@@ -45,9 +48,7 @@ def page(mbps, rtt_ms=60, **app):
     }  # fmt: skip
     app = {
         "kind": "page",
-        "objects": 44,
-        "size": "320kB",
-        "hosts": 7,
+        "preset": "web2010",
         "dns": f"{rtt_ms}ms",
         "server_time": "50ms",
         "depth": 4,
@@ -71,6 +72,25 @@ def test_more_bandwidth_helps_a_page_little():
     assert slow["connections_opened"] > 7
     with pytest.raises(ScenarioError, match="hosts"):
         page(5, hosts=0)
+
+
+def page_of(**app):
+    flow = {"from": "left0", "to": "right0", "app": {"kind": "page", **app}}
+    return tp.check({"duration": "9s", "network": {"kind": "dumbbell"}, "flow": [flow]}, seed=1)["graph"]["flow"][0]["app"]
+
+
+def test_a_preset_stands_for_what_statistics_of_the_web_say():
+    """Ramachandran 2010, Web metrics; HTTP Archive, Web Almanac 2024, Page Weight."""
+    of_2010, of_2024 = page_of(preset="web2010"), page_of(preset="web2024")
+    assert [of_2010[key] for key in ("objects", "size", "hosts", "tls", "protocol")] == [44, "320kB", 7, 0, "h1"]
+    assert [of_2024[key] for key in ("objects", "size", "html", "tls", "protocol")] == [70, "2652kB", "18kB", 1, "h2"]
+    own = page_of(preset="web2024", protocol="h1", hosts=3)
+    assert (own["protocol"], own["hosts"], own["size"]) == ("h1", 3, "2652kB")
+    assert page_of(**{key: value for key, value in own.items() if key != "kind"}) == own
+    with pytest.raises(ScenarioError, match=r"flow\[0\].app.preset.*web2010.*web2024"):
+        page_of(preset="web1999")
+    known = json.loads(schema())["$defs"]["PagePreset"]["oneOf"]
+    assert [preset["const"] for preset in known] == ["web2010", "web2024"]
 
 
 def test_a_page_takes_as_many_more_round_trips_as_its_handshakes():

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from tonopah_dev.published import access, beside, field, growth, queues, radio
+from tonopah_dev.published import access, apps, beside, field, growth, queues, radio
 from tonopah_dev.published import worlds as measures
 from tonopah_dev.published.case import FAST_MBPS, Allowed, PublishedCase, about, every, within
 from tonopah_dev.published.worlds import Group, PublishedWorld
@@ -29,7 +29,7 @@ def all_cases() -> list[PublishedCase]:
         responses, growth.responses, pftk, buffers, queues.many_flows, growth.hystart, aqm, queues.ared, queues.codel, marks,
         queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, beside.bbr, beside.l4s, fairness, growth.round_trips,
         start_and_end, growth.tails, growth.incast, radio.cases, access.access, field.pairs,
-        field.calls, field.steps, field.reordering,
+        field.calls, field.steps, field.reordering, apps.answers, apps.windows, apps.queues, apps.incast, apps.pages, apps.memory,
     )  # fmt: skip
     return [case for group in groups for case in group()]
 

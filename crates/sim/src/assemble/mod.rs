@@ -34,7 +34,7 @@ use crate::link::marking::Marking;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::metrics::{OrderMetrics, Waits};
-use crate::network::Network;
+use crate::network::{Network, SharedBuffers};
 use crate::qdisc::Qdisc;
 use crate::scenario::{
     ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
@@ -147,7 +147,9 @@ fn network_of(
         return Ok((network, Some(Box::new(dynamics))));
     }
     let channels = wireless::build(graph, names, seed)?;
-    Ok((Network::new(graph.node.len(), build_links(graph, names, seed)?, channels), None))
+    let mut network = Network::new(graph.node.len(), build_links(graph, names, seed)?, channels);
+    network.shared_buffers = SharedBuffers::new(graph.node.iter().map(|node| node.shared_buffer), &network.links);
+    Ok((network, None))
 }
 
 /// Schedules the changes of links, the end of the warm-up and that of the run.

@@ -214,7 +214,15 @@ impl Shorthand for Constellation {
         for plane in 0..full.planes.expect("filled") {
             for number in 0..full.satellites.expect("filled") {
                 let name = format!("sat{plane}.{number}");
-                topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+                topology.nodes.push(NodeDef {
+                    name,
+                    role: Role::Satellite,
+                    x: None,
+                    y: None,
+                    z: None,
+                    mobility: None,
+                    shared_buffer: None,
+                });
             }
         }
         // Its flows are listed from here on.

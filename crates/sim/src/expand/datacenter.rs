@@ -1,6 +1,6 @@
 //! The topologies of data centres: leaves and spines, and fat trees. Their switches spread flows over equal paths.
 
-use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_of_ports, link_with_defaults, node};
 use super::limits::MAX_NODES;
 use crate::scenario::{EcmpDef, FabricEnds, FatTree, LeafSpine, LinkDef, PathRouting, Role, ScenarioError};
 use tcp::rng::Rng;
@@ -18,8 +18,9 @@ impl Shorthand for LeafSpine {
     }
 
     fn complete(&mut self) -> Result<(), ScenarioError> {
-        self.host_link = link_with_defaults(&self.host_link, "network.host_link", &HOST)?;
-        self.fabric = link_with_defaults(&self.fabric, "network.fabric", &FABRIC)?;
+        let shared = self.shared_buffer.is_some();
+        self.host_link = link_of_ports(&self.host_link, "network.host_link", &HOST, [false, shared])?;
+        self.fabric = link_of_ports(&self.fabric, "network.fabric", &FABRIC, [shared; 2])?;
         self.routing.get_or_insert(PathRouting::Ecmp(EcmpDef::default()));
         Ok(())
     }
@@ -61,7 +62,8 @@ impl Shorthand for FatTree {
     }
 
     fn complete(&mut self) -> Result<(), ScenarioError> {
-        self.link = link_with_defaults(&self.link, "network.link", &HOST)?;
+        let shared = self.shared_buffer.is_some();
+        self.link = link_of_ports(&self.link, "network.link", &HOST, [shared; 2])?;
         self.routing.get_or_insert(PathRouting::Ecmp(EcmpDef::default()));
         Ok(())
     }

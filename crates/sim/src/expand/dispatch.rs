@@ -2,7 +2,7 @@
 
 use super::graph::{Shorthand, Topology, count};
 use super::limits::MAX_FLOWS;
-use super::simple;
+use super::{shared_buffer, simple};
 use crate::scenario::{Network, Scenario, ScenarioError};
 
 /// The shorthand that a network is; a graph is none.
@@ -64,6 +64,7 @@ pub(super) fn topology(scenario: &Scenario, seed: u64) -> Result<Topology, Scena
     let mut network = scenario.network.clone();
     let Some(network) = shorthand(&mut network) else { return Ok(simple::listed_topology(scenario)) };
     let mut topology = network.topology(seed)?;
+    shared_buffer::give(&scenario.network, &mut topology.nodes);
     if let Network::Graph(graph) = &mut topology.network {
         graph.routing = graph.routing.take().or_else(|| scenario.network.routing().cloned());
     }

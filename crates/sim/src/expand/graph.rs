@@ -83,12 +83,27 @@ pub(super) fn link_with_defaults(
     path: &str,
     defaults: &LinkDefaults,
 ) -> Result<LinkOptions, ScenarioError> {
+    link_of_ports(options, path, defaults, [false, false])
+}
+
+/// The same of a link whose near end, and whose far end, is a port that shares memory: it has no limit of its own then.
+pub(super) fn link_of_ports(
+    options: &LinkOptions,
+    path: &str,
+    defaults: &LinkDefaults,
+    shared: [bool; 2],
+) -> Result<LinkOptions, ScenarioError> {
     let mut options = with_preset(options, path)?;
     check_link(&options, path)?;
     fill_service(&mut options, defaults);
     options.rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
     options.delay.get_or_insert(Span::from_micros(defaults.delay_us));
-    let queue = options.queue.unwrap_or_else(|| Queue::drop_tail(Amount::Packets(defaults.queue_packets)));
+    let limit = |shared| if shared { Amount::Unlimited } else { Amount::Packets(defaults.queue_packets) };
+    let [near, far] = shared.map(|shared| Queue::drop_tail(limit(shared)));
+    if options.queue.is_none() && near != far {
+        options.reverse.get_or_insert_default().queue.get_or_insert(far);
+    }
+    let queue = options.queue.unwrap_or(near);
     options.queue = Some(queue.with_defaults());
     if let Some(reverse) = &mut options.reverse {
         reverse.queue = reverse.queue.as_ref().map(Queue::with_defaults);
@@ -167,12 +182,12 @@ pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
 
 /// A node at a place of the picture.
 pub(super) fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
-    NodeDef { name, role, x: Some(x), y: Some(y), z: None, mobility: None }
+    NodeDef { name, role, x: Some(x), y: Some(y), z: None, mobility: None, shared_buffer: None }
 }
 
 /// A node with a radio.
 pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
-    NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z), mobility: None }
+    NodeDef { z: Some(at.z), ..node(name, role, at.x, at.y) }
 }
 
 /// Refuses a count that is not from `least` to `most`.

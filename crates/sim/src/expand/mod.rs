@@ -36,6 +36,7 @@ mod place;
 mod placement;
 mod presets;
 mod reach;
+mod shared_buffer;
 mod simple;
 mod stations;
 mod tcp_warnings;
@@ -74,6 +75,7 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     vary::check(&scenario.vary)?;
     let mut resolved = scenario.clone();
     let generated = dispatch::complete(&mut resolved)?;
+    shared_buffer::check(&resolved)?;
     check_workload::check_all(&resolved)?;
     flow::complete(&mut resolved, generated)?;
     noise::complete(&mut resolved, generated)?;

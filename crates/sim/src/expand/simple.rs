@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use tcp::rng::Rng;
 
-use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_with_defaults, node};
+use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_of_ports, link_with_defaults, node};
 use super::limits::{MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
 use super::{mobility, stations};
 use crate::scenario::{
-    Dumbbell, Lan, LinkDef, LinkOptions, ParkingLot, RandomWired, Role, Scenario, ScenarioError, ServiceDef, Star,
+    Dumbbell, Lan, LinkDef, LinkOptions, NodeDef, ParkingLot, RandomWired, Role, Scenario, ScenarioError, ServiceDef,
+    Star,
 };
 
 /// Writes these defaults into a link of the network; `name` is its key.
@@ -24,8 +25,12 @@ impl Shorthand for Dumbbell {
     }
 
     fn complete(&mut self) -> Result<(), ScenarioError> {
-        fill(&mut self.access, "access", LinkDefaults { mbps: 1000, delay_us: 1000, queue_packets: 1000 })?;
-        fill(&mut self.bottleneck, "bottleneck", LinkDefaults { mbps: 10, delay_us: 10_000, queue_packets: 100 })
+        let shared = [self.shared_buffer.is_some(); 2];
+        let defaults = LinkDefaults { mbps: 1000, delay_us: 1000, queue_packets: 1000 };
+        self.access = link_of_ports(&self.access, "network.access", &defaults, shared)?;
+        let defaults = LinkDefaults { mbps: 10, delay_us: 10_000, queue_packets: 100 };
+        self.bottleneck = link_of_ports(&self.bottleneck, "network.bottleneck", &defaults, shared)?;
+        Ok(())
     }
 
     /// The shared link comes first, so that a further pair shifts no index.
@@ -56,8 +61,12 @@ impl Shorthand for Star {
     }
 
     fn complete(&mut self) -> Result<(), ScenarioError> {
-        fill(&mut self.source, "source", LinkDefaults { mbps: 2, delay_us: 10, queue_packets: 100 })?;
-        fill(&mut self.sink, "sink", LinkDefaults { mbps: 10, delay_us: 45_000, queue_packets: 100 })
+        let shared = self.shared_buffer.is_some();
+        let defaults = LinkDefaults { mbps: 2, delay_us: 10, queue_packets: 100 };
+        self.source = link_of_ports(&self.source, "network.source", &defaults, [false, shared])?;
+        let defaults = LinkDefaults { mbps: 10, delay_us: 45_000, queue_packets: 100 };
+        self.sink = link_of_ports(&self.sink, "network.sink", &defaults, [shared, false])?;
+        Ok(())
     }
 
     /// Sources, gateway, sinks.
@@ -235,16 +244,20 @@ fn wanted_links(random: &RandomWired, nodes: u64) -> Result<usize, ScenarioError
 pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioError> {
     count("node", scenario.node.len() as u64, 2, 3 * MAX_NODES)?;
     scenario.node = mobility::nodes(scenario)?;
-    scenario.link = scenario.link.iter().enumerate().map(listed_link).collect::<Result<_, _>>()?;
+    let shared = |node: &&NodeDef| node.shared_buffer.is_some();
+    let shared: BTreeSet<&str> = scenario.node.iter().filter(shared).map(|node| node.name.as_str()).collect();
+    let link = |listed| listed_link(listed, &shared);
+    scenario.link = scenario.link.iter().enumerate().map(link).collect::<Result<_, _>>()?;
     scenario.channel = stations::channels(scenario)?;
     Ok(())
 }
 
 /// A link without delay, unless given; a rate must be, or a preset that has one.
-fn listed_link((index, def): (usize, &LinkDef)) -> Result<LinkDef, ScenarioError> {
+fn listed_link((index, def): (usize, &LinkDef), shared: &BTreeSet<&str>) -> Result<LinkDef, ScenarioError> {
     let path = format!("link[{index}]");
     let defaults = LinkDefaults { mbps: 1, delay_us: 0, queue_packets: 100 };
-    let full = link_with_defaults(&def.options, &path, &defaults)?;
+    let ports = [&def.from, &def.to].map(|end| shared.contains(end.as_str()));
+    let full = link_of_ports(&def.options, &path, &defaults, ports)?;
     let named = def.options.preset.is_some() || def.options.service.as_deref().and_then(ServiceDef::own_rate).is_some();
     if def.options.rate.is_none() && !named {
         return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));

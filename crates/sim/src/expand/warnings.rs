@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::graph::{link, reverse_options};
-use super::{gains, phase, reach, tcp_warnings};
+use super::{gains, phase, reach, shared_buffer, tcp_warnings};
 use crate::scenario::{
     Amount, CakeDef, DualPi2Def, DualPi2Scheduler, HtbDef, LinkDef, LinkOptions, Overhead, PolicerDef, Queue, RedDef,
     Scenario, ScenarioWarning, ServiceDef, TbfDef, WrrDef, join,
@@ -24,6 +24,7 @@ pub fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<
     found.extend(phase::warnings(resolved, graph));
     found.extend(tcp_warnings::warnings(given, resolved));
     found.extend(reach::of_window(given, graph));
+    found.extend(shared_buffer::warnings(resolved, graph));
     found
 }
 

@@ -185,7 +185,7 @@ impl Link {
     }
 
     /// What an IP datagram takes on the link.
-    fn on_link(&self, size: Bytes) -> Bytes {
+    pub(crate) fn on_link(&self, size: Bytes) -> Bytes {
         let framing = self.effects.as_ref().and_then(|effects| effects.framing.as_ref());
         framing.map_or(size + self.overhead, |framing| framing.on_line(size))
     }

@@ -29,7 +29,9 @@ impl Network {
             return;
         }
         for (index, link) in self.links.iter_mut().enumerate() {
-            if changing.binary_search(&LinkId(index as u32)).is_err() {
+            // Room in shared memory depends on the other queues of that moment.
+            let shares = self.shared_buffers.as_ref().is_some_and(|memories| memories.of(link.from).is_some());
+            if !shares && changing.binary_search(&LinkId(index as u32)).is_err() {
                 link.enable_fast_path();
             }
         }

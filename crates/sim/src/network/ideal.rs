@@ -1,4 +1,4 @@
-//! How long a transfer would take alone: the denominator of slowdown.
+//! How long a packet and its ACK, and a transfer, would take alone: the base RTT, and the denominator of slowdown.
 
 use std::cell::Cell;
 
@@ -20,6 +20,14 @@ pub(crate) struct IdealTransfer {
 }
 
 impl Network {
+    /// RTT of a data packet of 1500 bytes and its ACK of 40 over the links of time 0 while nothing else is sent; nothing if
+    /// there is no path of links alone.
+    pub(crate) fn base_rtt(&self, source: NodeId, sink: NodeId, flow: FlowId) -> Option<Span> {
+        let time = |size, to| move |link: &Link| link.transmission_time(size) + link.delay(Time::ZERO, to);
+        let forth = self.sum_over_path(source, sink, flow.sink(), time(Bytes(1500), sink))?;
+        Some(forth + self.sum_over_path(sink, source, flow.source(), time(Bytes(40), source))?)
+    }
+
     /// Completion time of a transfer of `size` alone and without slow start, on the path of now: a round of propagation delays
     /// for the handshake, the first segment over all links, then the others over the one that takes longest. Nothing if there is
     /// no path over links alone.

@@ -2,17 +2,19 @@
 //!
 //! - here: hop by hop
 //! - `fast_path.rs`: over links with lookahead
-//! - `ideal.rs`: how long a transfer would take alone
+//! - `ideal.rs`: how long a packet or a transfer would take alone
 //! - `parts.rs`: the network of one part of a run
+//! - `shared_buffer.rs`: memory that the ports of a switch share
 
 mod fast_path;
 mod flow_routes;
 mod ideal;
 mod parts;
+mod shared_buffer;
 
 use std::collections::VecDeque;
 
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
 use crate::engine::context::Context;
 use crate::engine::crossing::EventPlace;
@@ -28,6 +30,7 @@ use crate::routing::{Edge, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
 pub(crate) use flow_routes::FlowRoutes;
 pub(crate) use ideal::IdealTransfer;
+pub(crate) use shared_buffer::SharedBuffers;
 
 /// The network layer.
 #[derive(Debug)]
@@ -42,6 +45,8 @@ pub(crate) struct Network {
     routes: Routes,
     /// Where the next hop depends on the flow too.
     flow_routes: Option<Box<FlowRoutes>>,
+    /// Where ports share memory.
+    pub(crate) shared_buffers: Option<Box<SharedBuffers>>,
     /// Packets that the present event of a channel has brought to nodes.
     received: VecDeque<ReceivedPacket>,
     /// By link, in a part of a world: the arrival of the last packet that could not enter the link before its time.
@@ -75,6 +80,7 @@ impl Network {
             wired,
             routes: Routes::default(),
             flow_routes: None,
+            shared_buffers: None,
             received: VecDeque::new(),
             last_held_up: Vec::new(),
         };
@@ -87,7 +93,8 @@ impl Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
         let (received, last_held_up) = (VecDeque::new(), Vec::new());
-        Network { links, nodes, channels, radios, wired, routes, flow_routes: None, received, last_held_up }
+        let (flow_routes, shared_buffers) = (None, None);
+        Network { links, nodes, channels, radios, wired, routes, flow_routes, shared_buffers, received, last_held_up }
     }
 
     /// Replaces the routes.
@@ -139,14 +146,6 @@ impl Network {
             here = link.to.unwrap_or(to);
         }
         Some(sum)
-    }
-
-    /// RTT of a data packet of 1500 bytes and its ACK of 40 over the links of time 0 while nothing else is sent; nothing if
-    /// there is no path of links alone.
-    pub(crate) fn base_rtt(&self, source: NodeId, sink: NodeId, flow: FlowId) -> Option<Span> {
-        let time = |size, to| move |link: &Link| link.transmission_time(size) + link.delay(Time::ZERO, to);
-        let forth = self.sum_over_path(source, sink, flow.sink(), time(Bytes(1500), sink))?;
-        Some(forth + self.sum_over_path(sink, source, flow.source(), time(Bytes(40), source))?)
     }
 
     fn edges(&self) -> Vec<Edge> {
@@ -248,7 +247,7 @@ impl Network {
         };
         match hop {
             Some(Hop::Link(link)) if self.links[link.index()].has_fast_path() => self.forward(ctx, link, id, header),
-            Some(Hop::Link(link)) => self.links[link.index()].send(ctx, id),
+            Some(Hop::Link(link)) => self.enqueue(ctx, link, id, header.size),
             Some(Hop::Radio(channel, station, to)) => {
                 if !self.send_by_radio(ctx, (channel, station), to, id, previous) {
                     self.no_route(ctx, node, id);

@@ -81,7 +81,11 @@ impl Joined<'_> {
         for index in 0..self.whole.network.nodes.len() {
             let part = self.division.part_of(NodeId(index as u32));
             if part > 0 {
-                self.whole.network.nodes[index] = self.others[part - 1].world.network.nodes[index];
+                let theirs = &self.others[part - 1].world.network;
+                self.whole.network.nodes[index] = theirs.nodes[index];
+                if let (Some(mine), Some(theirs)) = (&mut self.whole.network.shared_buffers, &theirs.shared_buffers) {
+                    mine.take(NodeId(index as u32), theirs);
+                }
             }
         }
     }

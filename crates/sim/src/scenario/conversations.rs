@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
+use super::page_preset::PagePreset;
 use super::period::PeriodDef;
 use super::tagged::tagged_enum;
 
@@ -204,6 +205,9 @@ impl Default for IncastDef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PageDef {
+    /// What stands for the keys that are left out: `"web2010"`, `"web2024"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<PagePreset>,
     /// Objects besides the document. Default: 70 (HTTP Archive 2024: 71 requests in the median of desktop pages).
     pub objects: u32,
     /// Size of each object. Default: lognormal with sigma 1.5, scaled so that they have a mean of 37.46 kB (HTTP Archive 2024:
@@ -242,6 +246,7 @@ pub struct PageDef {
 impl Default for PageDef {
     fn default() -> PageDef {
         PageDef {
+            preset: None,
             objects: 70,
             object_size: None,
             size: None,

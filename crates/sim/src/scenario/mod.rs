@@ -28,6 +28,7 @@ mod medium;
 mod mobility;
 mod near;
 mod network;
+mod page_preset;
 mod parse;
 mod paths;
 mod period;
@@ -47,6 +48,7 @@ mod service;
 mod setting;
 mod shaper;
 mod shapes;
+mod shared_buffer;
 mod sizes;
 mod start;
 mod start_check;
@@ -110,6 +112,7 @@ pub use mobility::{
 pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
+pub use page_preset::PagePreset;
 pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use period::{ExponentialDef, PeriodDef};
 pub use pie::{DelayEstimator, FqPieDef, PieDef, PieProfile, PieRules};
@@ -138,6 +141,7 @@ pub use service::{
 pub(crate) use shaper::BoundClass;
 pub use shaper::{AutorateDef, ClassChangeAt, HtbClassDef, HtbDef, RateChangeAt};
 pub use shapes::{FabricEnds, FatTree, LeafSpine, ParkingLot};
+pub use shared_buffer::SharedBufferDef;
 pub use sizes::{
     CdfSize, ConstantSize, DataMiningSize, ExponentialSize, ListedSizes, LognormalSize, ParetoSize, SizeDef,
     UniformSize, WebSearchSize,
@@ -244,7 +248,7 @@ impl Scenario {
     ///
     /// Text that is not JSON, an unknown key, or a value of the wrong kind; the error has the path of the key.
     pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
-        parse::from_json(text, "", "the scenario is ", only_listed_flows)
+        parse::from_json(text, "", "the scenario is ", prepare)
     }
 
     /// This scenario, where a choice of congestion control that names one of `further` means that one.
@@ -287,6 +291,12 @@ fn is_exact(clock: &ClockDef) -> bool {
 
 fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
+}
+
+/// Writes what depends on several keys into a scenario as it was written.
+fn prepare(scenario: &mut Value) {
+    only_listed_flows(scenario);
+    page_preset::fill(scenario);
 }
 
 /// Who lists flows or workloads, or runs programs, wants no others unless `network.flows` asks for them: its default is for scenarios

@@ -7,6 +7,7 @@ use super::link::LinkOptions;
 use super::mobility::MobilityDef;
 use super::paths::PathRouting;
 use super::shapes::{FatTree, LeafSpine, ParkingLot};
+use super::shared_buffer::SharedBufferDef;
 use super::tagged::tagged_enum;
 use super::wired_cum_wireless::WiredCumWireless;
 use super::wireless::{Adhoc, Infrastructure};
@@ -62,6 +63,10 @@ pub struct Dumbbell {
     pub access: LinkOptions,
     /// The shared link, from r0 to r1. Default: 10 Mbps, 10 ms, queue of 100 packets.
     pub bottleneck: LinkOptions,
+    /// Memory that the ports of its two routers, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `single`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -70,7 +75,7 @@ pub struct Dumbbell {
 impl Default for Dumbbell {
     fn default() -> Dumbbell {
         let (access, bottleneck) = (LinkOptions::default(), LinkOptions::default());
-        Dumbbell { pairs: 1, flows: 0, access, bottleneck, routing: None }
+        Dumbbell { pairs: 1, flows: 0, access, bottleneck, shared_buffer: None, routing: None }
     }
 }
 
@@ -86,6 +91,10 @@ pub struct Star {
     pub source: LinkOptions,
     /// Links from the gateway to the sinks. Default: 10 Mbps, 45 ms, queue of 100 packets.
     pub sink: LinkOptions,
+    /// Memory that the ports of its gateway share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `single`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -93,7 +102,8 @@ pub struct Star {
 
 impl Default for Star {
     fn default() -> Star {
-        Star { nodes: 40, flows: 20, source: LinkOptions::default(), sink: LinkOptions::default(), routing: None }
+        let (source, sink) = (LinkOptions::default(), LinkOptions::default());
+        Star { nodes: 40, flows: 20, source, sink, shared_buffer: None, routing: None }
     }
 }
 
@@ -189,6 +199,17 @@ impl Network {
         }
     }
 
+    /// The memory that the ports of each of its nodes which forward share; of a graph nodes have it.
+    pub fn shared_buffer(&self) -> Option<&SharedBufferDef> {
+        match self {
+            Network::Dumbbell(network) => network.shared_buffer.as_ref(),
+            Network::Star(network) => network.shared_buffer.as_ref(),
+            Network::LeafSpine(network) => network.shared_buffer.as_ref(),
+            Network::FatTree(network) => network.shared_buffer.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Its kinds of links, each with its place in the scenario; those of a graph stand beside it, in `link`.
     pub fn links(&self) -> Vec<(String, &LinkOptions)> {
         let mut links: Vec<(String, &LinkOptions)> = Vec::new();
@@ -247,6 +268,9 @@ pub struct NodeDef {
     /// Mobility of a node with a radio. Default: fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mobility: Option<MobilityDef>,
+    /// Memory that its ports share. Default: none, each queue has its own limit; with it queues that are not given have no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferDef>,
 }
 
 /// Role of a node, for pictures; every node forwards packets to other destinations.

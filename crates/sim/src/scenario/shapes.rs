@@ -2,6 +2,7 @@
 
 use super::link::{LinkDef, LinkOptions};
 use super::paths::PathRouting;
+use super::shared_buffer::SharedBufferDef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,10 @@ pub struct LeafSpine {
     /// Links that differ, such as `{ from = "leaf0", to = "spine1", rate = "10Gbps" }`; with `changes` they break and come back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkDef>,
+    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `ecmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -67,7 +72,8 @@ impl Default for LeafSpine {
     fn default() -> LeafSpine {
         let (host_link, fabric) = (LinkOptions::default(), LinkOptions::default());
         let (ends, links) = (FabricEnds::Half, Vec::new());
-        LeafSpine { leaves: 4, spines: 4, hosts: 16, flows: 0, ends, host_link, fabric, links, routing: None }
+        let (shared_buffer, routing) = (None, None);
+        LeafSpine { leaves: 4, spines: 4, hosts: 16, flows: 0, ends, host_link, fabric, links, shared_buffer, routing }
     }
 }
 
@@ -88,6 +94,10 @@ pub struct FatTree {
     /// Links that differ, such as `{ from = "agg0_0", to = "core1", rate = "1Gbps" }`; with `changes` they break and come back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkDef>,
+    /// Memory that the ports of its switches, each its own, share. Default: none, each queue has its own limit; with
+    /// it queues that are not given have no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferDef>,
     /// Which path a packet takes. Default: `ecmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<PathRouting>,
@@ -96,7 +106,7 @@ pub struct FatTree {
 impl Default for FatTree {
     fn default() -> FatTree {
         let (ends, links) = (FabricEnds::Half, Vec::new());
-        FatTree { k: 4, flows: 0, ends, link: LinkOptions::default(), links, routing: None }
+        FatTree { k: 4, flows: 0, ends, link: LinkOptions::default(), links, shared_buffer: None, routing: None }
     }
 }
 

@@ -25,6 +25,13 @@ pub struct NodeSummary {
     pub forwarded_packets: u64,
     /// Packets for which it had no route.
     pub dropped_packets: u64,
+    /// Most bytes that the queues of its ports held together, a packet that came included, over the whole run; absent, as the next
+    /// one, where they share no memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer_max_bytes: Option<u64>,
+    /// Packets for which that memory had no room; `drops.queue` of the links from here has them by port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer_drops: Option<u64>,
     /// Energy that its radio consumed in the measurement interval; absent, as all energy, if that is not modelled.
     pub energy_j: Option<f64>,
     /// Energy for transmission.
@@ -149,6 +156,8 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
         world.network.nodes.iter().map(|node| world.constellation.is_none() || node.handled() > 0).collect();
     let summary = |(index, def): (usize, &NodeDef)| {
         let metrics = world.network.nodes[index];
+        let memory = world.network.shared_buffers.as_ref().and_then(|memories| memories.of(NodeId(index as u32)));
+        let memory = memory.map(|memory| (memory.max.0, memory.refused));
         let stalled_at = world.network.stalled_at(NodeId(index as u32));
         let radio = world.network.radio_counters(NodeId(index as u32));
         let meter = world.network.meter(NodeId(index as u32), now);
@@ -159,6 +168,8 @@ pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
             received_packets: metrics.received,
             forwarded_packets: metrics.forwarded,
             dropped_packets: metrics.no_route,
+            shared_buffer_max_bytes: memory.map(|(max, _)| max),
+            shared_buffer_drops: memory.map(|(_, refused)| refused),
             energy_j: energy.map(Consumed::total),
             energy_tx_j: energy.map(|energy| energy.tx),
             energy_rx_j: energy.map(|energy| energy.rx),
