@@ -70,6 +70,14 @@ def test_scripts_of_others_pass(name):
     assert verdict(CASES[name]).verdict == "pass", verdict(CASES[name])
 
 
+@pytest.mark.parametrize(("alike", "wanted"), [(4, "differs"), (5, "pass"), (6, "differs")])
+def test_four_linear_time_outs_of_a_syn_make_five_intervals_alike(alike, wanted):
+    """tcp_syn_linear_timeouts = 4: Linux counts a time-out, then doubles where the count is above 4 (ip-sysctl: 1, 1, 1, 1, 1, 2)."""
+    one = "+1~+1.1  > S 0:0(0) <...>\n"
+    assert CASES["syn.pkt"].count(one) == 5
+    assert verdict(CASES["syn.pkt"].replace(5 * one, alike * one)).verdict == wanted
+
+
 @pytest.mark.parametrize(("window", "wanted"), [("65535", "pass"), ("1023", "differs")])
 def test_windows_are_scaled_only_if_both_ends_offer_it(window, wanted):
     """RFC 7323 section 2.2."""
