@@ -432,7 +432,7 @@ def capture(
     """Run one scenario like `run`; return besides the headers that are seen at `hosts`, `links` or `channels`, as CSV text."""
 
 class CaptureReader:
-    """Reads a capture of another program part by part; keeps the packets of `wanted`: a connection's number, up to a time in ns."""
+    """Reads a capture of others part by part; keeps the packets of `wanted`: a connection's number, up to a time in ns."""
 
     def __init__(self, wanted: tuple[int, int] | None = None) -> None: ...
     def feed(self, part: bytes) -> list[tuple[Any, ...]]:

@@ -125,8 +125,8 @@ BSD_SYSCTLS: dict[str, tuple[Callable[[dict[str, Any], str], None], ...]] = {
     "sack.enable": (switch("sack"),),
 }
 """What a sysctl of FreeBSD is called in a scenario."""
-FREEBSD = {"quick_acks": 0, "ack_first": False, "ack_push": False, "ack_interactive": False}
-"""What its host does of itself: it delays ACKs from the first segment on."""
+FREEBSD = {"quick_acks": 0, "ack_push": False, "ack_interactive": False, "syn_linear_timeouts": 0}
+"""What its host does of itself: it delays ACKs from the first segment on, and doubles time-outs of a SYN."""
 BSD_OFF = {"blackhole", "drop_synfin", "insecure_rst", "insecure_syn", "rexmit_drop_options", "syncookies_only"}
 """Those that change what TCP answers if they are on."""
 BSD_IGNORED = {

@@ -213,7 +213,9 @@ class ScriptReader:
             return self.call(call["name"])
         if other := OTHER_PACKET.match(self.text, self.at):
             kind = other["kind"]
-            raise NotApplicableError("packets between addresses of several paths" if kind == "addr" else f"{kind.upper()} packets")
+            raise NotApplicableError(
+                "packets between addresses of several paths" if kind == "addr" else f"{kind.upper()} packets"
+            )
         raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
 
     def between(self, opening: str, closing: str) -> str:
