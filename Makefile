@@ -157,6 +157,7 @@ fuzz: $(VENV)/.built ## feed a TCP end and the readers of scenarios, captures an
 	$(PYTHON) python/tests/fuzz_readers.py qlogs $(FUZZ_SECONDS)
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 	mkdir -p fuzz/corpus/scenario
+	cargo +nightly fuzz run captures -- -max_total_time=$(FUZZ_SECONDS) -max_len=20000
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
 	    -rss_limit_mb=2048 -dict=fuzz/scenario.dict
 

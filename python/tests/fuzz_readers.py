@@ -1,4 +1,4 @@
-"""Fuzzing of the readers of captures and of qlogs, guided by coverage: `make fuzz`.
+"""Fuzzing of the readers of captures and of qlogs, guided by coverage of what is Python in them: `make fuzz`.
 
 An input that takes a reader from one line to another, where none before it went, is kept and changed again. Each gives a trace or
 an InputError, within 10 s of CPU time and 1 GB; one that does not is written to fuzz/artifacts and ends the search.
@@ -24,7 +24,8 @@ import tonopah
 from tonopah.errors import InputError
 from tonopah.validate.trace import comparison
 
-ARTIFACTS = Path(__file__).parents[2] / "fuzz" / "artifacts"
+ARTIFACTS, CORPUS = (Path(__file__).parents[2] / "fuzz" / name for name in ("artifacts", "corpus"))
+"""What was found; inputs to begin with, which the fuzzer of crates/captures takes too."""
 READERS = tuple(str(Path(tonopah.__file__).parent / part) for part in ("validate/trace", "qlog"))
 LONGEST = 20_000
 """Bytes of an input; seeds are cut to it."""
@@ -131,6 +132,9 @@ def keep(target: str, data: bytes) -> None:
 def main(target: str, length_s: str) -> None:
     """Fuzz a target for so many seconds."""
     end = time.monotonic() + float(length_s)
+    CORPUS.joinpath(target).mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(seeds(target)):
+        CORPUS.joinpath(target, f"seed-{number}").write_bytes(data)
     turns = itertools.takewhile(lambda _: time.monotonic() < end, itertools.count())
     tried, answers, met = fuzz(target, turns, random.Random())
     print(f"{target}: {tried} inputs, {answers} of them read, {len(met)} steps from line to line, no finding")

@@ -13,9 +13,11 @@ import struct
 import pyarrow as pa
 import pytest
 
+from tonopah._core import CaptureReader
 from tonopah.cli.main import main
 from tonopah.errors import InputError
 from tonopah.validate.trace import comparison as trace
+from tonopah.validate.trace.page import shown
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
 SYN, ACK, FIN, ECE, CWR, AE = 2, 16, 1, 64, 128, 256
@@ -303,6 +305,12 @@ def test_data_of_a_syn_alone_and_two_packets(tmp_path, capsys):
         assert any("few to estimate" in note for note in found["notes"])
 
 
+def test_parts_of_a_unit_are_of_times_alone():
+    """A connection with little data has a mean of a part of a byte in flight."""
+    assert [shown(0.08, unit) for unit in ("B", "bit/s", "s")] == ["0.08 B", "0.08 bit/s", "80 ms"]
+    assert [shown(8e4, "B"), shown(2e-6, "s"), shown(None, "B"), shown(1200, "")] == ["80 kB", "2 µs", "–", "1,200"]
+
+
 def test_frames_that_give_nothing_are_counted_by_reason(tmp_path):
     others = [(0.1, MAC + b"\x08\x06" + bytes(28), 42)] * 3 + [(0.1, ETHER + udp(53) + bytes(20), 62)] * 2
     data = pcap([*((t, ETHER + head, total + 14) for t, head, total in ONE), *others], 1)
@@ -329,3 +337,47 @@ def test_changed_bytes_of_every_form_give_a_trace_or_a_sentence(tmp_path):
                 numbers_of(tmp_path, bytes(changed))
             except InputError as error:
                 assert str(error)
+
+
+TAGS = (b"\x81\0\0\7", b"\x88\xa8\0\7", b"\x91\0\0\7")
+"""Any number of them may stand between addresses and type."""
+
+
+def random_packet(draw, number):
+    """Return headers of a segment with random fields, and what should be read of it."""
+    from_a, flags, ecn = draw.random() < 0.5, draw.randrange(512) & ~SYN, draw.randrange(4)
+    ident, window = draw.randrange(1 << 16), draw.randrange(1 << 16)
+    seq, ack, length = draw.randrange(2**32), draw.randrange(2**32), draw.choice((0, 1, 700, 1448, 9000))
+    sack = tuple((draw.randrange(2**32), draw.randrange(2**32)) for _ in range(draw.randrange(3)))
+    stamp = (draw.randrange(2**32), number) if draw.random() < 0.5 else None
+    options = b"".join(struct.pack(">II", *block) for block in sack)
+    options = (b"\1\1\5" + bytes([2 + len(options)]) + options) if sack else b""
+    options += b"\1\1\x08\x0a" + struct.pack(">II", *stamp) if stamp else b""
+    head, total = tcp(from_a, seq, ack, flags, length, options, ident, window=window)
+    ends = [("10.0.0.1", 40000), ("10.0.0.2", 80)]
+    expected = (*(ends if from_a else ends[::-1]), seq, ack, flags, length, total, 0, sack, window, ident, ecn, None, stamp)
+    return head[:1] + bytes([head[1] | ecn]) + head[2:], total, expected
+
+
+def test_random_segments_behind_random_layers_are_read_as_they_were_written(tmp_path):
+    """Every field, whatever stands before TCP, however the file is cut into parts, in both forms and compressed."""
+    draw = random.Random(29)
+    for turn in range(60):
+        front = ETHER
+        for _ in range(draw.randrange(4)):
+            front = front[:12] + draw.choice(TAGS) + front[12:]
+        front += draw.choice((b"", gre(0x2000, 0x6558, bytes(4)) + ETHER, udp(8472) + bytes(8) + ETHER, gre(0, 0x800)))
+        packets, expected = [], []
+        for number in range(draw.randint(1, 300)):
+            head, total, fields = random_packet(draw, number)
+            packets.append((number / 64, front + head, total + len(front)))
+            expected.append((number * 10**9 // 64, *fields))
+        data = pcapng(packets, links=(1,)) if turn % 2 else pcap(packets, 1)
+        file = tmp_path / "x.cap"
+        file.write_bytes(gzip.compress(data) if turn % 3 == 0 else data)
+        assert [tuple(packet) for packet in trace.packets(trace.survey(file), 0, 10**12, 10**9)] == expected
+        for part in (1, 17, 4096):
+            reader, found = CaptureReader((0, 1 << 62)), []
+            for at in range(0, len(data), part):
+                found += reader.feed(data[at : at + part])
+            assert found == expected and reader.end() is None and not reader.skipped()

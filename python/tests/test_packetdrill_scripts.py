@@ -70,6 +70,14 @@ def test_scripts_of_others_pass(name):
     assert verdict(CASES[name]).verdict == "pass", verdict(CASES[name])
 
 
+@pytest.mark.parametrize(("alike", "wanted"), [(4, "differs"), (5, "pass"), (6, "differs")])
+def test_four_linear_time_outs_of_a_syn_make_five_intervals_alike(alike, wanted):
+    """tcp_syn_linear_timeouts = 4: Linux counts a time-out, then doubles above 4 (ip-sysctl: 1, 1, 1, 1, 1, 2)."""
+    one = "+1~+1.1  > S 0:0(0) <...>\n"
+    assert CASES["syn.pkt"].count(one) == 5
+    assert verdict(CASES["syn.pkt"].replace(5 * one, alike * one)).verdict == wanted
+
+
 @pytest.mark.parametrize(("window", "wanted"), [("65535", "pass"), ("1023", "differs")])
 def test_windows_are_scaled_only_if_both_ends_offer_it(window, wanted):
     """RFC 7323 section 2.2."""
@@ -87,6 +95,57 @@ def test_windows_are_scaled_only_if_both_ends_offer_it(window, wanted):
 def test_a_symbol_without_a_value_is_not_applicable_and_a_wrong_definition_is_unreadable(tmp_path):
     assert "the symbol MSS" in (verdict_of_text(tmp_path, CASES["define.pkt"].replace("--define=MSS=1460", "")).reason or "")
     assert verdict_of_text(tmp_path, "--define=3=4\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3").verdict == "unreadable"
+
+
+FREEBSD = """ 0.00 `sysctl -w net.inet.tcp.rfc1323=1`
++0.00 `sysctl -w net.inet.tcp.sack.enable=1`
++0.00 `sysctl -w net.inet.tcp.insecure_rst=0`
++0.00 `sysctl -w net.inet.tcp.hostcache.purgenow=1`
++0.00 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0.00 bind(3, ..., ...) = 0
++0.00 listen(3, 1) = 0
++0.00 < S   0:0(0) win 65535 <mss 1460,sackOK,eol,eol>
++0.00 > S.  0:0(0) ack 1 win 65535 <mss 1460,sackOK,eol,eol>
++0.01 <  .  1:1(0) ack 1 win 65535
++0.00 accept(3, ..., ...) = 4
++0.00 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
+#ifdef FreeBSD
++0.00 read(4, ..., 10) = 99
+#endif
++0.00 read(4, ..., 10) = -1 EWOULDBLOCK (Operation would block)
++0.00 <  .   1:100(99)  ack 1 win 65535
++0.00 <  . 200:300(100) ack 1 win 65535
++0.00 >  .   1:1(0)     ack 100 win 65535 <nop,nop,sack 200:300>
+"""
+
+
+def test_scripts_of_freebsd_run_on_a_host_like_it():
+    """Its sysctls have a meaning, it delays the first ACK too, its windows are not compared, and EWOULDBLOCK is EAGAIN."""
+    found = verdict(FREEBSD)
+    assert (found.verdict, found.unchecked) == ("pass", ["FreeBSD's windows"]), found
+    assert verdict(FREEBSD.replace("insecure_rst=0", "insecure_rst=1")).reason == "sysctl net.inet.tcp.insecure_rst = 1"
+    assert verdict(FREEBSD.replace("sack.enable=1", "sack.enable=0")).verdict == "differs"
+    assert verdict(FREEBSD.replace("rfc1323", "no_such")).reason == "sysctl net.inet.tcp.no_such = 1"
+
+
+def test_lines_that_hold_if_a_symbol_is_defined():
+    """As packetdrill of nplab has them; `#endif` on a line of its own keeps the count of lines."""
+    found = verdict("--define=FreeBSD=1\n" + FREEBSD)
+    assert (found.verdict, found.line, found.expected) == ("differs", 15, "read = 99")
+    assert verdict(FREEBSD.replace("EWOULDBLOCK", "ENOENT")).line == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("+0 > S. 0:0(0) ack 1 <...>/udp(9811 > 1)", "TCP over UDP"),
+        ("+0 > R. 0:0(0)! ack 1 win 0", "absolute sequence numbers"),
+        ("+0 > sctp: INIT[flgs=0, tag=1, a_rwnd=..., os=1, is=1, tsn=0, ...]", "SCTP packets"),
+        ("+0 < addr[caddr0] > addr[saddr0] S 0:0(0) win 1", "packets between addresses of several paths"),
+    ],
+)
+def test_packets_that_are_not_those_of_one_tcp_connection(tmp_path, text, reason):
+    assert verdict_of_text(tmp_path, OPENED + text).reason == reason
 
 
 def verdict_of_text(folder: Path, text: str) -> ScriptVerdict:

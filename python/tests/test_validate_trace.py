@@ -12,7 +12,6 @@ from tonopah.scenario.document import to_toml
 from tonopah.validate.trace import comparison as trace
 from tonopah.validate.trace import connection as trace_connection
 from tonopah.validate.trace.capture import ACK, SYN, CapturedPacket, packets, survey
-from tonopah.validate.trace.frames import Reading, read_frames
 
 WORLD = {
     "duration": "8s",
@@ -101,11 +100,15 @@ def whole_blocks(data):
 def old_format(data, order=">", ticks=10**6):
     """Return a capture as a pcap file of another byte order."""
     magic = 0xA1B2C3D4 if ticks == 10**6 else 0xA1B23C4D
-    made = struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
-    for frames in read_frames([data], Reading("test")):
-        for at, captured, size, t_ns in zip(frames.at, frames.captured, frames.size, frames.t_ns.tolist(), strict=True):
-            head = struct.pack(f"{order}IIII", t_ns // 10**9, t_ns % 10**9 * ticks // 10**9, captured + 14, size + 14)
-            made += head + bytes(12) + b"\x08\x00" + frames.data[at : at + captured].tobytes()
+    made, at = struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 65535, 1), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            _, high, low, captured, size = struct.unpack_from("<5I", data, at + 8)
+            seconds, ns = divmod(high << 32 | low, 10**9)
+            made += struct.pack(f"{order}IIII", seconds, ns * ticks // 10**9, captured + 14, size + 14)
+            made += bytes(12) + b"\x08\x00" + data[at + 28 : at + 28 + captured]
+        at += length
     return made
 
 

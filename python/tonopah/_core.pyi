@@ -431,6 +431,26 @@ def capture(
 ) -> tuple[str, Series, str]:
     """Run one scenario like `run`; return besides the headers that are seen at `hosts`, `links` or `channels`, as CSV text."""
 
+class CaptureReader:
+    """Reads a capture of others part by part; keeps the packets of `wanted`: a connection's number, up to a time in ns."""
+
+    def __init__(self, wanted: tuple[int, int] | None = None) -> None: ...
+    def feed(self, part: bytes) -> list[tuple[Any, ...]]:
+        """Read a part; return the packets of it that are wanted, with the fields of `CapturedPacket`."""
+    def end(self) -> str | None:
+        """Return where the file ended too early, after its last part."""
+    def least_ns(self) -> int:
+        """Return the earliest time among the segments of the last part that had some."""
+    def connections(self) -> list[tuple[int, int, int, int, int, int]]:
+        """Return turn, turns, bytes of data, segments with data, first and last time in ns of each connection."""
+    def skipped(self) -> list[tuple[str, int]]:
+        """Return how many frames gave no segment, by the reason."""
+    def left_out(self) -> int:
+        """Return the segments of connections that are too many."""
+
+def captured_packets(frames: Sequence[tuple[int, int, int, bytes]]) -> list[tuple[Any, ...]]:
+    """Return the packets of the first connection of frames: time in ns, link type, size and bytes captured of each."""
+
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
 

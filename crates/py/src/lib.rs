@@ -2,6 +2,7 @@
 
 mod agent;
 mod algorithm;
+mod captures;
 mod checking;
 mod class;
 #[cfg(target_os = "linux")]
@@ -78,6 +79,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     runs::add(module)?;
     checking::add(module)?;
     watching::add(module)?;
+    captures::add(module)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;

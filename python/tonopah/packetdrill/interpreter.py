@@ -199,11 +199,16 @@ class Interpreter:
         if self.compares_push(packet, segment):
             expected.append("P" in packet.flags)
             seen.append("P" in segment.flags)
-        if packet.window is not None:
+        # Before any data has arrived no memory is taken: an unscaled window is then that of the buffer.
+        by_memory = self.last_data_at is not None or self.scales()
+        wanted = None if by_memory and self.host.freebsd else packet.window
+        if wanted is not None:
             # RFC 7323 section 2.2: windows are scaled if both SYNs have the option, or none is.
             scale = 0 if "S" in packet.flags or not self.scales() else self.own_scale
-            expected.append(packet.window)
+            expected.append(wanted)
             seen.append(segment.window_bytes >> scale)
+        elif packet.window is not None:
+            self.sockets.unchecked.add("FreeBSD's windows")
         if packet.ecn is not None:
             expected.append(packet.ecn)
             seen.append(same_ecn(packet.ecn, segment.ecn))
@@ -214,11 +219,9 @@ class Interpreter:
             self.own_scale = segment.window_scale or 0
             self.offers["ours"] = self.options_of(segment, {}).keys() | ({"ECN"} if "E" in segment.flags else set())
         if expected != seen:
-            # Before any data has arrived no memory is taken: an unscaled window is then that of the buffer.
-            by_memory = self.last_data_at is not None or self.scales()
-            window = expected.index(packet.window) if packet.window is not None and packet.window not in seen else -1
+            window = expected.index(wanted) if wanted is not None and wanted not in seen else -1
             if by_memory and window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
-                numbers = f"script {packet.window}, seen {seen[window]}"
+                numbers = f"script {wanted}, seen {seen[window]}"
                 raise NotApplicableError(f"Linux's accounting of receive memory (the advertised window alone differs: {numbers})")
             raise DifferenceError(packet_text(packet), str(segment))
 

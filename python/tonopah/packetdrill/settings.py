@@ -10,6 +10,7 @@ from tonopah.packetdrill.syntax import NotApplicableError, Script, ScriptPacket,
 
 SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
 OTHER_SYSCTL = re.compile(r"(?:/proc/sys/)?(?P<name>net[./][\w./]+)=\S")
+BSD_SYSCTL = re.compile(r"net\.inet\.tcp\.(?P<name>[a-z0-9_.]+)=(?P<value>[0-9]{1,9})")
 QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)(?P<more>[^;&|>]*)")
 OTHERS_IGNORED = {
     "net.core.netdev_max_backlog", "net.core.optmem_max", "net.core.rmem_max", "net.core.somaxconn", "net.core.wmem_max",
@@ -39,6 +40,8 @@ class Host:
     tcp: dict[str, Any] = field(default_factory=lambda: {"profile": "linux", "cc": "cubic", "mss": "1460B"})
     ecn: int = 2
     """net.ipv4.tcp_ecn: 2 accepts ECN and does not ask for it."""
+    freebsd: bool = False
+    """It has FreeBSD's sysctls: what it advertises while data waits to be read is its own."""
 
     def set(self, name: str, value: str) -> None:
         """Apply one sysctl; raise NotApplicableError for one that changes what is not modelled."""
@@ -55,6 +58,19 @@ class Host:
             SYSCTLS[name](self.tcp, evaluate(value))
         except (ValueError, IndexError):
             raise NotApplicableError(f"sysctl {name} = {value[:40]}") from None
+
+    def set_bsd(self, name: str, value: str) -> None:
+        """Apply one sysctl of FreeBSD, without `net.inet.tcp.`; raise NotApplicableError for one that is not modelled."""
+        self.freebsd, self.tcp = True, self.tcp | FREEBSD
+        if name in BSD_IGNORED or (name in BSD_OFF and int(value) == 0):
+            return
+        if name == "ecn.enable":
+            self.ecn = int(value)
+        elif name in BSD_SYSCTLS:
+            for change in BSD_SYSCTLS[name]:
+                change(self.tcp, value)
+        else:
+            raise NotApplicableError(f"sysctl net.inet.tcp.{name} = {value}")
 
     def settings(self, active: bool) -> dict[str, Any]:
         """Return the table `tcp` of an endpoint that opens actively or passively."""
@@ -103,6 +119,21 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
 }
 """What a sysctl of Linux is called in a scenario."""
 
+BSD_SYSCTLS: dict[str, tuple[Callable[[dict[str, Any], str], None], ...]] = {
+    "rexmit_initial": (lambda tcp, value: tcp.__setitem__("rto_initial", f"{int(value)}ms"),),
+    "rfc1323": (switch("timestamps"), switch("window_scale")),
+    "sack.enable": (switch("sack"),),
+}
+"""What a sysctl of FreeBSD is called in a scenario."""
+FREEBSD = {"quick_acks": 0, "ack_push": False, "ack_interactive": False, "syn_linear_timeouts": 0}
+"""What its host does of itself: it delays ACKs from the first segment on, and doubles time-outs of a SYN."""
+BSD_OFF = {"blackhole", "drop_synfin", "insecure_rst", "insecure_syn", "rexmit_drop_options", "syncookies_only"}
+"""Those that change what TCP answers if they are on."""
+BSD_IGNORED = {
+    "delacktime", "fastopen.client_enable", "hostcache.purgenow", "icmp_may_rst", "keepcnt", "keepidle", "keepinit", "keepintvl",
+    "recvspace", "rexmit_slop", "sendspace", "syncookies",
+}  # fmt: skip
+
 IGNORED = {
     "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
     "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl",
@@ -131,6 +162,8 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
         refuse_others(line)
         for found in SYSCTL.finditer(line):
             host.set(found["name"], found["value"].strip("\"'"))
+        for found in BSD_SYSCTL.finditer(line):
+            host.set_bsd(found["name"], found["value"])
         program = Path(line.split()[0]).name
         if program.endswith(".sh"):
             include(host, line, folder)
@@ -146,6 +179,8 @@ def refuse_others(line: str) -> None:
     """Raise NotApplicableError at a sysctl outside TCP that may matter."""
     for found in OTHER_SYSCTL.finditer(line):
         name = found["name"].replace("/", ".")
+        if BSD_SYSCTL.match(line, found.start()):
+            continue
         if not name.startswith("net.ipv4.tcp_") and name not in OTHERS_IGNORED:
             raise NotApplicableError(f"sysctl {name[:80]}")
 

@@ -25,7 +25,7 @@ TIME = re.compile(
 PACKET = re.compile(
     r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*+(?P<direction>[<>])\s*+(?:\[(?P<ecn>[^\]\n]*+)\]\s*+)?(?:\((?P<ip_fields>[^)]*+)\)\s*+)?"
     r"(?P<flags>(?:[SFRPEWUCA0-7]++(?:[ \t]*+\.[SFRPEWUCA0-7.]*+)?|\.[SFRPEWUCA0-7.]*+)|-)"
-    r"\s++(?P<seq>[0-9]++):(?P<end>[0-9]++)\s*+\((?P<len>[0-9]++)\)"
+    r"\s++(?P<seq>[0-9]++):(?P<end>[0-9]++)\s*+\((?P<len>[0-9]++)\)(?P<absolute>!)?"
     r"(?:\s++ack\s++(?P<ack>[0-9]++))?(?:\s++win\s++(?P<win>[0-9]++))?(?:\s++urg\s++(?P<urg>[0-9]++))?"
     r"(?:\s*+<(?P<options>[^>]*+)>)?(?:\s*+sock\([0-9]++\))?"
 )
@@ -36,6 +36,9 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
 COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*\Z)|`[^`]*+`?|%\{(?:.*?\}%|.*\Z)|\"(?:[^\"\\\n]|\\.)*+\"?", re.DOTALL)
+IFDEF = re.compile(r"#ifdef\s+(?P<name>[A-Za-z]\w*)(?P<lines>.*?)#endif", re.DOTALL)
+"""Of nplab's packetdrill: lines that hold if a symbol is defined."""
+OTHER_PACKET = re.compile(r"[<>]\s*(?:\[[^\]\n]*\]\s*)?(?P<kind>icmp|udp|udplite|sctp|mptcp|ipv4|ipv6|gre|mpls|addr)\b")
 OPTION = re.compile(r"--([a-z_0-9]+)(?:=(\"[^\"\n]*\"|\S*))?")
 """An option of the head."""
 
@@ -131,7 +134,9 @@ class ScriptReader:
 
     def __init__(self, name: str, text: str):
         self.name = name
-        self.text = COMMENT.sub(blank_comment, text)
+        text = COMMENT.sub(blank_comment, text)
+        defined = set(re.findall(r"--define=([A-Za-z_]\w*)=", text))
+        self.text = IFDEF.sub(lambda found: found["lines"] if found["name"] in defined else "\n" * found[0].count("\n"), text)
         self.at = 0
         self.counted = (0, 1)
         """A place, and its line."""
@@ -206,9 +211,11 @@ class ScriptReader:
         if call:
             self.at = call.end()
             return self.call(call["name"])
-        protocol = re.compile(r"[<>]\s*(?:\[[^\]\n]*\]\s*)?(icmp|udp|mptcp|ipv4|ipv6|gre|mpls)\b").match(self.text, self.at)
-        if protocol:
-            raise NotApplicableError(f"{protocol[1].upper()} packets")
+        if other := OTHER_PACKET.match(self.text, self.at):
+            kind = other["kind"]
+            raise NotApplicableError(
+                "packets between addresses of several paths" if kind == "addr" else f"{kind.upper()} packets"
+            )
         raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
 
     def between(self, opening: str, closing: str) -> str:
@@ -229,7 +236,11 @@ class ScriptReader:
             options = None
         else:
             options = self.options(found["options"])
+        if found["absolute"]:
+            raise NotApplicableError("absolute sequence numbers")
         flags = "" if found["flags"] == "-" else "".join(found["flags"].split())
+        if self.text.startswith("/udp", self.at):
+            raise NotApplicableError("TCP over UDP")
         fields = found["ecn"]
         if fields is not None and fields not in ECN_FIELDS:
             raise NotApplicableError(f"the fields [{fields}] of an IP header")
@@ -275,7 +286,8 @@ class ScriptReader:
             raise self.error("the result of the call, such as = 0 or = -1 EAGAIN")
         self.at = found.end()
         result = None if found["value"] == "..." else self.whole(found["value"])
-        return Call(name, arguments, result, found["errno"])
+        # They are one number on Linux and on FreeBSD.
+        return Call(name, arguments, result, "EAGAIN" if found["errno"] == "EWOULDBLOCK" else found["errno"])
 
     def whole(self, text: str) -> int:
         """Return a whole number, which is hexadecimal after 0x."""

@@ -6,22 +6,21 @@ of the same form, so that every number has one definition.
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tonopah._core import capture, parse_quantity
+from tonopah._core import capture, captured_packets, parse_quantity
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.qlog.trace import Trace as QlogTrace
 from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
-from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, CapturedPacket, packets, packets_of, survey
+from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, CapturedPacket, packets, survey
 from tonopah.validate.trace.connection import Observed, observe
 from tonopah.validate.trace.diagnosis import HELD, Marks, held_by_window, marks, notes_of, taken_at, without_copies
-from tonopah.validate.trace.frames import PADDING, Frames
 from tonopah.validate.trace.opening import parts
 from tonopah.validate.trace.qlog import RECEIVER, is_qlog, observe_qlog
 
@@ -134,14 +133,17 @@ def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS, log_tr
 def file_notes(capture: Capture, number: int, seen: Observed, copies: int) -> Iterator[str]:
     """Yield what is to be said of the file, and of the part of it that is compared."""
     _, connection = capture.connections[number]
-    if capture.reading.cut:
-        yield capture.reading.cut
-    for text, count in sorted(capture.reading.skipped.items(), key=lambda one: -one[1])[:MAX_REASONS]:
+    if capture.cut:
+        yield capture.cut
+    for text, count in capture.skipped[:MAX_REASONS]:
         yield f"{count:,} frames {text} are left out"
     if capture.left_out:
         yield f"{capture.left_out:,} packets of more than {MAX_CONNECTIONS:,} connections were not looked at"
-    if (turns := capture.turns[number]) > 1:
-        yield f"the same addresses and ports had {turns:,} connections, by their SYNs: this is number {connection.turn + 1}"
+    if connection.turns > 1:
+        yield (
+            f"the same addresses and ports had {connection.turns:,} connections, by their SYNs: this is number "
+            f"{connection.turn + 1}"
+        )
     if copies:
         yield f"{copies:,} packets were captured twice and are left out"
     whole = (connection.last_ns - connection.first_ns) / 1e9
@@ -259,7 +261,7 @@ def simulate(trace: Trace, scenario: dict[str, Any], changes: Mapping[str, Any])
     # Both are seen at the same end.
     end = "right0" if trace.taken_at == "receiver" else "left0"
     source = next(index for index, node in enumerate(json.loads(summary)["nodes"]) if node["node"] == end)
-    seen = packets_of(frames_of(row.split(",") for row in rows.splitlines()[1:] if int(row.split(",", 1)[0]) == source))
+    seen = list(map(CapturedPacket._make, captured_packets(frames_of(rows, source))))
     later = not trace.seen.sender.handshake_ns
     if not any(packet.length for packet in seen):
         text = f"in {trace.seen.duration_s:.3g} s no data is sent: the handshake takes longer over that link"
@@ -267,13 +269,10 @@ def simulate(trace: Trace, scenario: dict[str, Any], changes: Mapping[str, Any])
     return observe(seen, "the simulation", trace.seen.duration_s, MAX_BYTES, from_data=later), made
 
 
-def frames_of(rows: Iterable[list[str]]) -> Frames:
-    """Return the headers that the engine gives as frames of a capture."""
-    kept = [(int(t_ns), int(link), bytes.fromhex(headers), int(size)) for _, link, t_ns, size, headers in rows]
-    lengths = np.array([len(headers) for _, _, headers, _ in kept], dtype=np.int64)
-    data = np.frombuffer(b"".join(headers for _, _, headers, _ in kept) + PADDING, dtype=np.uint8)
-    times, links, sizes = (np.array([one[place] for one in kept], dtype=np.int64) for place in (0, 1, 3))
-    return Frames(data, np.cumsum(lengths) - lengths, lengths, sizes, times, links)
+def frames_of(rows: str, source: int) -> list[tuple[int, int, int, bytes]]:
+    """Return what the engine captured at a host: time in nanoseconds, link type, size and headers of each packet."""
+    kept = (row.split(",") for row in rows.splitlines() if row.startswith(f"{source},"))
+    return [(int(t_ns), int(link), int(size), bytes.fromhex(headers)) for _, link, t_ns, size, headers in kept]
 
 
 def refuted(seen: Observed, simulated: Observed) -> Iterator[str]:

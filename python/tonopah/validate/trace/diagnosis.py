@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,13 +45,14 @@ def without_copies(packets: list[CapturedPacket]) -> tuple[list[CapturedPacket],
 
 def copies(packets: list[CapturedPacket], limit_ns: int, of: Literal["data", "acks"]) -> tuple[set[int], list[int]]:
     """Return the places of packets that are equal to one shortly before, and how long before."""
-    seen: dict[CapturedPacket, int] = {}
+    seen: dict[tuple[Any, ...], int] = {}
     found: set[int] = set()
     gaps: list[int] = []
     for place, packet in enumerate(packets):
         if not packet.ident and (of == "acks") == bool(packet.length or packet.flags & SYN):
             continue
-        key = packet._replace(t_ns=0, ecn=0)
+        # All but the time and the ECN field, which a router on the way may have set.
+        key = (*packet[1:12], *packet[13:])
         gap = packet.t_ns - seen.get(key, -(1 << 62))
         if gap <= (COPY_WITH_IDENT_NS if packet.ident else limit_ns):
             found.add(place)
@@ -181,7 +182,7 @@ def notes_of(seen: Observed, packets: list[CapturedPacket], source: str) -> Iter
             f"does not"
         )
     if sender.segments < 20:
-        yield f"{sender.segments:,} data segments are few to estimate a link from"
+        yield f"data segments are few to estimate a link from: {sender.segments:,}"
 
 
 def pauses(seen: Observed) -> float:

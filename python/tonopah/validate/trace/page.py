@@ -53,11 +53,13 @@ def shown(value: float | None, unit: str) -> str:
         return "–"
     if not unit:
         return f"{value:,}"
-    scale, prefix = next(((10.0**power, name) for power, name in PREFIXES if abs(value) >= 10.0**power), (1.0, ""))
+    prefixes = PREFIXES if unit == "s" else tuple(one for one in PREFIXES if one[0] >= 0)
+    scale, prefix = next(((10.0**power, name) for power, name in prefixes if abs(value) >= 10.0**power), (1.0, ""))
     return f"{value / scale:.4g} {prefix}{unit}"
 
 
 PREFIXES = ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"))
+"""Those below one are of times: thousandths of a byte do not exist."""
 
 
 def link_text(compared: Mapping[str, Any]) -> str:
