@@ -211,6 +211,7 @@ docs: $(VENV)/.built ## write the pages of docs/generated that the engine's regi
 	$(PYTHON) -m tonopah_dev.pages.gallery docs/generated/algorithms.png
 	$(PYTHON) -m tonopah_dev.pages.queues docs/generated
 	$(PYTHON) -m tonopah_dev.pages.kept docs/generated
+	$(PYTHON) -m tonopah_dev.pages.notebooks docs/notebooks
 	$(PYTHON) -m tonopah.reports.docs docs
 
 site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into target/site

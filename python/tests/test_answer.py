@@ -8,6 +8,7 @@ from tonopah.analysis import claims
 from tonopah.analysis.answer import answer
 from tonopah.analysis.paired import paired_differences
 from tonopah.analysis.telling import Found, tell
+from tonopah.spec.part import USUAL_METRICS
 from tonopah.spec.plan import PartPlan, Plan
 from tonopah.spec.reader import parse_spec
 
@@ -110,8 +111,18 @@ def test_what_is_found_at_many_places_is_counted_and_named_where_it_is_most():
     assert tell([*many, Found("like", "x")], ("like",), counted=True) == "1 like, 9 worse (most at 8: 8 ×)"
 
 
-def test_a_study_without_anything_says_so():
-    spec = parse_spec({"question": "?", "scenario": {}, "compare": {"cc": ["reno"]}})
+def test_a_study_without_sweep_claim_or_figure_compares_what_most_ask_first():
+    _, plan, tables = world({"reno": STAYS, "cubic": [33] * 5}, [])
+    plan.parts[""].sweeps.clear()
+    spec = parse_spec({"question": "?", "scenario": {}, "compare": {"cc": ["reno", "cubic"]}})
+    assert [(figure.kind, *figure.y) for figure in spec.parts[0].figures][:1] == [("bar", *USUAL_METRICS)]
+    said = answer(spec, plan, tables, []).sentences[0]
+    assert said.startswith("Goodput is highest with cubic, ") and "; against reno, cubic is higher (" in said
+
+
+def test_a_study_with_time_series_alone_says_so():
+    scenario, figure = {"record": {"series": ["cwnd"]}}, {"kind": "series", "y": ["cwnd"]}
+    spec = parse_spec({"question": "?", "scenario": scenario, "compare": {"cc": ["reno"]}, "figure": [figure]})
     _, _, tables = world({"reno": STAYS}, [])
     found = answer(spec, Plan(parts={"": PartPlan(sweeps=[], base=set())}), tables, [])
     assert "neither a claim nor a figure" in found.text

@@ -6,8 +6,10 @@ import pytest
 from conftest import STUDY, toml
 
 import tonopah as tp
+from tonopah._core import units as engine_units
 from tonopah.cli.main import main
 from tonopah.errors import InputError
+from tonopah.near_units import OTHER_NAMES, near_units
 from tonopah.plot.look import parse_length
 from tonopah.scenario.document import parse
 from tonopah.spec.reader import parse_spec
@@ -55,6 +57,48 @@ def test_an_axis_that_is_nearly_right_is_proposed():
 def test_a_length_needs_its_unit(text):
     with pytest.raises(InputError, match=r"3\.5in, 89mm"):
         parse_length(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "meant"),
+    [
+        ("network.bottleneck.rate", "10mbps", "10Mbps"),
+        ("network.bottleneck.rate", "10 Mbit/s", "10Mbps"),
+        ("network.bottleneck.rate", "2.5M", "2.5Mbps"),
+        # Bytes per second, as other tools have them.
+        ("network.bottleneck.rate", "1.25MB/s", "10Mbps"),
+        ("network.bottleneck.delay", "5MS", "5ms"),
+        ("network.bottleneck.delay", "5 µs", "5us"),
+        ("duration", "2 minutes", "2min"),
+        ("tcp.mss", "1448bytes", "1448B"),
+        ("network.bottleneck.queue", "1.5BDP", "1.5bdp"),
+        ("network.bottleneck.queue", "30 pkts", "30p"),
+        ("network.bottleneck.queue", "100kb", "100kB"),
+        ("record.every", "10msec", "10ms"),
+    ],
+)
+def test_a_quantity_in_another_spelling_is_answered_with_ours(path, written, meant):
+    with pytest.raises(InputError, match=rf"did you mean {meant}\?\)$"):
+        tp.run(parse(SCENARIO), set={path: written})
+    sweep = {path: [meant, written]}
+    with pytest.raises(InputError, match=rf"did you mean {meant}\?"):
+        tp.Study(question="Q?", scenario=parse(SCENARIO), compare=["cubic", "reno"], sweep=sweep, replicates=2).run()
+
+
+@pytest.mark.parametrize("written", ["10frogs", "5s30", "1.5 packets and more", "Mbps"])
+def test_what_is_no_quantity_in_any_spelling_is_answered_with_the_units_alone(written):
+    with pytest.raises(InputError, match="units: ") as error:
+        tp.run(parse(SCENARIO), set={"network.bottleneck.rate": written})
+    assert "did you mean" not in str(error.value)
+
+
+def test_every_other_name_of_a_unit_is_of_a_unit_that_the_engine_has():
+    known = {unit for names in engine_units().values() for unit in names}
+    assert set(OTHER_NAMES) <= known
+    for kind, names in engine_units().items():
+        for unit in names:
+            for other in OTHER_NAMES.get(unit, "").split():
+                assert other in names or near_units(other, names)[0] in names, (kind, other)
 
 
 def test_a_path_of_windows_in_double_quotes_is_told_how_to_be_written():
@@ -109,8 +153,10 @@ def test_a_report_is_found_by_the_name_of_its_study(tmp_path, capsys, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(toml(study(replicates=2, claim=[])))
     assert main(["study", "run", "small.toml"]) == 0
-    assert main(["study", "report", "small"]) == 0
-    assert "results/small/report.html" in capsys.readouterr().out
+    for name in ("small", "small.toml"):
+        assert main(["study", "report", name]) == 0
+        assert "results/small/report.html" in capsys.readouterr().out
+    assert main(["study", "table", "small.toml", "--latex"]) == 0
 
 
 def test_an_object_in_place_of_a_class_and_a_class_in_place_of_a_name_say_what_to_write():

@@ -132,6 +132,15 @@ def test_crossed_axes_have_the_labels_of_their_own_sweeps(finished):
     assert figure.title == "Goodput over flows and network nodes"
 
 
+def test_an_axis_without_a_label_is_its_path_in_words():
+    document = {"question": "?", "scenario": {}, "compare": {"cc": ["reno", "cubic"]}}
+    vary = {"network.bottleneck.delay": ["5ms", "20ms"]}
+    part = parse_spec({**document, "sweep": [{"vary": vary}]}).parts[0]
+    assert part.sweeps[0].label == part.axis_label("network.bottleneck.delay") == "Network bottleneck delay"
+    named = parse_spec({**document, "sweep": [{"vary": vary, "label": "One-way delay"}]}).parts[0]
+    assert named.sweeps[0].label == "One-way delay"
+
+
 def test_all_flows_of_a_run_share_a_panel(finished):
     figure = figures_of(finished)["series--cwnd--flows-all--newreno"]
     assert [one.flow for one in figure.series] == [0, 1] and [one.style for one in figure.series] == [0, 1]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
+from tonopah.near_units import near_quantity
 
 __all__ = [
     "CONTROL",
@@ -84,7 +85,10 @@ class RunFailedError(RuntimeError):
 
 def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suffix: str = "") -> InputError:
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
-    return InputError(below(prefix, error.path), f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+    hint, meant = error.hint, None if error.hint else near_quantity(error.message)
+    if meant:
+        hint = f"did you mean {meant}?"
+    return InputError(below(prefix, error.path), f"{error.message}{suffix}", hint, getattr(error, "source", None) or source)
 
 
 def warning_texts(found: Iterable[Mapping[str, str]], source: str | None = None, prefix: str = "") -> list[str]:

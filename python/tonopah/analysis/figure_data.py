@@ -102,8 +102,8 @@ def sweep_sections(source: PartTables) -> Iterator[FigureSection]:
 
 def sweep_figures(source: PartTables, figure: Figure, sweep: Sweep) -> Iterator[FigureData]:
     """Yield the figures of one request over a sweep, without metrics that no run measured."""
-    part, one = source.part, len(sweep.vary) == 1
-    axes = {key: SweptAxis(key, values, sweep.label if one else part.axis_label(key)) for key, values in sweep.vary.items()}
+    part = source.part
+    axes = {key: SweptAxis(key, values, part.axis_label(key)) for key, values in sweep.vary.items()}
     for name in (name for name in figure.y if is_measured(source.runs, name, part.labels)):
         request = request_of(source, figure, name)
         if figure.kind == "heatmap" and figure.x and figure.rows:

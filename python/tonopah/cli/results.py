@@ -10,8 +10,9 @@ RESULTS = "results"
 
 
 def results_folder(name: str) -> Path:
-    """Return the folder of a study's results: a folder as it is, else `results/NAME`."""
-    for folder in (Path(name), Path(RESULTS) / name):
+    """Return the folder of a study's results: a folder as it is, else `results/NAME`; of a study file that of its name."""
+    study = Path(name).stem if name.endswith(".toml") else name
+    for folder in (Path(name), Path(RESULTS) / study):
         if (folder / "runs.sqlite").is_file():
             return folder
     beside = sorted(path.parent.name for path in Path(RESULTS).glob("*/runs.sqlite"))

@@ -29,7 +29,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def report_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study report`."""
     given = Path(arguments.folder)
-    if given.is_file():
+    if given.is_file() and given.suffix != ".toml":
         out = Path(arguments.out) if arguments.out else given.with_name(given.name.removesuffix(SUFFIX).removesuffix(".zip"))
         if out == given:
             raise InputError("--out", "is needed: the file has the name of the folder", "a folder", str(given))

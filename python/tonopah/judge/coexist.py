@@ -260,7 +260,8 @@ def answer(cells: Sequence[Cell]) -> list[str]:
     first, last = ((one.name, f"{show(100 * one.share, 3)} %") for one in (standing[0], standing[-1]))
     starved = sorted({f"{cell.row} beside {cell.column}" for cell in cells if cell.starved})
     more = f" and {len(starved) - MOST_TOLD} more" if len(starved) > MOST_TOLD else ""
-    hungry = f"{', '.join(starved[:MOST_TOLD])}{more} starve" if starved else "nobody starves"
+    verb = "starves" if len(starved) == 1 else "starve"
+    hungry = f"{', '.join(starved[:MOST_TOLD])}{more} {verb}" if starved else "nobody starves"
     whole = f"On average {first[0]} takes most, {first[1]} of what the pair gets, and {last[0]} least, {last[1]}; {hungry}."
     pairs = list(itertools.combinations([one.name for one in standing], 2))
     return [whole, *([pair_text(one, other, cells) for one, other in pairs] if len(pairs) <= MOST_TOLD else [])]

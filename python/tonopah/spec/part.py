@@ -76,7 +76,7 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
-    if sweeps and not figures and not getattr(reader.file, "claim", ()) and not sourced:
+    if not figures and not getattr(reader.file, "claim", ()) and not sourced:
         figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
@@ -103,9 +103,9 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
 
 
 def usual_figures(sweeps: list[Sweep]) -> list[Figure]:
-    """Return what a study without claim and figure shows: what most ask first, over each axis, and the difference."""
+    """Return what a study without claim and figure shows: what most ask first, over each axis, or as bars."""
     axes = [next(iter(sweep.vary)) for sweep in sweeps if len(sweep.vary) == 1]
-    return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes]
+    return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes] or [Figure("bar", USUAL_METRICS)]
 
 
 def choose_vary(reader: PartReader, scenario: Mapping[str, Any], sourced: Sourced | None) -> Vary:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from tonopah.cc.references import name_in
+from tonopah.metrics import readable
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.history import HistoryEntry, in_order
@@ -134,12 +135,12 @@ class Sweep(Model):
     vary: Annotated[dict[PatternPath, Values], AfterValidator(check_axes)] = Field(
         description="Axes and their values: `{ path = [values] }`; `*` in a path stands for every entry of an array."
     )
-    own_label: str = Field("", alias="label", description="Name of the axis in figures; its path if absent.")
+    own_label: str = Field("", alias="label", description="Name of the axis in figures; its path in words if absent.")
 
     @property
     def label(self) -> str:
         """Its name in figures."""
-        return self.own_label or " × ".join(self.vary)
+        return self.own_label or " × ".join(map(readable, self.vary))
 
 
 def to_flows(value: Any) -> Any:
