@@ -111,7 +111,7 @@ impl Windows {
             return Ok(());
         };
         let (before, after) = (last.window, now.window);
-        if after.cwnd < before.cwnd && now.state > State::Disorder {
+        if after.cwnd < before.cwnd && now.state > last.state.max(State::Disorder) {
             self.saved_flight = self.saved_flight.max(std::mem::take(&mut self.max_flight));
         } else if after.ssthresh > before.ssthresh {
             // undone
