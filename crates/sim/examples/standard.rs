@@ -1,7 +1,7 @@
 //! Runs a standard scenario and prints what it delivered: `make instructions` counts its instructions, and a profiler
 //! can be pointed at it.
 //!
-//! `standard NAME [SECONDS]`, or without a name the list.
+//! `standard NAME [SECONDS [KEYS]]`, KEYS being more keys of `tcp` in JSON; without a name the list.
 
 use serde_json::{Value, json};
 use sim::{Scenario, Simulation};
@@ -100,6 +100,10 @@ fn main() {
     let mut scenario = scenario();
     let seconds = arguments.get(1).map_or(*seconds, |text| text.parse().expect("SECONDS is a whole number"));
     scenario["duration"] = json!(format!("{seconds}s"));
+    if let Some(text) = arguments.get(2) {
+        let keys: serde_json::Map<String, Value> = serde_json::from_str(text).expect("KEYS is an object in JSON");
+        scenario["tcp"].as_object_mut().expect("each has `tcp`").extend(keys);
+    }
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap_or_else(|error| panic!("{error}"));
     let simulation = Simulation::new(&scenario, 1).unwrap_or_else(|error| panic!("{error}"));
     let summary = simulation.run().summary;

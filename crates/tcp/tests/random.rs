@@ -10,6 +10,8 @@ mod network;
 mod settings;
 #[path = "random/watch.rs"]
 mod watch;
+#[path = "random/window.rs"]
+mod window;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,6 +21,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{ConnectionState, Segment};
 use watch::{Outcome, Watch, ensure};
+use window::Checked;
 
 const SEQUENCES: u64 = 3_000;
 /// The test stops after this number of failures.
@@ -55,6 +58,7 @@ struct Work {
     events: u64,
     segments: u64,
     needed: u64,
+    checked: Checked,
 }
 
 impl World {
@@ -89,7 +93,9 @@ impl World {
         }
         self.check_end()?;
         let segments = self.ends[0].segments + self.ends[1].segments;
-        Ok(Work { events: self.events, segments, needed })
+        let mut checked = Checked::default();
+        self.ends.iter().for_each(|end| checked.add(end.windows.checked));
+        Ok(Work { events: self.events, segments, needed, checked })
     }
 
     /// Whether both endpoints are in TIME-WAIT or closed.
@@ -253,6 +259,7 @@ fn everything_arrives_and_closes_whatever_the_network_did() {
                 work.events += done.events;
                 work.segments += done.segments;
                 work.needed += done.needed;
+                work.checked.add(done.checked);
             }
             Err(failure) => failures.push(failure),
         }
@@ -262,4 +269,8 @@ fn everything_arrives_and_closes_whatever_the_network_did() {
     }
     println!("{} sequences: {work:?}", seeds.end - seeds.start);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    // A third of all connections have a start, a sixteenth grows by what it uses.
+    let Checked { starts, ends, unused } = work.checked;
+    let many = seeds.end - seeds.start;
+    assert!(many < SEQUENCES || (starts > many / 2 && ends > many / 4 && unused > many / 4), "{work:?}");
 }

@@ -173,7 +173,7 @@ impl Hosts {
         };
         let side = &mut sides[usize::from(!endpoint.is_source())];
         let path = |ctx: &Context| (node, destination, ctx.ends[endpoint.flow().index()].dscp);
-        if let Some(resuming) = &mut side.resuming {
+        if let Some(resuming) = side.resuming.as_mut().filter(|resuming| resuming.asks()) {
             resuming.begin(&mut self.store, path(ctx), ctx.now, &mut side.connection);
         }
         ctx.record_told(endpoint, &mut side.connection);
@@ -188,7 +188,7 @@ impl Hosts {
             let id = ctx.admit_segment(&header, &segment);
             network.originate(ctx, node, id);
         }
-        if let Some(resuming) = &mut side.resuming {
+        if let Some(resuming) = side.resuming.as_mut().filter(|end| end.is_due(ctx.now, &side.connection)) {
             resuming.look(&mut self.store, path(ctx), ctx.now, &side.connection);
         }
         if endpoint.is_source()

@@ -55,14 +55,25 @@ impl Resuming {
         }))
     }
 
-    /// Before the end sends: the first time it is handed what is known of its path.
+    /// It has not been handed what is known of its path.
+    #[inline]
+    pub(crate) fn asks(&self) -> bool {
+        !self.has_asked
+    }
+
+    /// Before the end sends for the first time: it is handed what is known of its path.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin(&mut self, store: &mut Store, path: Path, now: Time, connection: &mut Connection) {
-        if !std::mem::replace(&mut self.has_asked, true) {
-            self.lent = store.lend(path, now, self.lifetime);
-            connection.set_saved(self.lent.map(|(saved, _)| saved));
-        }
+        self.has_asked = true;
+        self.lent = store.lend(path, now, self.lifetime);
+        connection.set_saved(self.lent.map(|(saved, _)| saved));
+    }
+
+    /// After it has sent: there may be something to give back or to save.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time, connection: &Connection) -> bool {
+        self.lent.is_some() || now >= self.saves_at || closes(connection)
     }
 
     /// After the end has sent: what it has seen is saved every five seconds and when it closes, and what it was handed is given
@@ -70,10 +81,7 @@ impl Resuming {
     #[cold]
     #[inline(never)]
     pub(crate) fn look(&mut self, store: &mut Store, path: Path, now: Time, connection: &Connection) {
-        let closes = !matches!(
-            connection.state(),
-            ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Established
-        );
+        let closes = closes(connection);
         let resumption = connection.resumption();
         if let Some(entry) = self.lent
             && (closes || resumption.is_some_and(|resumption| resumption.over))
@@ -89,6 +97,14 @@ impl Resuming {
             }
         }
     }
+}
+
+/// The connection is established no more.
+fn closes(connection: &Connection) -> bool {
+    !matches!(
+        connection.state(),
+        ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Established
+    )
 }
 
 impl Store {

@@ -118,8 +118,8 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
-    /// The four answers in one call: the sender queries it after each call that may have changed one. Not to be
-    /// overridden.
+    /// The four answers in one call: the sender queries it after each call that may have changed one. Overridden
+    /// only to pass the call on.
     fn decision(&mut self) -> Decision {
         Decision {
             window: self.window(),

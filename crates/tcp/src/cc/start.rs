@@ -3,18 +3,19 @@
 //! While the start lasts the algorithm inside gets every call with `may_grow` false, so that it learns RTTs, and is told the
 //! window. The start is over at its first exit, at congestion, when cwnd reaches ssthresh, and when an idle period or the
 //! algorithm itself has taken the window down; from then on the algorithm is alone, but with HyStart, which serves every slow
-//! start as in Linux. `search.rs` has SEARCH, `rapid.rs` rapid start,
-//! `resume.rs` Careful Resume, `by_rate.rs` the same around BBR, `config.rs` the choices.
+//! start as in Linux (`served.rs`). `search.rs` has SEARCH, `rapid.rs` rapid start, `resume.rs` Careful Resume, `by_rate.rs` the
+//! same around BBR, `config.rs` the choices.
 
 mod by_rate;
 mod config;
 mod rapid;
 mod resume;
 mod search;
+mod served;
 
 use super::controller::CongestionControl;
 use super::hystart::{HyStart, PlusPlus};
-use super::signals::{Ack, Cause, Congestion, Lost, Resumption, Sent, View};
+use super::signals::{Ack, Cause, Congestion, Lost, Resumption, Sent, State, View};
 use super::window::Window;
 use crate::compat::AgentSignals;
 use crate::units::{Bytes, Rate, Span, Time};
@@ -24,6 +25,7 @@ use rapid::{Fall, Rapid};
 use resume::{Phase, Resume, Says};
 pub use search::SearchConfig;
 use search::{Drain, Search};
+use served::Served;
 
 /// What watches for the end of slow start.
 #[derive(Debug)]
@@ -58,6 +60,13 @@ impl Start {
     fn finish(&mut self, window: Window) {
         self.inside.begin(window);
         self.lasts = false;
+    }
+
+    /// The algorithm inside is told of the window before a call in which it may change it itself.
+    fn tell(&mut self) {
+        if self.lasts {
+            self.inside.begin(self.window);
+        }
     }
 
     /// The window has been changed by the algorithm itself: that ends the start.
@@ -105,6 +114,11 @@ impl Start {
 
     /// Slow start while the start lasts.
     fn start_on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.fall.is_some() && view.state <= State::Disorder {
+            // The losses were none, but there is no window to return to: the episode has ended without a word.
+            self.finish(Window { ssthresh: self.window.cwnd, ..self.window });
+            return self.inside.on_ack(ack, view);
+        }
         if let Some(rapid) = &mut self.rapid {
             rapid.on_ack(ack, view, self.window.cwnd);
         }
@@ -157,17 +171,7 @@ impl Start {
 
 impl CongestionControl for Start {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.lasts {
-            return self.start_on_ack(ack, view);
-        }
-        // HyStart alone stays, for every later slow start.
-        let window = self.inside.window();
-        if let Watch::HyStart(hystart) = &mut self.exit
-            && hystart.on_ack(ack, view, window.cwnd, window.in_slow_start())
-        {
-            self.inside.begin(Window { ssthresh: window.cwnd, ..window });
-        }
-        self.inside.on_ack(ack, view);
+        if self.lasts { self.start_on_ack(ack, view) } else { self.inside.on_ack(ack, view) }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
@@ -208,10 +212,14 @@ impl CongestionControl for Start {
     }
 
     fn hand_over(&mut self) -> Option<Box<dyn CongestionControl>> {
-        if self.lasts || matches!(self.exit, Watch::HyStart(_)) {
+        if self.lasts {
             return None;
         }
-        Some(std::mem::replace(&mut self.inside, Box::new(Gone)))
+        let inside = std::mem::replace(&mut self.inside, Box::new(Gone));
+        match std::mem::replace(&mut self.exit, Watch::Nothing) {
+            Watch::HyStart(hystart) => Some(Box::new(Served { inside, hystart })),
+            _ => Some(inside),
+        }
     }
 
     fn owns_window(&self) -> bool {
@@ -258,11 +266,13 @@ impl CongestionControl for Start {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
+        self.tell();
         self.inside.on_idle(idle, view);
         self.follow();
     }
 
     fn on_timer(&mut self, view: &View) {
+        self.tell();
         self.inside.on_timer(&View { may_grow: view.may_grow && !self.lasts, ..*view });
         self.follow();
     }

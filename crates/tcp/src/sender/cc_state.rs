@@ -62,8 +62,22 @@ impl CcState {
     #[inline]
     fn settle(&mut self) {
         self.decision = self.algorithm.decision();
-        if self.around.is_some() {
+        if !self.is_alone() {
             self.end_start();
+        }
+    }
+
+    /// Nothing has a say beside the algorithm: nothing ever stood around it, or it was a start that is over.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.around.as_deref().is_none_or(|around| around.start == Start::Over && around.validation.is_none())
+    }
+
+    /// The decision after an ACK is made.
+    #[inline]
+    fn observe_path(&mut self, view: &View) {
+        if let Some(observer) = self.around.as_deref_mut().and_then(|around| around.observer.as_mut()) {
+            observer.on_ack(view, self.decision.window);
         }
     }
 
@@ -151,11 +165,12 @@ impl CcState {
     }
 
     pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.around.is_some() {
+        if !self.is_alone() {
             return self.on_ack_around(ack, view);
         }
         self.algorithm.on_ack(ack, view);
         self.decision = self.algorithm.decision();
+        self.observe_path(view);
     }
 
     #[cold]
@@ -166,10 +181,7 @@ impl CcState {
             Some(rule) => rule.on_ack(&mut *self.algorithm, ack, view, self.decision.window),
         }
         self.settle();
-        let window = self.decision.window;
-        if let Some(observer) = self.around.as_deref_mut().and_then(|around| around.observer.as_mut()) {
-            observer.on_ack(view, window);
-        }
+        self.observe_path(view);
     }
 
     pub(crate) fn on_congestion(&mut self, event: &Congestion, view: &View) {
@@ -198,7 +210,7 @@ impl CcState {
 
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.algorithm.on_sent(sent);
-        if self.around.is_some() {
+        if !self.is_alone() {
             return self.on_sent_around(sent);
         }
         self.decision = self.algorithm.decision();

@@ -4,9 +4,12 @@
 //! deliver data that has not arrived, send data that was not written, use options that were not negotiated, or miscount
 //! outstanding data.
 
+use tcp::cc::StartConfig;
 use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, SeqNo, Snapshot, TcpConfig};
+
+use super::window::Windows;
 
 /// Success, or a sentence that says what is violated.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -93,6 +96,7 @@ pub(crate) struct Watch {
     /// `on_timeout` has been called since the last check.
     fired: bool,
     silence: Silence,
+    pub(crate) windows: Windows,
 }
 
 /// Retransmission time-outs since the last arrival: each must take longer than the previous one (RFC 6298 §5.5).
@@ -138,6 +142,7 @@ impl Watch {
             edge_arrived: 0,
             fired: false,
             silence: Silence::default(),
+            windows: Windows::default(),
         }
     }
 
@@ -216,7 +221,9 @@ impl Watch {
         self.drain_events()?;
         self.silence.check(now, self.connection.totals().timeouts.into(), self.config.rto.max)?;
         if let Some(snapshot) = self.connection.snapshot() {
-            self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
+            self.check_snapshot(&snapshot)
+                .and_then(|()| self.check_windows(&snapshot))
+                .map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
         // `Closed` is reported once all data has been read.
         let over = self.connection.state() == ConnectionState::Closed && self.connection.readable() == Bytes::ZERO;
@@ -354,6 +361,16 @@ impl Watch {
         // Only an endpoint that models options obeys them.
         let mss = theirs.mss.filter(|_| modelled);
         ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the peer accepts {:?}", theirs.mss))
+    }
+
+    fn check_windows(&mut self, snapshot: &Snapshot) -> Outcome {
+        let mut stage = None;
+        self.connection.observe(&mut |name, value| {
+            if name == StartConfig::SHOWN[0].name {
+                stage = Some(value);
+            }
+        });
+        self.windows.check(&self.config, snapshot, stage)
     }
 
     fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {

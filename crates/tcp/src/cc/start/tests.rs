@@ -81,9 +81,20 @@ fn hystart_stays() {
     }
     assert!(driver.ssthresh() < 60.0, "{}", driver.ssthresh());
     assert_eq!(driver.internal("start"), 0.0);
+    driver.cc = driver.cc.hand_over().expect("the start is over");
+    assert!(driver.cc.hand_over().is_none(), "what is left stays");
     driver.congestion(Cause::Timeout);
-    assert!(driver.cc.hand_over().is_none());
     assert_eq!(driver.cwnd(), 1.0);
+    // The slow start after the time-out, which would end at its ssthresh, ends where delays rise.
+    driver.cc.begin(Window { cwnd: MSS * 20, ssthresh: MSS * 500 });
+    new_round(&mut driver);
+    (0..12).for_each(|_| driver.ack(1, Some(100.0)));
+    new_round(&mut driver);
+    for _ in 0..12 {
+        driver.pass(Span::from_millis(3));
+        driver.ack(1, Some(150.0));
+    }
+    assert!(driver.ssthresh() < 60.0, "{}", driver.ssthresh());
 }
 
 #[test]
@@ -105,4 +116,39 @@ fn conservative_slow_start_is_shown() {
         (0..10).for_each(|_| driver.ack(1, Some(rtt)));
     }
     assert_eq!(driver.internal("start"), 2.0);
+}
+
+/// The algorithm inside has a timer of its own, which must not find the window of before the jump.
+#[test]
+fn a_timer_within_a_retreat_leaves_the_start_alone() {
+    let config = CcConfig::by_name("westwood", Some("ns3"), &[]).unwrap();
+    let start = StartConfig { begin: Begin::Jump(MSS * 100), ..StartConfig::default() };
+    let setup = Setup::plain(MSS, MSS * 10);
+    let mut driver = Driver::new("reno", "linux", &[], 10, None);
+    driver.cc = start.around(config.build(&setup), &config, &setup);
+    driver.view.cwnd_limited = true;
+    driver.ack(1, Some(100.0));
+    assert_eq!((driver.internal("start"), driver.cwnd()), (4.0, 100.0));
+    driver.congestion(Cause::DupAck);
+    let retreat = (driver.internal("start"), driver.cwnd());
+    driver.cc.on_timer(&driver.view);
+    assert_eq!(((driver.internal("start"), driver.cwnd()), retreat.0), (retreat, 6.0));
+}
+
+/// An episode whose losses were none may end without a window to return to: no recovery end is told.
+#[test]
+fn rapid_start_is_over_with_the_episode() {
+    let config = CcConfig::by_name("reno", Some("linux"), &[]).unwrap();
+    let start = StartConfig { growth: Growth::Rapid, ..StartConfig::default() };
+    let setup = Setup::plain(MSS, MSS * 10);
+    let mut driver = Driver::new("reno", "linux", &[], 10, None);
+    driver.cc = start.around(config.build(&setup), &config, &setup);
+    driver.ack(10, Some(100.0));
+    driver.congestion(Cause::Sack);
+    driver.view.state = State::Recovery;
+    driver.ack(1, Some(100.0));
+    assert_eq!((driver.internal("start"), driver.cc.owns_window()), (1.0, true));
+    driver.view.state = State::Disorder;
+    driver.ack(1, Some(100.0));
+    assert_eq!((driver.internal("start"), driver.cc.owns_window()), (0.0, false));
 }

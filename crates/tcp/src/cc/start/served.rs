@@ -1,0 +1,108 @@
+//! An algorithm after its start, where HyStart watches for the end of every later slow start too, as in Linux.
+
+use crate::cc::controller::{CongestionControl, Decision};
+use crate::cc::hystart::HyStart;
+use crate::cc::signals::{Ack, Cause, Congestion, Lost, Sent, View};
+use crate::cc::window::Window;
+use crate::compat::AgentSignals;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// An algorithm and the detector beside it, which does nothing but lower ssthresh.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) inside: Box<dyn CongestionControl>,
+    pub(super) hystart: HyStart,
+}
+
+impl CongestionControl for Served {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let window = self.inside.window();
+        if self.hystart.on_ack(ack, view, window.cwnd, window.in_slow_start()) {
+            self.inside.begin(Window { ssthresh: window.cwnd, ..window });
+        }
+        self.inside.on_ack(ack, view);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        if event.cause == Cause::Timeout {
+            self.hystart.reset(view);
+        }
+        self.inside.on_congestion(event, view);
+    }
+
+    fn window(&mut self) -> Window {
+        self.inside.window()
+    }
+
+    fn begin(&mut self, window: Window) {
+        self.inside.begin(window);
+    }
+
+    fn after_round(&self, window: Bytes, view: &View) -> Bytes {
+        self.inside.after_round(window, view)
+    }
+
+    fn on_recovery_end(&mut self, view: &View) {
+        self.inside.on_recovery_end(view);
+    }
+
+    fn on_undo(&mut self, before: Window, view: &View) {
+        self.inside.on_undo(before, view);
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.inside.on_sent(sent);
+    }
+
+    fn on_lost(&mut self, lost: &Lost, view: &View) {
+        self.inside.on_lost(lost, view);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        self.inside.on_idle(idle, view);
+    }
+
+    fn on_timer(&mut self, view: &View) {
+        self.inside.on_timer(view);
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.inside.next_timer()
+    }
+
+    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
+        self.inside.agent()
+    }
+
+    fn wants_reduction(&self) -> bool {
+        self.inside.wants_reduction()
+    }
+
+    fn is_strict(&self) -> bool {
+        self.inside.is_strict()
+    }
+
+    fn beta(&self) -> f64 {
+        self.inside.beta()
+    }
+
+    fn spares_marks(&self) -> bool {
+        self.inside.spares_marks()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inside.pacing_rate()
+    }
+
+    fn send_quantum(&self) -> Option<Bytes> {
+        self.inside.send_quantum()
+    }
+
+    fn decision(&mut self) -> Decision {
+        self.inside.decision()
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.inside.observe(put);
+    }
+}
