@@ -192,14 +192,14 @@ def lens(text: str, source: str) -> Samples:
         return lens_table(text, source)
     found = Samples(taken=["[seconds]: the time; half of time= (ms): the one-way delay"])
     begin: float | None = None
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         match = PING.match(line)
         if match is None:
             found.left_out += bool(line.strip())
             continue
-        stamp = float(match[1])
+        stamp, rtt = (finite(word, number, line, source) for word in match.groups())
         begin = stamp if begin is None else begin
-        found.add_delay(stamp - begin, float(match[2]) / 2e3)
+        found.add_delay(stamp - begin, rtt / 2e3)
     if not found.delays:
         raise InputError(
             "line 1", "is no round trip of ping -D", "[1700000000.5] 64 bytes …: time=33.2 ms, or IRTT's JSON", source
@@ -238,7 +238,9 @@ def irtt(text: str, source: str) -> Samples:
                 found.left_out += 1
                 continue
             stamp, rtt = float(trip["timestamps"]["client"]["send"]["wall"]), float(trip["delay"]["rtt"])
-        except (KeyError, TypeError, ValueError):
+            if not (math.isfinite(stamp) and 0 <= rtt < math.inf):
+                raise ValueError(rtt)
+        except (KeyError, OverflowError, TypeError, ValueError):
             raise InputError(f"round_trips[{index}]", "has no timestamps.client.send.wall and delay.rtt", None, source) from None
         begin = stamp if begin is None else begin
         found.add_delay((stamp - begin) / 1e9, rtt / 2e9)
@@ -299,3 +301,6 @@ def parsed(text: str, source: str) -> Any:
         raise InputError(f"line {error.lineno}", f"is not JSON: {error.msg}", None, source) from None
     except RecursionError:
         raise InputError("", "is nested too deeply", None, source) from None
+    except ValueError as error:
+        # A whole number of thousands of digits.
+        raise InputError("", f"is not JSON: {error}", None, source) from None
