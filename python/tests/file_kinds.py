@@ -272,7 +272,9 @@ KINDS: dict[str, Kind] = {
     ),
     "searches": Kind(breaking.STATE, lambda: [searched()[breaking.STATE]], read_search),
     "spaces": Kind("space.toml", texts(test_break.ACKS, SPACE), read_space),
-    "statements": Kind("said.toml", texts('status = "it is sought"\necn = "RFC 9331"\n'), lambda file: read_statement(file) and None),
+    "statements": Kind(
+        "said.toml", texts('status = "it is sought"\necn = "RFC 9331"\n'), lambda file: read_statement(file) and None
+    ),
     "lessons": Kind("lesson.md", lambda: [one.read_bytes() for one in sorted(lessons.FOLDER.glob("*.md"))], read_lesson),
     "verdicts": Kind(
         "small/verdicts.json", lambda: [finished()["verdicts.json"]], lambda file: index.write_index(file.parents[1]) and None,

@@ -1,4 +1,4 @@
-"""Links as the page reads them (lab/static/share.js, in Node) and as the command line does: nothing else than a refusal, one world."""
+"""Links as the page reads them (lab/static/share.js, in Node) and as the command line does: refused, or one world in both."""
 
 import atexit
 import json
@@ -51,5 +51,3 @@ def read(letters: str) -> dict[str, Any]:
         same = json.loads(json.dumps(document), parse_int=float)
         assert answer["document"] == same and (seed >= LARGEST or answer["seed"] == seed), "another world in the page"
     return document
-
-

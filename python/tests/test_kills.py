@@ -1,6 +1,6 @@
-"""What is killed at random moments ends with the same results, byte for byte: `study run`, also of Python, `evaluate` and `break`.
+"""What is killed at random moments ends with the same results, byte for byte: `study run`, also of Python, `evaluate`, `break`.
 
-TONOPAH_KILLS=100 (`make kills`) sets how many kills each gets; without it a study gets four, one of Python one, the others none.
+TONOPAH_KILLS=100 (`make kills`) sets how many kills each gets; without it a study gets four, one of Python one, others none.
 """
 
 import json
@@ -8,17 +8,16 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import test_break
 from conftest import STUDY, toml
+from forked import Forked
 
 import tonopah as tp
 from tonopah.store.store import Store
@@ -82,14 +81,15 @@ def command_of(name: str, home: Path) -> Killed:
     return Killed(["break", test_break.FEW_ACKS, *space], lambda out: (out / "findings.json").read_bytes(), searched, KILLS)
 
 
-def start(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tonopah", *arguments, "--out", str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def is_alive(process: int) -> bool:
+    """Tell whether a process of the forks is running; one that ended is waited for there at once."""
+    return Path(f"/proc/{process}").exists()
 
 
-def until_begun(process: subprocess.Popen[bytes], command: Killed, folder: Path) -> None:
-    while process.poll() is None and command.done(folder) is None:
-        time.sleep(0.02)
+def until(process: int, command: Killed, folder: Path, most: int = 0) -> None:
+    """Wait until more than `most` is done."""
+    while is_alive(process) and (command.done(folder) or 0) <= most:
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("name", ["study", "study in Python", "evaluate", "break"])
@@ -97,29 +97,39 @@ def test_killed_at_random_moments_the_results_are_the_same(name, tmp_path):
     command = command_of(name, tmp_path)
     if not command.kills:
         pytest.skip("make kills")
+    with Forked([*command.arguments, "--out", str(tmp_path / "warm")]) as forked:
+        kill_often(forked, command, tmp_path, name)
+
+
+def kill_often(forked: Forked, command: Killed, home: Path, name: str) -> None:
+    whole = home / "whole"
     began = time.monotonic()
-    process = start(command.arguments, tmp_path / "whole")
-    until_begun(process, command, tmp_path / "whole")
+    everything = command.done(home / "warm") or 0
+    process = forked.start([*command.arguments, "--out", str(whole)])
+    until(process, command, whole)
     begun = time.monotonic()
-    code = process.wait()
-    before_s, after_s = begun - began, time.monotonic() - begun
-    expected, everything = command.result(tmp_path / "whole"), command.done(tmp_path / "whole")
+    until(process, command, whole, everything - 1)
+    all_done = time.monotonic()
+    code = forked.wait()
+    before_s, running_s, after_s = begun - began, all_done - begun, time.monotonic() - begun
+    expected = command.result(whole)
     draws, kills, under_way, rounds = random.Random(1), 0, 0, 0
     while kills < command.kills:
-        folder, rounds, left = tmp_path / f"killed{rounds}", rounds + 1, 0
+        folder, rounds, left = home / f"killed{rounds}", rounds + 1, 0
         while True:
-            process = start(command.arguments, folder)
+            process = forked.start([*command.arguments, "--out", str(folder)])
             if kills < command.kills:
-                # One in four may come while Python starts; the others while runs are done or the report is written.
-                if draws.random() < 0.25:
+                # A quarter before anything is stored, a half while runs are done, a quarter from then to the end of the report.
+                if (when := draws.random()) < 0.25:
                     time.sleep(draws.uniform(0, before_s))
                 else:
-                    until_begun(process, command, folder)
-                    time.sleep(draws.uniform(0, after_s))
-                if process.poll() is None:
-                    process.send_signal(signal.SIGKILL)
-                    kills += 1
-            if (ended := process.wait()) >= 0:
+                    until(process, command, folder)
+                    time.sleep(draws.uniform(0, running_s if when < 0.75 else after_s))
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            ended = forked.wait()
+            kills += ended == -signal.SIGKILL
+            if ended >= 0:
                 break
             before, left = left, command.done(folder) or 0
             assert left >= before, "a finished run was lost"
