@@ -28,8 +28,8 @@ LONGEST_WHOLE = 1 << 20
 WORDS: Tokens = tuple(value.to_bytes(4, "little") for value in (0, 1, 20, 2**16 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1))
 TEXTS: Tokens = (
     b"null", b"-1", b"1e999", b"NaN", b"[" * 70, b"{}", b'""', b"18446744073709551615", b"\x1e", b"\n", b"1e308", b"-0.0",
-    b"9" * 5000,    b"[" * 5000, b"a.b" * 900, b"\xff", b"\0", b"\r", b'"', b",", b"<", b"=", "²".encode(), "٣".encode(), b"\x1b[2J", b"../x",
-    b"\xef\xbb\xbf",
+    b"9" * 5000, b"[" * 5000, b"a.b" * 900, b"\xff", b"\0", b"\r", b'"', b",", b"<", b"=", "²".encode(), "٣".encode(),
+    b"\x1b[2J", b"../x", b"\xef\xbb\xbf",
 )  # fmt: skip
 
 
