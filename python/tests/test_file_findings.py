@@ -22,6 +22,14 @@ FILES = [
     ("irtt", f'{{"round_trips": [{TRIP % ("1", "-1e999")}]}}', r"round_trips\[0\]: has no timestamps"),
     ("ping", f"[{DIGITS}.5] 64 bytes from x: time=60 ms\n", "line 1: .* should be a number"),
     ("ping", f"[1.5] 64 bytes from x: time={DIGITS} ms\n", "line 1: .* should be a number"),
+    ("pensieve", "0 1e308\n", "a rate .* that no link has"),
+    ("hsdpa", "1 2 3 4 1e308 1e-9\n", "a rate .* that no link has"),
+    ("leocc", "1e300\n", "a delay .* that no link has"),
+    ("lumos5g", "Throughput,seq_num,run_num\n5,\n", "line 2: '5,' is no row"),
+    ("traces", f"+ 0 0 2 tcp {DIGITS} ------- 1 0.0 3.0 0 1\n", "line 1: .* is no number of a packet"),
+    ("flows", "from,to,app.rate\nn0,n1,51e308\n", "line 2: app.rate"),
+    ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "18184467440737095516ms..5ms" }]', "is no range"),
+    ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "1.2.3..5" }]', "is no range"),
     ("searches", DEEP * 20, "is damaged"),
     ("spaces", f"only = {DEEP}", "is nested too deeply"),
     ("spaces", f"only = {DIGITS}", "is not valid TOML"),
@@ -32,7 +40,8 @@ FILES = [
 
 def read(name, data, folder):
     kind = file_kinds.KINDS[name]
-    (folder / kind.name).write_bytes(data)
+    for name, content in {**kind.beside(), kind.name: data}.items():
+        (folder / name).write_bytes(content)
     kind.read(folder / kind.name)
 
 

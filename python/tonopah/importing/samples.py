@@ -14,6 +14,9 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.scenario.csv_files import read_csv
 
+MOST_BPS, MOST_DELAY_S, MOST_S = 1e15, 1000.0, 1e9
+"""What a scenario takes."""
+
 
 @dataclass
 class Samples:
@@ -36,6 +39,16 @@ class Samples:
             return
         self.times.append(at_s)
         self.bps.append(bps)
+
+    def check(self, source: str) -> "Samples":
+        """Return the samples. Raises InputError for what no table of rates and no link of a scenario takes."""
+        for what, values, most in (
+            ("a rate (bit/s)", self.bps, MOST_BPS), ("a delay (s)", self.delays, MOST_DELAY_S),
+            ("a time (s)", [*self.times, *self.delay_times, self.length_s], MOST_S),
+        ):  # fmt: skip
+            if wrong := next((value for value in values if not 0 <= value <= most), None):
+                raise InputError("", f"{wrong:g} is {what} that no link has", f"from 0 to {most:g}", source)
+        return self
 
     def add_delay(self, at_s: float, delay_s: float) -> None:
         """Add a delay in the same way; a row that has a rate too was counted there."""
@@ -170,8 +183,9 @@ def lumos_5g(text: str, source: str) -> Samples:
     for number, row in enumerate(rows[1:], 2):
         if not any(row):
             continue
-        run = run if run is not None else row[place["run_num"]]
-        if row[place["run_num"]] != run:
+        this = row[place["run_num"]] if place["run_num"] < len(row) else ""
+        run = this if run is None else run
+        if this != run:
             found.left_out += 1
             continue
         at = cell(row, place["seq_num"], number, source)
