@@ -40,8 +40,8 @@ FILES = [
 
 def read(name, data, folder):
     kind = file_kinds.KINDS[name]
-    for name, content in {**kind.beside(), kind.name: data}.items():
-        (folder / name).write_bytes(content)
+    for beside, content in {**kind.beside(), kind.name: data}.items():
+        (folder / beside).write_bytes(content)
     kind.read(folder / kind.name)
 
 
