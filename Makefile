@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills emulate-kills emulate-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -152,9 +152,8 @@ random: ## run RANDOM_SEQUENCES (100000) random sequences of two TCP ends over a
 
 FUZZ_SECONDS ?= 60
 
-fuzz: $(VENV)/.built ## feed a TCP end and the readers of scenarios, captures and qlogs nonsense for FUZZ_SECONDS (60) each; needs nightly Rust and cargo-fuzz
-	$(PYTHON) python/tests/fuzz_readers.py captures $(FUZZ_SECONDS)
-	$(PYTHON) python/tests/fuzz_readers.py qlogs $(FUZZ_SECONDS)
+fuzz: $(VENV)/.built ## feed a TCP end and readers nonsense for FUZZ_SECONDS (60) each; the end needs nightly Rust and cargo-fuzz
+	for kind in captures qlogs packetdrill packs links; do $(PYTHON) python/tests/fuzz_readers.py $$kind $(FUZZ_SECONDS); done
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 	mkdir -p fuzz/corpus/scenario
 	cargo +nightly fuzz run captures -- -max_total_time=$(FUZZ_SECONDS) -max_len=20000
@@ -169,8 +168,8 @@ method: $(VENV)/.built ## judge METHOD_STUDIES (500) synthetic studies whose tru
 
 MUTATIONS ?= 100000
 
-mutate: $(VENV)/.built ## change scenario and study files at random, MUTATIONS (100000) of each, and look that each is accepted or refused
-	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py -s
+mutate: $(VENV)/.built ## change files of every kind at random, MUTATIONS (100000) of each, and look that each is accepted or refused
+	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py python/tests/test_file_mutations.py -s
 	TONOPAH_DAMAGED_LOGS=10000 $(PYTHON) -m pytest python/tests/test_qlog.py -k damaged
 
 conform: $(VENV)/.built ## every wrong constant against the cases that are to catch it, and bbr3 with seven seeds
@@ -181,8 +180,13 @@ KILLS ?= 100
 settable: $(VENV)/.built ## set every path of every scenario of the shipped studies to other values, and look that each counts (minutes)
 	TONOPAH_SETTABLE=all $(PYTHON) -m pytest python/tests/test_settable.py
 
-kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables are the same, byte for byte
+kills: $(VENV)/.built ## kill `study run`, `evaluate` and `break` at KILLS (100) random moments each; the results are the same, byte for byte
 	TONOPAH_KILLS=$(KILLS) $(PYTHON) -m pytest python/tests/test_kills.py -s
+
+FAULTS ?= 100
+
+faults: $(VENV)/.built ## a disk that fails in three ways, and a clock that jumps, at FAULTS (100) random moments of a study each
+	TONOPAH_FAULTS=$(FAULTS) $(PYTHON) -m pytest python/tests/test_faults.py -s
 
 EMULATION_KILLS ?= 20
 

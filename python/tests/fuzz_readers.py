@@ -1,10 +1,9 @@
-"""Fuzzing of the readers of captures and of qlogs, guided by coverage of what is Python in them: `make fuzz`.
+"""Fuzzing of the readers of files and links of others, guided by coverage: `make fuzz`.
 
-An input that takes a reader from one line to another, where none before it went, is kept and changed again. Each gives a trace or
-an InputError, within 10 s of CPU time and 1 GB; one that does not is written to fuzz/artifacts and ends the search.
+An input that takes a reader from one line to another, where none before it went, is kept and changed again. Each is read, or
+refused with a sentence, within 10 s of CPU time and 1 GB; one that is not is written to fuzz/artifacts and ends the search.
 """
 
-import gzip
 import hashlib
 import itertools
 import random
@@ -17,56 +16,24 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import test_captures
-import test_qlog
+import file_kinds
 
 import tonopah
-from tonopah.errors import InputError
-from tonopah.validate.trace import comparison
 
 ARTIFACTS, CORPUS = (Path(__file__).parents[2] / "fuzz" / name for name in ("artifacts", "corpus"))
 """What was found; inputs to begin with, which the fuzzer of crates/captures takes too."""
-READERS = tuple(str(Path(tonopah.__file__).parent / part) for part in ("validate/trace", "qlog"))
-LONGEST = 20_000
-"""Bytes of an input; seeds are cut to it."""
+HOME = Path(tonopah.__file__).parent
+READERS = {
+    "captures": ("validate/trace",), "qlogs": ("validate/trace", "qlog"), "packetdrill": ("packetdrill",),
+    "packs": ("store", "spec/manifest.py", "study", "report/index.py"), "links": ("scenario",),
+}  # fmt: skip
+"""What is watched: the code below these places; of other kinds that of all readers of scenarios and imports."""
+OTHERS = ("scenario", "importing", "compat", "breaking", "judge/statement.py", "lab/lessons.py")
 CPU_S, MEMORY_KB = 10, 1 << 20
-WORDS = tuple(value.to_bytes(4, "little") for value in (0, 1, 20, 2**16 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1))
-TEXTS = (b"null", b"-1", b"1e999", b"NaN", b"[" * 70, b"{}", b'""', b"18446744073709551615", b"\x1e", b"\n")
 Move = tuple[str, int, int]
 
 
-def seeds(target: str) -> list[bytes]:
-    """Return the inputs to begin with."""
-    if target == "captures":
-        return [data[:LONGEST] for data in test_captures.FILES.values()]
-    names = (*test_qlog.DIALECTS, "own-0.17.0.sqlog")
-    return [gzip.decompress((test_qlog.LOGS / f"{name}.gz").read_bytes())[:LONGEST] for name in names]
-
-
-def changed(data: bytes, other: bytes, tokens: tuple[bytes, ...], draw: random.Random) -> bytes:
-    """Return an input with one to four changes: bytes, numbers and words put in, pieces left out, moved or of another input."""
-    out = bytearray(data)
-    for _ in range(draw.randint(1, 4)):
-        at, length = draw.randrange(len(out) + 1), 1 << draw.randrange(10)
-        kind = draw.randrange(6)
-        if kind == 0:
-            out[at : at + 1] = bytes([draw.randrange(256)])
-        elif kind == 1:
-            token = draw.choice(tokens)
-            out[at : at + len(token)] = token
-        elif kind == 2:
-            out[at:at] = draw.choice(tokens)
-        elif kind == 3:
-            del out[at : at + length]
-        elif kind == 4:
-            out[at:at] = out[at : at + length]
-        else:
-            start = draw.randrange(len(other) + 1)
-            out[at:] = other[start:]
-    return bytes(out[:LONGEST])
-
-
-def watched(moves: set[Move]) -> Callable[[FrameType, str, Any], Any]:
+def watched(moves: set[Move], below: tuple[str, ...]) -> Callable[[FrameType, str, Any], Any]:
     """Return a tracer that notes the steps from line to line in the readers."""
     last: dict[FrameType, int] = {}
 
@@ -78,35 +45,23 @@ def watched(moves: set[Move]) -> Callable[[FrameType, str, Any], Any]:
             last.pop(frame, None)
         return step
 
-    return lambda frame, _event, _value: step if frame.f_code.co_filename.startswith(READERS) else None
-
-
-def read(file: Path) -> bool:
-    """Return whether a file gives a trace; False if it is refused with a sentence. Whatever else it raises is a finding."""
-    try:
-        comparison.estimate(comparison.read_trace(file), {"rate": "1Mbps", "delay": "1ms"}, "a file")
-    except InputError as error:
-        assert str(error), "a refusal without a sentence"
-        return False
-    return True
+    return lambda frame, _event, _value: step if frame.f_code.co_filename.startswith(below) else None
 
 
 def fuzz(target: str, turns: Iterator[int], draw: random.Random) -> tuple[int, int, set[Move]]:
-    """Return how many inputs were tried, how many gave a trace, and which steps they took. Raises what a reader raises."""
-    corpus, met, tried, answers = seeds(target), set[Move](), 0, 0
-    tokens = WORDS if target == "captures" else TEXTS
+    """Return how many inputs were tried, how many were read, and which steps they took. Raises what a reader raises."""
+    kind, below = file_kinds.KINDS[target], tuple(str(HOME / part) for part in READERS.get(target, OTHERS))
+    corpus, met, tried, answers = kind.seeds(), set[Move](), 0, 0
     first = list(corpus)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "input")
         for _ in turns:
-            data = first.pop() if first else changed(draw.choice(corpus), draw.choice(corpus), tokens, draw)
-            file.write_bytes(data)
+            data = first.pop() if first else kind.change(draw.choice(corpus), draw.choice(corpus), kind.tokens, draw)
             moves: set[Move] = set()
             began, tracer = time.process_time(), sys.gettrace()
-            sys.settrace(watched(moves))
+            sys.settrace(watched(moves, below))
             try:
-                answers += read(file)
+                answers += file_kinds.read_once(kind, data, Path(folder))
                 assert time.process_time() - began < CPU_S, f"{CPU_S} s of CPU time"
                 assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEMORY_KB, "1 GB of memory"
             except BaseException:
@@ -133,7 +88,7 @@ def main(target: str, length_s: str) -> None:
     """Fuzz a target for so many seconds."""
     end = time.monotonic() + float(length_s)
     CORPUS.joinpath(target).mkdir(parents=True, exist_ok=True)
-    for number, data in enumerate(seeds(target)):
+    for number, data in enumerate(file_kinds.KINDS[target].seeds()):
         CORPUS.joinpath(target, f"seed-{number}").write_bytes(data)
     turns = itertools.takewhile(lambda _: time.monotonic() < end, itertools.count())
     tried, answers, met = fuzz(target, turns, random.Random())

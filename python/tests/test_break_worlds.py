@@ -88,7 +88,7 @@ def test_holes_show_units_and_lists():
         ('[axis.mine]\nsets = "tcp.mss"\nwhat = 1\nchoice = [{ value = 1 }]', "axis.mine.what"),
         ("[base]\nloss = 1", "base.loss"),
         ("[world]\nmean_axes = 0", "world.mean_axes"),
-        ("x", "--space"),
+        ("x", ""),
     ],
 )
 def test_a_mistake_in_a_space_has_its_place(tmp_path, text, path):

@@ -60,7 +60,15 @@ def test_clusters_keep_every_name(folder):
 
 @pytest.mark.parametrize(
     "wrong",
-    [("--buffers", "0"), ("--buffers", "a"), ("--rtts", "20"), ("--flows", "1:0"), ("--queue", "{ kind = "), ("--queue", "none")],
+    [
+        ("--buffers", "0"),
+        ("--buffers", "a"),
+        ("--rtts", "20"),
+        ("--flows", "1:0"),
+        ("--queue", "{ kind = "),
+        ("--queue", "{ kind = " + "[" * 5000),
+        ("--queue", "none"),
+    ],
 )
 def test_wrong_options_are_refused(wrong, tmp_path, capsys):
     assert main(["coexist", "cubic", "reno", *wrong, "--out", str(tmp_path)]) == 2

@@ -248,6 +248,7 @@ def test_every_criterion_reads_what_its_experiments_have():
     [
         ("bbr5", "'bbr5' is unknown"),
         ("{ name = 'cubic', beta = }", "is not a table"),
+        (f"{{ beta = {'[' * 5000}", "is not a table"),
         ("nowhere.py:Foo", "nowhere.py"),
     ],
 )

@@ -13,8 +13,8 @@ from tonopah.scenario import links
 WORLD = 'duration = "2s"\n[network]\nkind = "dumbbell"\npairs = 1\nflows = 1\n'
 
 
-def link_of(content: str) -> str:
-    packed = zlib.compress(content.encode(), 9, -zlib.MAX_WBITS)
+def link_of(content: str, code: str = "utf-8", after: bytes = b"") -> str:
+    packed = zlib.compress(content.encode(code), 9, -zlib.MAX_WBITS) + after
     return "https://example.org/lab/#bench/" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
@@ -48,6 +48,9 @@ def test_what_is_shared_is_checked(tmp_path, capsys):
         (link_of("[1, 2]"), "holds no scenario"),
         (link_of('{"document": {}}'), "holds no scenario"),
         (link_of("[" * 100_000), "holds no scenario"),
+        # The page reads neither.
+        (link_of('{"document": {"duration": "2s"}}', after=b"more"), "cannot be unpacked"),
+        (link_of('{"document": {"duration": "2s"}}', code="utf-16"), "holds no scenario"),
         (link_of('{"document": {"duration": "\\u001b[2J"}, "seed": 1}'), "control character"),
         (link_of('{"document": {"duration": "2s"}, "seed": -1}'), "is not a seed"),
         (link_of('{"document": {"duration": "2s"}, "seed": true}'), "is not a seed"),

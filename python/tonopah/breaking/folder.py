@@ -32,6 +32,9 @@ WHAT = {
 }  # fmt: skip
 """What decides the findings, in words."""
 
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What a file that is none of a search leads to where it is read."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -81,7 +84,7 @@ class Folder:
             return self.from_outside(origin["cc"]), {**asked, "against": references, "space": space}
         except FileNotFoundError:
             raise InputError("--resume", f"{self.path} holds no search", "a folder that `tonopah break` writes to") from None
-        except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGED as error:
             raise InputError(str(self.path / STATE), f"is damaged: {error}", "the command that began it") from None
 
     def from_outside(self, cc: Any) -> Any:
@@ -101,14 +104,14 @@ class Folder:
             facts = json.loads((self.path / STATE).read_text(encoding="utf-8"))
             known = facts["question"]
             changed = [words for key, words in WHAT.items() if known.get(key) != asked.facts[key]]
-            state = State.of(facts["state"])
+            state, elapsed_s = State.of(facts["state"]), float(facts["elapsed_s"])
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGED as error:
             raise InputError(str(self.path / STATE), f"is damaged: {error}", "another folder as --out") from None
         if changed:
             raise InputError("--out", f"{self.path} holds another search: {', '.join(changed)} changed", "another folder")
-        return state, float(facts["elapsed_s"])
+        return state, elapsed_s
 
     def store(self, asked: Question, state: State, elapsed_s: float) -> None:
         """Write where the search stands."""

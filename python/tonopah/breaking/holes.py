@@ -97,7 +97,7 @@ class Listed:
         """Return the value as a scenario has it."""
         if value in ("true", "false"):
             return value == "true"
-        return int(value) if str(value).isdigit() else value
+        return int(value) if re.fullmatch("[0-9]{1,18}", str(value)) else value
 
 
 Hole = Range | Listed
@@ -114,14 +114,18 @@ def hole_in(text: str, place: str) -> Hole | None:
         return None
     ends = text.split("..")
     parts = [split_quantity(end) for end in ends]
-    if len(ends) == 2 and all(parts):
-        kinds = [part[2] for part in parts if part]
-        numbers = [parse_quantity(end, kind) for end, kind in zip(ends, kinds, strict=True)]
-        unit = parts[0][1] if parts[0] else ""
-    else:
-        kinds, unit = ["", ""], ""
-        numbers = [float(end) if re.fullmatch(r"[\d.]+(e-?\d+)?", end) else 0.0 for end in ends]
-    if len(numbers) != 2 or kinds[0] != kinds[1] or min(numbers) <= 0:
+    kinds, unit, numbers = ["", ""], "", []
+    try:
+        if len(ends) == 2 and all(parts):
+            kinds = [part[2] for part in parts if part]
+            numbers = [parse_quantity(end, kind) for end, kind in zip(ends, kinds, strict=True)]
+            unit = parts[0][1] if parts[0] else ""
+        else:
+            numbers = [float(end) for end in ends]
+    except ValueError:
+        # Text, or a number that is too large for its unit.
+        pass
+    if len(numbers) != 2 or kinds[0] != kinds[1] or not all(0 < number < math.inf for number in numbers):
         raise InputError(place, f"{text!r} is no range", 'two numbers above zero with units of one kind, like "10ms..200ms"')
     whole = kinds[0] == "packets" or (not kinds[0] and all(end.isdigit() for end in ends))
     return Range(numbers[0], numbers[1], kinds[0], unit, whole)

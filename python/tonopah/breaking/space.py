@@ -12,6 +12,8 @@ from typing import Any
 from tonopah.breaking.holes import Hole, Value, filled, holes_of
 from tonopah.digest import digest
 from tonopah.errors import InputError
+from tonopah.scenario.document import MAX_FILE_BYTES, decoded
+from tonopah.scenario.files import read_file
 from tonopah.spec.validation import list_allowed
 
 MOST_AXES = 10
@@ -186,15 +188,10 @@ def read_space(path: str | Path | None = None) -> Space:
     world, texts = own["world"], [shipped]
     if path is None:
         return made(axes, world, texts)
+    data = read_file(path, "a space of worlds", MAX_FILE_BYTES)
+    given = decoded(data, str(path))
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        given = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("--space", f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("--space", f"{path} is not TOML: {error}") from None
-    try:
-        return changed(axes, world, given, [*texts, text])
+        return changed(axes, world, given, [*texts, data.decode("utf-8-sig")])
     except InputError as error:
         raise InputError(error.path, error.message, error.hint, str(path)) from None
 

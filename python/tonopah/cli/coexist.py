@@ -119,5 +119,5 @@ def queue_of(text: str | None) -> dict[str, Any] | None:
         return {"kind": text} if text else None
     try:
         return dict(tomllib.loads(f"queue = {text}")["queue"])
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("--queue", f"{text!r} is not a table: {error}", '{ kind = "fq_codel" }') from None

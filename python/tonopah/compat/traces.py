@@ -34,6 +34,7 @@ NS3 = re.compile(
     r"([+\-rd]) (\S+) /NodeList/(\d+)/.*?ns3::Ipv4Header \(.*?id (\d+) .*?length: (\d+) (\S+) > ([^)\s]+)\)"
     r" ns3::(Tcp|Udp)Header \((?:length: \d+ )?(\d+) > (\d+)(?:[^)]*?Seq=(\d+))?[^)]*\)(.*)"
 )
+MOST_DIGITS = 18
 PAYLOAD = re.compile(r"Payload \(size=(\d+)\)|Payload Fragment \[(\d+):(\d+)\]")
 
 
@@ -144,7 +145,15 @@ def wired(lines: list[str], source: str) -> Iterator[Event]:
         here = {"+": start == source_node, "r": end == sink_node, "d": True, "-": False}[what]
         if here:
             flow = (f"{source_node}.{source_port}", f"{sink_node}.{sink_port}")
-            yield data(what, seconds(at_s, number, source), flow, (uid,), int(sequence), kind, int(size))
+            yield data(
+                what,
+                seconds(at_s, number, source),
+                flow,
+                (uid,),
+                whole(sequence, number, source),
+                kind,
+                whole(size, number, source),
+            )
 
 
 def wireless(form: re.Pattern[str], lines: list[str], source: str) -> Iterator[Event]:
@@ -154,14 +163,15 @@ def wireless(form: re.Pattern[str], lines: list[str], source: str) -> Iterator[E
         match = matched(form, line, number, source)
         if match is None or match["kind"] in ("ack", "AODV", "DSR", "DSDV", "message", "ARP", "RTS", "CTS", "ACK"):
             continue
-        what, uid, size = match["what"].lower(), match["uid"], int(match["size"])
+        what, uid, size = match["what"].lower(), match["uid"], whole(match["size"], number, source)
         if match["layer"] != "AGT" and what != "d":
             continue
         flow = (match["start"].replace(":", "."), match["end"].replace(":", "."))
         # Routing adds headers on the way: the size is that of the source.
         sent = sizes.setdefault(uid, size) if what == "s" else sizes.get(uid, size)
         at_s = seconds(match["at_s"], number, source)
-        yield data({"s": "+"}.get(what, what), at_s, flow, (uid,), int(match["sequence"] or 0), match["kind"], sent)
+        sequence = whole(match["sequence"] or "0", number, source)
+        yield data({"s": "+"}.get(what, what), at_s, flow, (uid,), sequence, match["kind"], sent)
 
 
 def data(what: str, at_s: float, flow: tuple[str, str], packet: tuple[Any, ...], sequence: int, kind: str, size: int) -> Event:
@@ -183,13 +193,15 @@ def ns3_events(lines: list[str], source: str) -> Iterator[Event]:
         if match is None or match[1] == "-":
             continue
         what, at_s, _, packet_id, _, start, end, kind, source_port, sink_port, sequence, rest = match.groups()
-        sizes = [int(whole) if whole else int(last) - int(first) for whole, first, last in PAYLOAD.findall(rest)]
+        found = [[whole(part or "0", number, source) for part in parts] for parts in PAYLOAD.findall(rest)]
+        sizes = [size or last - first for size, first, last in found]
         if not sum(sizes):
             continue
         packet = (start, end, kind, packet_id, sequence)
         flow = (f"{start}:{source_port}", f"{end}:{sink_port}")
         step = 2 if kind == "Tcp" else 0
-        event = Event(WHAT[what], seconds(at_s, number, source), flow, packet, int(sequence or 0), step, sum(sizes))
+        first = whole(sequence or "0", number, source)
+        event = Event(WHAT[what], seconds(at_s, number, source), flow, packet, first, step, sum(sizes))
         if what == "r":
             waiting[packet] = event
         elif what == "d":
@@ -215,6 +227,13 @@ def matched(form: re.Pattern[str], line: str, number: int, source: str) -> re.Ma
     if match is None and form is WIRED and line.strip() and not line.startswith(("v", "#", "h")):
         raise InputError(f"line {number}", f"{line[:60]!r} is no line of this trace", "12 fields: + 0.1 0 2 tcp 1040 …", source)
     return match
+
+
+def whole(text: str, number: int, source: str) -> int:
+    """Return a size or a sequence number. Raises InputError for one that no packet has."""
+    if len(text) > MOST_DIGITS:
+        raise InputError(f"line {number}", f"{text[:40]!r} is no number of a packet", f"at most {MOST_DIGITS} digits", source)
+    return int(text)
 
 
 def seconds(text: str, number: int, source: str) -> float:

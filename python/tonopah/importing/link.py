@@ -37,7 +37,7 @@ def import_link(kind: str, names: Sequence[str], out: Path, rate: str | None) ->
         return import_trace(kind, names, out)
     if len(names) != 1:
         raise InputError("FILE", f"{kind} is read from one file, {len(names)} are given")
-    samples = KINDS[kind](read_text(names[0]), names[0])
+    samples = KINDS[kind](read_text(names[0]), names[0]).check(names[0])
     if not samples.times and not samples.delays:
         raise InputError("", "has no row of a measurement", f"is it of the kind {kind}?", names[0])
     if not samples.times and rate is None:
@@ -73,7 +73,7 @@ def import_trace(kind: str, names: Sequence[str], out: Path) -> Imported:
     told = [f"each line (ms): an opportunity of {size} B; {len(stamps):,} over {length:g} s, {mbps:.3g} Mb/s in the mean"]
     link: dict[str, Any] = {"service": service}
     if kind == "leocc":
-        samples = leocc_delays(read_text(names[1]), names[1])
+        samples = leocc_delays(read_text(names[1]), names[1]).check(names[1])
         link |= delays_of(samples, names[1])
         told += told_of(samples, length_of(samples))
     else:

@@ -14,6 +14,9 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.scenario.csv_files import read_csv
 
+MOST_BPS, MOST_DELAY_S, MOST_S = 1e15, 1000.0, 1e9
+"""What a scenario takes."""
+
 
 @dataclass
 class Samples:
@@ -36,6 +39,16 @@ class Samples:
             return
         self.times.append(at_s)
         self.bps.append(bps)
+
+    def check(self, source: str) -> "Samples":
+        """Return the samples. Raises InputError for what no table of rates and no link of a scenario takes."""
+        for what, values, most in (
+            ("a rate (bit/s)", self.bps, MOST_BPS), ("a delay (s)", self.delays, MOST_DELAY_S),
+            ("a time (s)", [*self.times, *self.delay_times, self.length_s], MOST_S),
+        ):  # fmt: skip
+            if wrong := next((value for value in values if not 0 <= value <= most), None):
+                raise InputError("", f"{wrong:g} is {what} that no link has", f"from 0 to {most:g}", source)
+        return self
 
     def add_delay(self, at_s: float, delay_s: float) -> None:
         """Add a delay in the same way; a row that has a rate too was counted there."""
@@ -170,8 +183,9 @@ def lumos_5g(text: str, source: str) -> Samples:
     for number, row in enumerate(rows[1:], 2):
         if not any(row):
             continue
-        run = run if run is not None else row[place["run_num"]]
-        if row[place["run_num"]] != run:
+        this = row[place["run_num"]] if place["run_num"] < len(row) else ""
+        run = this if run is None else run
+        if this != run:
             found.left_out += 1
             continue
         at = cell(row, place["seq_num"], number, source)
@@ -192,14 +206,14 @@ def lens(text: str, source: str) -> Samples:
         return lens_table(text, source)
     found = Samples(taken=["[seconds]: the time; half of time= (ms): the one-way delay"])
     begin: float | None = None
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         match = PING.match(line)
         if match is None:
             found.left_out += bool(line.strip())
             continue
-        stamp = float(match[1])
+        stamp, rtt = (finite(word, number, line, source) for word in match.groups())
         begin = stamp if begin is None else begin
-        found.add_delay(stamp - begin, float(match[2]) / 2e3)
+        found.add_delay(stamp - begin, rtt / 2e3)
     if not found.delays:
         raise InputError(
             "line 1", "is no round trip of ping -D", "[1700000000.5] 64 bytes …: time=33.2 ms, or IRTT's JSON", source
@@ -238,7 +252,9 @@ def irtt(text: str, source: str) -> Samples:
                 found.left_out += 1
                 continue
             stamp, rtt = float(trip["timestamps"]["client"]["send"]["wall"]), float(trip["delay"]["rtt"])
-        except (KeyError, TypeError, ValueError):
+            if not (math.isfinite(stamp) and 0 <= rtt < math.inf):
+                raise ValueError(rtt)
+        except (KeyError, OverflowError, TypeError, ValueError):
             raise InputError(f"round_trips[{index}]", "has no timestamps.client.send.wall and delay.rtt", None, source) from None
         begin = stamp if begin is None else begin
         found.add_delay((stamp - begin) / 1e9, rtt / 2e9)
@@ -299,3 +315,6 @@ def parsed(text: str, source: str) -> Any:
         raise InputError(f"line {error.lineno}", f"is not JSON: {error.msg}", None, source) from None
     except RecursionError:
         raise InputError("", "is nested too deeply", None, source) from None
+    except ValueError as error:
+        # A whole number of thousands of digits.
+        raise InputError("", f"is not JSON: {error}", None, source) from None

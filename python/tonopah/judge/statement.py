@@ -1,12 +1,13 @@
 """What RFC 9743 asks the authors of a specification to state: their own words beside what was measured."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tonopah.errors import InputError
 from tonopah.judge.scoreboard import Row
+from tonopah.scenario.document import MAX_FILE_BYTES, decoded
+from tonopah.scenario.files import read_file
 from tonopah.spec.validation import list_allowed
 
 NO_CONSENSUS = "There is no statement of IETF consensus."
@@ -36,12 +37,7 @@ Statement = Mapping[str, str]
 
 def read_statement(path: str | Path) -> Statement:
     """Return the statement of a TOML file. Raises InputError for one that cannot be read."""
-    try:
-        stated = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError("--statement", error.strerror or str(error), None, str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("", f"is not TOML: {error}", None, str(path)) from None
+    stated = decoded(read_file(path, "a statement", MAX_FILE_BYTES), str(path))
     for key, sentence in stated.items():
         if key not in ITEMS or not isinstance(sentence, str):
             raise InputError(key, "is not a text of an item", list_allowed(ITEMS), str(path))

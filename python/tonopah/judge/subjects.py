@@ -60,7 +60,7 @@ def read_subject(text: str, option: str = "ALGORITHM", folder: str | Path = ".")
     if text.lstrip().startswith("{"):
         try:
             given = tomllib.loads(f"cc = {text}")["cc"]
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(option, f"{text!r} is not a table: {error}", '{ name = "cubic", profile = "rfc" }') from None
     return make_subject(given, option, folder)
 

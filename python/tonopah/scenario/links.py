@@ -46,7 +46,8 @@ def read(link: str) -> tuple[dict[str, Any], int]:
         raise InputError("", "is longer than 4 MiB", None, name)
     content = unpacked(letters, name)
     try:
-        found = json.loads(content)
+        # As the page does: JSON of bytes would also be UTF-16 or UTF-32.
+        found = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         found = None
     document = found.get("document") if isinstance(found, dict) else None
@@ -70,6 +71,6 @@ def unpacked(letters: str, name: str) -> bytes:
         raise InputError("", "cannot be unpacked", "was it cut off?", name) from None
     if reader.unconsumed_tail:
         raise InputError("", "holds more than 4 MiB", None, name)
-    if not reader.eof:
+    if not reader.eof or reader.unused_data:
         raise InputError("", "cannot be unpacked", "was it cut off?", name)
     return content

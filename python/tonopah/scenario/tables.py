@@ -60,11 +60,16 @@ def check_columns(names: list[str], path: Path) -> None:
 
 def read_flow(row: dict[str, str], where: str, path: Path) -> dict[str, Any]:
     """Return one flow; an empty cell is a key that it does not have."""
+    # It imports this module.
+    from tonopah.scenario.document import reject_unsupported_values
+
     made: dict[str, Any] = {}
     for key, cell in row.items():
         if cell:
             try:
-                put(made, key, cell if key in TEXTS else parse_assignment(f"{key}={cell}")[1])
+                value = cell if key in TEXTS else parse_assignment(f"{key}={cell}")[1]
+                reject_unsupported_values(value, key)
+                put(made, key, value)
             except InputError as error:
                 raise InputError(where, f"{error.path}: {error.message}", error.hint, str(path)) from None
     return made

@@ -101,7 +101,8 @@ class Store:
     def ids(self) -> set[str]:
         """Return the ids of all finished runs of this build of the engine. A run whose series are missing does not count."""
         rows = self.execute("SELECT id, series FROM runs WHERE build = ?", (engine_build(),))
-        return {run_id for run_id, recorded in rows if not recorded or self.series_path(run_id).is_file()}
+        known = ((run_id, recorded) for run_id, recorded in rows if RUN_ID.fullmatch(str(run_id)))
+        return {run_id for run_id, recorded in known if not recorded or self.series_path(run_id).is_file()}
 
     def damaged(self) -> set[str]:
         """Return the ids of finished runs of this build whose row or series are not what was stored; they are to be repeated."""
@@ -225,11 +226,15 @@ class Store:
         for row in self.execute(f"SELECT {COLUMNS} FROM runs WHERE build = ?", (engine_build(),)):
             if row[0] not in wanted:
                 continue
-            if is_damaged(row):
+            try:
+                # The digest is right where somebody wrote both.
+                rows[row[0]] = None if is_damaged(row) else json.loads(row[4])
+            except (ValueError, RecursionError):
+                rows[row[0]] = None
+            if not isinstance(rows[row[0]], dict):
                 message = f"the result of run {row[0]} is damaged; run the study again, which repeats only this run"
                 raise RunFailedError(f"{self.path}: {message}")
-            rows[row[0]] = row[4]
-        return [(run, json.loads(rows[run_id])) for run_id, run in wanted.items() if run_id in rows]
+        return [(run, rows[run_id]) for run_id, run in wanted.items() if run_id in rows]
 
     def wall_times(self) -> list[float]:
         """Return, in storage order, the seconds from the start of the batch to the end of each run."""
