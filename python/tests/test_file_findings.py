@@ -10,9 +10,11 @@ import pytest
 import tonopah as tp
 from tonopah.breaking.folder import STATE
 from tonopah.errors import InputError, RunFailedError
+from tonopah.importing.topology import import_topology
 from tonopah.store.database import checksum
 from tonopah.store.store import COLUMNS
 
+FAR = "9" * 400
 DIGITS, DEEP = "9" * 5000, "[" * 5000
 TRIP = '{"lost": "false", "timestamps": {"client": {"send": {"wall": %s}}}, "delay": {"rtt": %s}}'
 FILES = [
@@ -24,10 +26,11 @@ FILES = [
     ("ping", f"[1.5] 64 bytes from x: time={DIGITS} ms\n", "line 1: .* should be a number"),
     ("pensieve", "0 1e308\n", "a rate .* that no link has"),
     ("hsdpa", "1 2 3 4 1e308 1e-9\n", "a rate .* that no link has"),
+    ("leocc", "", "has no row of a measurement"),
     ("leocc", "1e300\n", "a delay .* that no link has"),
     ("lumos5g", "Throughput,seq_num,run_num\n5,\n", "line 2: '5,' is no row"),
     ("traces", f"+ 0 0 2 tcp {DIGITS} ------- 1 0.0 3.0 0 1\n", "line 1: .* is no number of a packet"),
-    ("flows", "from,to,app.rate\nn0,n1,51e308\n", "line 2: app.rate"),
+    ("flows", "from,to,app.kind,app.rate,app.size\nn0,n1,cbr,51e308,9B\n", "app.rate"),
     ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "18184467440737095516ms..5ms" }]', "is no range"),
     ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "1.2.3..5" }]', "is no range"),
     ("searches", DEEP * 20, "is damaged"),
@@ -45,9 +48,17 @@ def read(name, data, folder):
     kind.read(folder / kind.name)
 
 
+def test_a_place_beyond_all_numbers_is_none(tmp_path):
+    pytest.importorskip("networkx")
+    text = f"graph [ node [ id 0 Latitude 1 Longitude {FAR} ] node [ id 1 ] edge [ source 0 target 1 ] ]"
+    (tmp_path / "far.gml").write_text(text)
+    told = import_topology("gml", [str(tmp_path / "far.gml")], tmp_path / "out.toml").told
+    assert any("neither delay nor places" in line for line in told)
+
+
 @pytest.mark.parametrize(("name", "text", "words"), FILES, ids=[f"{number}" for number in range(len(FILES))])
 def test_what_was_found_is_refused(name, text, words, tmp_path):
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(tp.ScenarioError, match=words):
         read(name, text.encode(), tmp_path)
 
 

@@ -74,6 +74,8 @@ def import_trace(kind: str, names: Sequence[str], out: Path) -> Imported:
     link: dict[str, Any] = {"service": service}
     if kind == "leocc":
         samples = leocc_delays(read_text(names[1]), names[1]).check(names[1])
+        if not samples.delays:
+            raise InputError("", "has no row of a measurement", "delay_N.txt of leocc", names[1])
         link |= delays_of(samples, names[1])
         told += told_of(samples, length_of(samples))
     else:

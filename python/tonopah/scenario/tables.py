@@ -58,18 +58,23 @@ def check_columns(names: list[str], path: Path) -> None:
             raise InputError("line 1", f"column {name!r} is no key of a flow", hint, str(path))
 
 
+def is_plain(value: Any) -> bool:
+    """Tell whether the engine can be given a value; of another one, such as 1e999, it gets the text, and says what it expects."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def read_flow(row: dict[str, str], where: str, path: Path) -> dict[str, Any]:
     """Return one flow; an empty cell is a key that it does not have."""
-    # It imports this module.
-    from tonopah.scenario.document import reject_unsupported_values
-
     made: dict[str, Any] = {}
     for key, cell in row.items():
         if cell:
             try:
                 value = cell if key in TEXTS else parse_assignment(f"{key}={cell}")[1]
-                reject_unsupported_values(value, key)
-                put(made, key, value)
+                put(made, key, value if is_plain(value) else cell)
             except InputError as error:
                 raise InputError(where, f"{error.path}: {error.message}", error.hint, str(path)) from None
     return made

@@ -197,7 +197,7 @@ def place_of(data: dict[str, Any]) -> tuple[float, float] | None:
     known = {str(key).lower(): value for key, value in data.items()}
     try:
         lat, lon = (float(known.get(long, known.get(short))) for long, short in (("latitude", "lat"), ("longitude", "lon")))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return (lat, lon) if abs(lat) <= 90 and abs(lon) <= 180 else None
 
