@@ -1,5 +1,7 @@
 """`tonopah break`: the space of worlds, the classes of failure, and what is measured of a run."""
 
+import json
+import math
 import tomllib
 from importlib import resources
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from tonopah.breaking.holes import Listed, Range, hole_in
 from tonopah.breaking.observed import Observed
 from tonopah.breaking.runs import Wanted
 from tonopah.breaking.space import World, read_space
+from tonopah.stats.estimate import Estimate
 
 
 def test_a_world_is_a_function_of_seed_and_number():
@@ -186,3 +189,8 @@ def test_a_standard_never_harms():
     trials = trials_of("cubic", "reno", jobs=2)
     rival = next(world for k in range(1000) if "rival" in (world := trials.runs.space.world(1, k)).axes)
     assert trials.references_of("harm", rival) == ()
+
+
+def test_an_interval_that_is_open_can_be_written():
+    found = told.bounds(Estimate(2.0, 1.5, math.inf, 5))
+    assert found == (2.0, 1.5, None) and json.loads(json.dumps(found, allow_nan=False)) == [2.0, 1.5, None]

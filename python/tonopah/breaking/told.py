@@ -182,7 +182,7 @@ def one_finding(trials: Trials, number: int, one: Finding, level: float) -> Told
         p = sign_test(len(one.fails), len(one.exchanged))
     return Told(
         number, one, sentence_of(trials, one, setup, quantity, found, others), axes, worst, quantity.name, quantity.unit,
-        {name: [None if math.isnan(v) else float(f"{v:.6g}") for v in values] for name, values in found.items()},
+        {name: [rounded(value) for value in values] for name, values in found.items()},
         bounds(effects[0][0].interval(1 - level)), effects[0][1], p,
     )  # fmt: skip
 
@@ -213,10 +213,14 @@ def failing(trials: Trials, one: Finding, world: Any, mine: Sequence[Any], their
     return sum(trials.margin_of(one.name, world, *pair) >= 0 for pair in zip(mine, theirs, strict=True))
 
 
+def rounded(value: float) -> float | None:
+    """Return a number as JSON can hold it, which has no infinity: a side of an interval that is open, a time without an end."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
 def bounds(found: Estimate) -> tuple[float | None, float | None, float | None]:
-    """Return an estimate as JSON can hold it."""
-    low, middle, high = (None if math.isnan(one) else float(f"{one:.6g}") for one in (found.low, found.value, found.high))
-    return middle, low, high
+    """Return an estimate, then its interval."""
+    return rounded(found.value), rounded(found.low), rounded(found.high)
 
 
 def short(trials: Trials, label: str) -> str:
