@@ -154,15 +154,3 @@ def without_scripts(spec):
         for claim in spec.claims
     ]
     return replace(spec, parts=parts, claims=[claim for claim in claims if claim.tests])
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium, or a reason why not."""
-    from tonopah_dev.browser.browser import Browser, find_chromium
-
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on this machine: install it, or name one by TONOPAH_CHROMIUM")
-    with Browser(program) as found:
-        yield found

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from chromium import chromium
 
 pytest.importorskip("starlette", reason="the extra `lab` is not installed, whose front end the page has")
 
@@ -114,6 +115,9 @@ def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     main(str(MODULE), str(folder))
     return (folder / "index.html").as_uri()
+
+
+browser = pytest.fixture(scope="module")(chromium)
 
 
 def fresh(browser, address):

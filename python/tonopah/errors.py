@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
-from tonopah.near_units import near_quantity
 
 __all__ = [
     "CONTROL",
@@ -85,6 +84,9 @@ class RunFailedError(RuntimeError):
 
 def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suffix: str = "") -> InputError:
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
+    # Most commands end without one.
+    from tonopah.near_units import near_quantity
+
     hint, meant = error.hint, None if error.hint else near_quantity(error.message)
     if meant:
         hint = f"did you mean {meant}?"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from chromium import chromium
 
 pytest.importorskip("starlette", reason="the extra `lab` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `lab` is not installed")
@@ -90,6 +91,9 @@ def serve(tmp_path_factory):
 def lab(serve):
     """A lab with small limits, for all tests that change nothing in its folder."""
     return serve(limits=SessionLimits(seconds=20.0, samples=400_000), forgotten_after_s=0.5)
+
+
+browser = pytest.fixture(scope="package")(chromium)
 
 
 class Page:

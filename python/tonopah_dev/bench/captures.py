@@ -21,7 +21,7 @@ SNAP = 66
 """Bytes of the headers."""
 
 
-def segment(of_a: bool, numbers: tuple[int, int], flags: int, length: int, t_ns: int) -> bytes:
+def segment(numbers: tuple[int, int], flags: int, length: int, t_ns: int, *, of_a: bool) -> bytes:
     """Return the headers of a segment between two hosts."""
     ends, ports = (b"\x0a\0\0\1\x0a\0\0\2", (40000, 80)) if of_a else (b"\x0a\0\0\2\x0a\0\0\1", (80, 40000))
     stamps = b"\1\1\x08\x0a" + struct.pack(">II", t_ns // 10**6 % 2**32, (t_ns - RTT_NS) // 10**6 % 2**32)
@@ -32,18 +32,18 @@ def segment(of_a: bool, numbers: tuple[int, int], flags: int, length: int, t_ns:
 
 def transfer() -> Iterator[tuple[int, bytes, int]]:
     """Yield time, headers and payload of each packet, without end."""
-    yield 10**12, segment(True, (0, 0), 2, 0, 10**12), 0
-    yield 10**12 + RTT_NS, segment(False, (0, 1), 18, 0, 10**12), 0
+    yield 10**12, segment((0, 0), 2, 0, 10**12, of_a=True), 0
+    yield 10**12 + RTT_NS, segment((0, 1), 18, 0, 10**12, of_a=False), 0
     t_ns, sent, acked = 10**12 + RTT_NS, 1, 1
     while True:
         before = sent
         for place in range(WINDOW):
             at = t_ns + place * GAP_NS
-            yield at, segment(True, (sent, 1), 16, MSS, at), MSS
+            yield at, segment((sent, 1), 16, MSS, at, of_a=True), MSS
             sent += MSS
             if place % 2 and acked < before:
                 acked += 2 * MSS
-                yield at + 1000, segment(False, (1, acked), 16, 0, at), 0
+                yield at + 1000, segment((1, acked), 16, 0, at, of_a=False), 0
         t_ns += RTT_NS
 
 

@@ -112,7 +112,7 @@ mod tests {
             sink(r#""100p""#),
             [
                 "network.shared_buffer: the queue from gateway to sink0 has a limit of 100p, which binds before the memory: a port alone \
-              may hold 500000B; limit = \"unlimited\" leaves it to the memory"
+              may hold 500kB; limit = \"unlimited\" leaves it to the memory"
             ]
         );
         assert!(sink(r#""600kB""#).is_empty() && sink(r#""334p""#).is_empty());

@@ -7,7 +7,7 @@ import { Network, linksOf } from "./network.js";
 import { inSeconds, put } from "./paths.js";
 import { Packets } from "./packets.js";
 import { MOST_FLOWS, Panels, STATES } from "./plots.js";
-import { Script } from "./script.js";
+import { Script, scriptOf } from "./script.js";
 import { Share } from "./share.js";
 import { Sky } from "./sky.js";
 import { Sliders } from "./sliders.js";
@@ -365,7 +365,7 @@ export function Bench({ facts, given }) {
       <${Script} given=${given?.script} again=${again} />
       <details id="form"><summary>Scenario as a form</summary>${scenario.document && html`<${Form} document=${scenario.document} root=${facts.schema} error=${error} change=${(path, value) => change(put(scenario.document, path, value))} />`}</details>
       <datalist id="algorithms">${facts.algorithms.map((name) => html`<option value=${name}></option>`)}</datalist>
-      ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} />`}
+      ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} script=${scriptOf(scenario.document)} />`}
     </section>
     <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} metrics=${facts.compared} base=${state} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
       <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />

@@ -1,6 +1,5 @@
 // What leaves the bench: an address that holds the scenario, and files.
 import { ask, asRefused, html, useState } from "./api.js";
-import { scriptOf } from "./script.js";
 
 const FORMS = [["CSV of the series", "csv"], ["Parquet", "parquet"], ["SVG of the plots", "svg"], ["pcapng of the hosts", "pcapng"]];
 
@@ -12,8 +11,7 @@ async function through(stream, bytes) {
 }
 
 // The fragment of an address is never sent to a server.
-export async function addressOf(document, seed, view = null) {
-  const script = scriptOf(document);
+export async function addressOf(document, seed, view = null, script = "") {
   const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify({ document, seed, view, ...(script ? { script } : {}) })));
   return `#bench/${letters(packed)}`;
 }
@@ -49,10 +47,10 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-export function Share({ scenario, seed, view }) {
+export function Share({ scenario, seed, view, script }) {
   const [told, tell] = useState("");
   const share = async () => {
-    const address = await addressOf(scenario.document, seed, view);
+    const address = await addressOf(scenario.document, seed, view, script);
     history.replaceState(null, "", address);
     await navigator.clipboard?.writeText(location.href).catch(() => {});
     tell("the address of this page now holds the scenario");
