@@ -173,7 +173,7 @@ SCRIPTED = {**WORLD, "tcp": {"recovery": "rack", "cc": "mine.js:Reno"}}
 RAN = "[...document.querySelectorAll('table.results tbody tr td:nth-child(2)')].map((cell) => cell.textContent)"
 
 
-def test_an_algorithm_is_written_beside_the_plots_and_goes_with_a_link(browser, address):
+def test_an_algorithm_is_written_beside_the_plots_and_goes_with_a_link(browser, address, tmp_path):
     fresh(browser, links.write(SCRIPTED, 1, address))
     browser.until("document.querySelector('#toml-mistake')?.textContent.includes('mine.js:Reno is not here')")
     browser.js("document.querySelector('#script').open = true; 1")
@@ -192,10 +192,13 @@ def test_an_algorithm_is_written_beside_the_plots_and_goes_with_a_link(browser, 
         f"{SHOWN} && JSON.stringify({NUMBERS}) === {json.dumps(json.dumps(numbers, separators=(',', ':'), ensure_ascii=False))}"
     )
     browser.js("document.querySelector('details.share').open = true; 1")
+    browser.js("window.before = location.hash; 1")
     press(browser, "#share")
-    browser.until("location.hash.startsWith('#bench/')")
+    browser.until("location.hash !== window.before")
     link = browser.js("location.href")
-    browser.open("about:blank")
+    # Another document, so that the page begins anew.
+    (tmp_path / "other.html").write_text("<title>another page</title>")
+    browser.open((tmp_path / "other.html").as_uri())
     fresh(browser, link)
     browser.until("document.querySelector('#foreign')")
     assert not browser.js(f"{RAN}.length")
