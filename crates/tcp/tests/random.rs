@@ -24,6 +24,8 @@ use watch::{Outcome, Watch, ensure};
 use window::Checked;
 
 const SEQUENCES: u64 = 3_000;
+/// Sequences beyond that failed once: BBR stood still where the pipe was full before there was a sample of its bandwidth.
+const FOUND: [u64; 2] = [7594, 14_390];
 /// The test stops after this number of failures.
 const MAX_FAILURES: usize = 5;
 
@@ -251,10 +253,11 @@ fn number(variable: &str) -> Option<u64> {
 #[test]
 fn everything_arrives_and_closes_whatever_the_network_did() {
     let one = number("TONOPAH_RANDOM_SEED");
-    let seeds = one.map_or(0..number("TONOPAH_RANDOM_SEQUENCES").unwrap_or(SEQUENCES), |seed| seed..seed + 1);
+    let many = number("TONOPAH_RANDOM_SEQUENCES").unwrap_or(SEQUENCES);
+    let seeds: Vec<u64> = one.map_or_else(|| (0..many).chain(FOUND).collect(), |seed| vec![seed]);
     let (mut failures, mut work) = (Vec::new(), Work::default());
-    for seed in seeds.clone() {
-        match sequence(seed, one.is_some()) {
+    for seed in &seeds {
+        match sequence(*seed, one.is_some()) {
             Ok(done) => {
                 work.events += done.events;
                 work.segments += done.segments;
@@ -267,10 +270,12 @@ fn everything_arrives_and_closes_whatever_the_network_did() {
             break;
         }
     }
-    println!("{} sequences: {work:?}", seeds.end - seeds.start);
+    println!("{} sequences: {work:?}", seeds.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     // A third of all connections have a start, a sixteenth grows by what it uses.
     let Checked { starts, ends, unused } = work.checked;
-    let many = seeds.end - seeds.start;
-    assert!(many < SEQUENCES || (starts > many / 2 && ends > many / 4 && unused > many / 4), "{work:?}");
+    assert!(
+        one.is_some() || many < SEQUENCES || (starts > many / 2 && ends > many / 4 && unused > many / 4),
+        "{work:?}"
+    );
 }

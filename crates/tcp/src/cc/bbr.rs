@@ -176,9 +176,9 @@ impl Bbr {
         if !self.has_seen_rtt && view.srtt.is_some() {
             self.begin_pacing(view.srtt);
         }
-        let pacing = self.pace_of(self.bw(), gain);
-        // While the pipe fills, low samples say nothing.
-        if self.filled || pacing > self.pacing {
+        let (bw, pacing) = (self.bw(), self.pace_of(self.bw(), gain));
+        // While the pipe fills, low samples say nothing; without any the rate of the start stays, for at none nothing would leave.
+        if bw > 0 && (self.filled || pacing > self.pacing) {
             self.pacing = pacing;
         }
     }

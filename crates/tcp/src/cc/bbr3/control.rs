@@ -45,8 +45,8 @@ impl Bbr3 {
             self.begin_pacing(view.srtt);
         }
         let rate = self.settings.pace(self.bw, gain);
-        // While the pipe fills, low samples say nothing.
-        if self.full.reached || rate > self.pacing {
+        // While the pipe fills, low samples say nothing; without any the rate of the start stays, for at none nothing would leave.
+        if self.bw > 0.0 && (self.full.reached || rate > self.pacing) {
             self.pacing = rate;
         }
     }
