@@ -11,7 +11,9 @@ use std::ptr;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use tcp::cc::answers::Answers;
-use tcp::cc::doubles::{self, KINDS};
+use tcp::cc::doubles::{
+    self, KINDS, ON_ACK, ON_CONGESTION, ON_IDLE, ON_LOST, ON_RECOVERY_END, ON_SENT, ON_TIMER, ON_UNDO, START,
+};
 use tcp::cc::{self, CongestionControl, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
@@ -27,17 +29,6 @@ type Event = unsafe extern "C" fn(i32, *mut f64, *const f64, *const f64, *mut f6
 
 /// What shows the variables: state, a double for each.
 type Observe = unsafe extern "C" fn(*const f64, *mut f64);
-
-/// Places of [`KINDS`].
-const START: usize = 0;
-const ON_ACK: usize = 1;
-const ON_CONGESTION: usize = 2;
-const ON_RECOVERY_END: usize = 3;
-const ON_UNDO: usize = 4;
-const ON_SENT: usize = 5;
-const ON_LOST: usize = 6;
-const ON_IDLE: usize = 7;
-const ON_TIMER: usize = 8;
 
 /// Answers, NaN where there is none; `done` is set to 1 when the call has come to its end.
 const ANSWERS: [&str; 5] = ["cwnd_bytes", "ssthresh_bytes", "next_timer_s", "pacing_rate_bps", "done"];

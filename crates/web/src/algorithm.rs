@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use sim::scenario::Further;
 use tcp::cc::answers::{Answers, Refused};
-use tcp::cc::doubles::{self, KINDS};
+use tcp::cc::doubles::{
+    self, KINDS, ON_ACK, ON_CONGESTION, ON_IDLE, ON_LOST, ON_RECOVERY_END, ON_SENT, ON_TIMER, ON_UNDO, START,
+};
 use tcp::cc::{self, CongestionControl, Internal, Param, ParamKind, ParamValues, Profile, Requirements, Value, Window};
 use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -24,8 +26,6 @@ pub(crate) const SETUP: [&str; 8] = [
     "seed_upper",
     "seed_lower",
 ];
-
-const START: usize = 0;
 
 /// What the page says of a class: the attributes that one in Python has.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
@@ -219,8 +219,7 @@ impl Script {
         }
     }
 
-    fn signal(&mut self, view: &cc::View, kind: &str, signal: &[f64]) {
-        let kind = KINDS.iter().position(|one| *one == kind).expect("a kind of event");
+    fn signal(&mut self, view: &cc::View, kind: usize, signal: &[f64]) {
         self.call(view.now, kind, signal, &doubles::view(view));
     }
 }
@@ -234,12 +233,12 @@ impl Drop for Script {
 impl CongestionControl for Script {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
         if ack.says_something() {
-            self.signal(view, "on_ack", &doubles::ack(ack));
+            self.signal(view, ON_ACK, &doubles::ack(ack));
         }
     }
 
     fn on_congestion(&mut self, event: &cc::Congestion, view: &cc::View) {
-        self.signal(view, "on_congestion", &doubles::congestion(event));
+        self.signal(view, ON_CONGESTION, &doubles::congestion(event));
     }
 
     fn window_mut(&mut self) -> &mut Window {
@@ -247,27 +246,27 @@ impl CongestionControl for Script {
     }
 
     fn on_recovery_end(&mut self, view: &cc::View) {
-        self.signal(view, "on_recovery_end", &[]);
+        self.signal(view, ON_RECOVERY_END, &[]);
     }
 
     fn on_undo(&mut self, before: Window, view: &cc::View) {
-        self.signal(view, "on_undo", &[before.cwnd.as_f64(), doubles::limit(before.ssthresh)]);
+        self.signal(view, ON_UNDO, &[before.cwnd.as_f64(), doubles::limit(before.ssthresh)]);
     }
 
     fn on_sent(&mut self, sent: &cc::Sent) {
-        self.call(sent.now, 5, &doubles::sent(sent), &[]);
+        self.call(sent.now, ON_SENT, &doubles::sent(sent), &[]);
     }
 
     fn on_lost(&mut self, lost: &cc::Lost, view: &cc::View) {
-        self.signal(view, "on_lost", &doubles::lost(lost));
+        self.signal(view, ON_LOST, &doubles::lost(lost));
     }
 
     fn on_idle(&mut self, idle: Span, view: &cc::View) {
-        self.signal(view, "on_idle", &[idle.as_secs_f64()]);
+        self.signal(view, ON_IDLE, &[idle.as_secs_f64()]);
     }
 
     fn on_timer(&mut self, view: &cc::View) {
-        self.signal(view, "on_timer", &[]);
+        self.signal(view, ON_TIMER, &[]);
         if let Err(Refused { answer, text }) = self.answers.check_timer(view.now) {
             self.answers.next_timer = None;
             self.fail(view.now, answer, &text);

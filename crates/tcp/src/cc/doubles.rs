@@ -26,6 +26,25 @@ pub const WORDS: [&str; 13] = [
 pub const KINDS: [&str; 9] =
     ["start", "on_ack", "on_congestion", "on_recovery_end", "on_undo", "on_sent", "on_lost", "on_idle", "on_timer"];
 
+/// A place in [`KINDS`].
+pub const START: usize = 0;
+/// A place in [`KINDS`].
+pub const ON_ACK: usize = 1;
+/// A place in [`KINDS`].
+pub const ON_CONGESTION: usize = 2;
+/// A place in [`KINDS`].
+pub const ON_RECOVERY_END: usize = 3;
+/// A place in [`KINDS`].
+pub const ON_UNDO: usize = 4;
+/// A place in [`KINDS`].
+pub const ON_SENT: usize = 5;
+/// A place in [`KINDS`].
+pub const ON_LOST: usize = 6;
+/// A place in [`KINDS`].
+pub const ON_IDLE: usize = 7;
+/// A place in [`KINDS`].
+pub const ON_TIMER: usize = 8;
+
 /// Fields of [`view`].
 pub const VIEW: [&str; 23] = [
     "now_s",
