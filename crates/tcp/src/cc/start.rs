@@ -8,6 +8,7 @@
 
 mod by_rate;
 mod config;
+mod passed_on;
 mod rapid;
 mod resume;
 mod search;
@@ -15,12 +16,12 @@ mod served;
 
 use super::controller::CongestionControl;
 use super::hystart::{HyStart, PlusPlus};
-use super::signals::{Ack, Cause, Congestion, Lost, Resumption, Sent, State, View};
+use super::signals::{Ack, Cause, Congestion, Resumption, Sent, State, View};
 use super::window::Window;
-use crate::compat::AgentSignals;
-use crate::units::{Bytes, Rate, Span, Time};
+use crate::units::{Bytes, Rate, Span};
 
 pub use config::{Begin, Exit, Growth, ResumeConfig, StartConfig};
+use passed_on::passed_on;
 use rapid::{Fall, Rapid};
 use resume::{Phase, Resume, Says};
 pub use search::SearchConfig;
@@ -261,9 +262,7 @@ impl CongestionControl for Start {
         self.inside.on_sent(sent);
     }
 
-    fn on_lost(&mut self, lost: &Lost, view: &View) {
-        self.inside.on_lost(lost, view);
-    }
+    passed_on!();
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         self.tell();
@@ -277,33 +276,9 @@ impl CongestionControl for Start {
         self.follow();
     }
 
-    fn next_timer(&self) -> Option<Time> {
-        self.inside.next_timer()
-    }
-
-    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
-        self.inside.agent()
-    }
-
-    fn wants_reduction(&self) -> bool {
-        self.inside.wants_reduction()
-    }
-
-    fn is_strict(&self) -> bool {
-        self.inside.is_strict()
-    }
-
-    fn spares_marks(&self) -> bool {
-        self.inside.spares_marks()
-    }
-
     fn pacing_rate(&self) -> Option<Rate> {
         let own = self.resume.as_ref().and_then(Resume::pacing_rate);
         own.or_else(|| self.rapid.as_ref().and_then(Rapid::pacing_rate)).or_else(|| self.inside.pacing_rate())
-    }
-
-    fn send_quantum(&self) -> Option<Bytes> {
-        self.inside.send_quantum()
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

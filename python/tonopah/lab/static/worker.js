@@ -42,7 +42,13 @@ const WORDED = new Set(["state", "cause", "state_before"]);
 
 // Classes of the page's text, and the objects of runs: the engine calls them with signals as doubles, here they become objects.
 const scripts = {
-  text: "", url: "", layout: null, made: new Map(), count: 0, classes: [], objects: new Map(), objectCount: 0, thrown: null,
+  text: "", url: "", layout: null, plans: null, made: new Map(), count: 0, classes: [], objects: new Map(), objectCount: 0, thrown: null,
+
+  begin(layout) {
+    this.layout = layout;
+    const signals = Object.entries(layout.signals).map(([kind, names]) => [kind, this.plan(names)]);
+    this.plans = { setup: this.plan(layout.setup), view: this.plan(layout.view), signals: Object.fromEntries(signals) };
+  },
 
   set(text) {
     Object.assign(this, { text, made: new Map() });
@@ -92,15 +98,23 @@ const scripts = {
     return `${error}${line ? ` (line ${line})` : ""}`;
   },
 
-  fields(names, values) {
+  // How doubles of these names become the fields of an object, worked out once.
+  plan(names) {
+    const read = (name) => {
+      if (WORDED.has(name)) return (value) => this.layout.words[value];
+      return FLAGS.has(name) ? (value) => value === 1 : (value) => value;
+    };
+    const entries = names.map((name) => name.split(".")).map(([first, rest]) => ({ first, rest, read: read(rest ?? first) }));
+    return { entries, rate: names.indexOf("rate.delivered_bytes") };
+  },
+
+  fields({ entries, rate }, values) {
     const made = {};
-    names.forEach((name, i) => {
-      const value = Number.isNaN(values[i]) ? null : values[i];
-      const [first, rest] = name.split(".");
-      if (rest) {
-        if (made.rate === undefined) made.rate = Number.isNaN(values[names.indexOf("rate.delivered_bytes")]) ? null : {};
-        if (made.rate) made.rate[rest] = FLAGS.has(rest) ? value === 1 : value;
-      } else made[first] = WORDED.has(first) ? this.layout.words[value] : FLAGS.has(first) ? value === 1 : value;
+    if (rate >= 0) made.rate = Number.isNaN(values[rate]) ? null : {};
+    entries.forEach(({ first, rest, read }, i) => {
+      const value = read(Number.isNaN(values[i]) ? null : values[i]);
+      if (!rest) made[first] = value;
+      else if (made.rate) made.rate[rest] = value;
     });
     return made;
   },
@@ -116,7 +130,7 @@ const scripts = {
 
   create(number, setup, values) {
     const { name, make, parameters } = this.classes[number];
-    const { seed_upper, seed_lower, ...given } = this.fields(this.layout.setup, setup);
+    const { seed_upper, seed_lower, ...given } = this.fields(this.plans.setup, setup);
     const object = this.tried(name, () => {
       const made = new make({ ...given, seed: (BigInt(seed_upper) << 32n) | BigInt(seed_lower) }, Object.fromEntries(parameters.map((one, i) => [one, values[i]])));
       for (const short of ["cwnd", "ssthresh"]) if (Object.hasOwn(made, short)) throw new Error(`nobody reads this.${short}: it is this.${short}_bytes`);
@@ -130,8 +144,8 @@ const scripts = {
   event(number, place, signal, view, answers) {
     const { name, object } = this.objects.get(number), kind = this.layout.kinds[place];
     return Number(this.tried(name, () => {
-      const sender = view.length ? [this.fields(this.layout.view, view)] : [], names = this.layout.signals[kind];
-      if (names) object[kind](this.fields(names, signal), ...sender);
+      const sender = view.length ? [this.fields(this.plans.view, view)] : [], plan = this.plans.signals[kind];
+      if (plan) object[kind](this.fields(plan, signal), ...sender);
       else if (kind === "on_undo") object.on_undo([...signal], ...sender);
       else if (kind !== "start") object[kind](...signal, ...sender);
       const number = (value) => (value === null || value === undefined ? NaN : Number(value));
@@ -327,7 +341,7 @@ async function begin({ engine: letters, record: wanted, others: names }) {
   const packed = Uint8Array.from(atob(letters.trim()), (letter) => letter.charCodeAt(0));
   const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   engine = new Engine(await WebAssembly.compile(bytes));
-  scripts.layout = engine.json({ do: "layout" });
+  scripts.begin(engine.json({ do: "layout" }));
   [record, others] = [wanted, names];
 }
 

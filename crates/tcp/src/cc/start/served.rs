@@ -1,11 +1,11 @@
 //! An algorithm after its start, where HyStart watches for the end of every later slow start too, as in Linux.
 
+use super::passed_on::passed_on;
 use crate::cc::controller::{CongestionControl, Decision};
 use crate::cc::hystart::HyStart;
-use crate::cc::signals::{Ack, Cause, Congestion, Lost, Sent, View};
+use crate::cc::signals::{Ack, Cause, Congestion, Sent, View};
 use crate::cc::window::Window;
-use crate::compat::AgentSignals;
-use crate::units::{Bytes, Rate, Span, Time};
+use crate::units::{Bytes, Rate, Span};
 
 /// An algorithm and the detector beside it, which does nothing but lower ssthresh.
 #[derive(Debug)]
@@ -54,9 +54,7 @@ impl CongestionControl for Served {
         self.inside.on_sent(sent);
     }
 
-    fn on_lost(&mut self, lost: &Lost, view: &View) {
-        self.inside.on_lost(lost, view);
-    }
+    passed_on!();
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         self.inside.on_idle(idle, view);
@@ -66,36 +64,12 @@ impl CongestionControl for Served {
         self.inside.on_timer(view);
     }
 
-    fn next_timer(&self) -> Option<Time> {
-        self.inside.next_timer()
-    }
-
-    fn agent(&mut self) -> Option<&mut dyn AgentSignals> {
-        self.inside.agent()
-    }
-
-    fn wants_reduction(&self) -> bool {
-        self.inside.wants_reduction()
-    }
-
-    fn is_strict(&self) -> bool {
-        self.inside.is_strict()
-    }
-
     fn beta(&self) -> f64 {
         self.inside.beta()
     }
 
-    fn spares_marks(&self) -> bool {
-        self.inside.spares_marks()
-    }
-
     fn pacing_rate(&self) -> Option<Rate> {
         self.inside.pacing_rate()
-    }
-
-    fn send_quantum(&self) -> Option<Bytes> {
-        self.inside.send_quantum()
     }
 
     fn decision(&mut self) -> Decision {
