@@ -124,7 +124,11 @@ class QlogSender:
 
     def carriers(self, start: int, end: int) -> list[int]:
         """Return the packets that carried these bytes last."""
-        return self.packets[bisect_left(self.ends, start + 1) : bisect_left(self.starts, end)]
+        return self.packets[self.places(start, end)]
+
+    def places(self, start: int, end: int) -> slice:
+        """Return where these bytes stand in the lists."""
+        return slice(bisect_left(self.ends, start + 1), bisect_left(self.starts, end))
 
     def sent(self, line: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the transmission of a segment, and before it the loss of those whose bytes it repeats though none is marked."""
@@ -140,15 +144,14 @@ class QlogSender:
 
     def replace(self, start: int, end: int, number: int) -> None:
         """Note that packet `number` carries these bytes."""
-        low = bisect_left(self.ends, start + 1)
-        high = bisect_left(self.starts, end)
-        old = list(zip(self.starts[low:high], self.ends[low:high], self.packets[low:high], strict=True))
+        places = self.places(start, end)
+        old = list(zip(self.starts[places], self.ends[places], self.packets[places], strict=True))
         kept = [(a, min(b, start), n) for a, b, n in old if a < start]
         after = [(max(a, end), b, n) for a, b, n in old if b > end]
         pieces = [*kept, (start, end, number), *after]
-        self.starts[low:high] = [piece[0] for piece in pieces]
-        self.ends[low:high] = [piece[1] for piece in pieces]
-        self.packets[low:high] = [piece[2] for piece in pieces]
+        self.starts[places] = [piece[0] for piece in pieces]
+        self.ends[places] = [piece[1] for piece in pieces]
+        self.packets[places] = [piece[2] for piece in pieces]
 
     def acknowledgments(self, line: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the frame that acknowledges what the ACK and its SACK blocks cover for the first time."""
