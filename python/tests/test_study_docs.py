@@ -7,10 +7,11 @@ import pytest
 
 from tonopah.scenario.document import parse
 from tonopah.spec.derived import KINDS
+from tonopah.spec.figure import FIGURE_KINDS
 from tonopah.spec.plan import make_plan
 from tonopah.spec.published import QUANTITIES
 from tonopah.spec.reader import parse_spec
-from tonopah.spec.schema import FIGURE_KINDS, json_schema
+from tonopah.spec.schema import json_schema
 
 TEXT = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

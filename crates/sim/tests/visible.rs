@@ -167,3 +167,30 @@ fn series_of_pacing_and_delivery_follow_the_line() {
     assert!((last(SeriesName::MinRtt) - 0.0406).abs() < 1e-3 && last(SeriesName::Rttvar) > 0.0);
     assert_eq!(last(SeriesName::Timeouts), 0.0);
 }
+
+/// A distribution holds every packet and every RTT sample of the measurement interval, its percentiles are those of the summary,
+/// parts on threads give the same, and nothing is there that nobody asked for.
+#[test]
+fn a_distribution_holds_what_the_percentiles_are_of() {
+    let world = recording("cubic", json!({"distributions": ["delay", "rtt", "app_delay"]}));
+    let summary = run(&world, 1);
+    let flow = &summary.flows[0];
+    let names: Vec<Value> = flow.distributions.keys().map(|name| json!(name)).collect();
+    assert_eq!(names, ["delay", "rtt"], "an endless transfer has no messages");
+    let percentiles = [[flow.measures.delay_p50_s, flow.measures.delay_p99_s], [flow.measures.rtt_p50_s, flow.measures.rtt_p99_s]];
+    for (found, expected) in flow.distributions.values().zip(percentiles) {
+        let total: u32 = found.counts.iter().sum();
+        let below = |q: f64| {
+            let mut seen = 0;
+            let rank = (q * f64::from(total)).ceil() as u32;
+            let at = found.counts.iter().position(|count| { seen += count; seen >= rank });
+            at.map(|place| found.values_s[place])
+        };
+        assert_eq!([below(0.5), below(0.99)], expected);
+        assert!(found.values_s.is_sorted() && found.counts.iter().all(|count| *count > 0));
+    }
+    assert_eq!(flow.distributions.values().next().unwrap().counts.iter().sum::<u32>(), flow.measures.received_packets as u32);
+    assert!(run(&recording("cubic", json!({})), 1).flows[0].distributions.is_empty());
+    let parted = Simulation::new(&scenario(&world), 1).unwrap_or_else(|e| panic!("{e}")).run_on(2).summary;
+    assert_eq!(parted.flows[0].distributions, flow.distributions);
+}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tonopah.analysis.figure_distribution import cdf_figures
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.analysis.figure_series import series_figures
@@ -143,6 +144,8 @@ def default_section(source: PartTables, others: Mapping[str, PartTables]) -> Fig
                 made = [scatter(request_of(at_base, figure, name), request_of(at_base, figure, figure.against))]
             elif figure.kind == "ecdf" and is_measured(flows, name, part.labels):
                 made = [ecdf(replace(request_of(at_base, figure, name), table=flows))]
+            elif figure.kind == "cdf":
+                made = cdf_figures(source, figure, name)
             elif figure.kind == "series":
                 made = series_figures(source, figure, name)
             section.figures += [titled(figure, one) for one in made]
@@ -166,7 +169,7 @@ def request_of(source: PartTables, figure: Figure, name: str) -> Request:
 
 def titled(figure: Figure, made: FigureData) -> FigureData:
     """Return a figure with the title of the study file, and with a name of its own if it shows medians among means."""
-    suffix = "--median" if figure.median and made.kind not in ("ecdf", "series") else ""
+    suffix = "--median" if figure.median and made.kind not in ("ecdf", "cdf", "series") else ""
     if not figure.title:
         return replace(made, id=made.id + suffix)
     title = figure.title if len(figure.y) == 1 and made.kind not in ("difference", "scatter") else f"{figure.title}: {made.title}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from tonopah.runs.simulation import BINNED
 
-Kind = Literal["line", "difference", "bar", "scatter", "ecdf", "heatmap", "series"]
+Kind = Literal["line", "difference", "bar", "scatter", "ecdf", "cdf", "heatmap", "series"]
 Step = Literal["", "after", "before"]
 """Whether a value holds until the next sample, or is that of the time since the sample before."""
 Numbers = list[float | None]

@@ -90,7 +90,7 @@ def with_log(figure: FigureData, log: str | None) -> FigureData:
     if log is None:
         return figure
     places = figure.x.values or [x for one in figure.series for x in one.x if x is not None]
-    x = "x" in log and figure.kind in ("line", "difference", "scatter", "ecdf") and min(places, default=0.0) > 0
+    x = "x" in log and figure.kind in ("line", "difference", "scatter", "ecdf", "cdf") and min(places, default=0.0) > 0
     y = "y" in log and figure.kind in ("line", "bar", "scatter", "series")
     return replace(figure, x=replace(figure.x, log=x), y=replace(figure.y, log=y))
 

@@ -103,7 +103,7 @@ class Chart:
         axes = self.figure.subplots()
         draw = {
             "line": self.line, "difference": self.difference, "bar": self.bar, "scatter": self.scatter, "ecdf": self.ecdf,
-            "series": self.series,
+            "cdf": self.cdf, "series": self.series,
         }  # fmt: skip
         draw[self.data.kind](axes)
         for i, mark in enumerate(self.data.marks):
@@ -199,10 +199,7 @@ class Chart:
             axes.plot(x, y, zorder=4, **look)
             axes.vlines(x, numbers(one.low), numbers(one.high), color=look["color"], linewidth=1.0, zorder=3)
             axes.hlines(y, numbers(one.x_low), numbers(one.x_high), color=look["color"], linewidth=1.0, zorder=3)
-        axes.set_xlabel(self.text(self.data.x.title))
-        if self.data.x.log:
-            axes.set_xscale("log")
-            log_ticks(axes, axes.xaxis, self.look.size_pt, self.text)
+        self.continuous(axes)
 
     def names(self, axes: "Axes") -> None:
         """Write the names of a scatter figure beside it, in the order of their markers, with a line to each."""
@@ -237,6 +234,18 @@ class Chart:
         for one in self.data.series:
             x, y = numbers(one.x[:1] + one.x), numbers([0.0, *one.y] if one.x else [])
             axes.step(x, y, where="post", label=self.text(one.label), **self.line_style(one.style) | {"marker": ""})  # pyright: ignore[reportArgumentType]
+        self.continuous(axes)
+
+    def cdf(self, axes: "Axes") -> None:
+        """Draw distributions over packets, with bands for intervals over replicates."""
+        for one in self.data.series:
+            look = self.line_style(one.style)
+            axes.plot(numbers(one.x), numbers(one.y), label=self.text(one.label), **look | {"marker": ""})
+            axes.fill_between(numbers(one.x), numbers(one.low), numbers(one.high), color=look["color"], alpha=0.18, linewidth=0)
+        self.continuous(axes)
+
+    def continuous(self, axes: "Axes") -> None:
+        """Label a horizontal axis of numbers, linear or logarithmic."""
         axes.set_xlabel(self.text(self.data.x.title))
         axes.set_xscale("log" if self.data.x.log else "linear")
         if self.data.x.log:
@@ -273,7 +282,7 @@ class Chart:
 
     def scale_y(self, axes: "Axes") -> None:
         """Set the vertical axis: its own range or the common one, with a margin, never beyond what a share can be."""
-        scale = self.data.y if self.look.common_scale or self.data.kind == "ecdf" else own_scale(self.data)
+        scale = self.data.y if self.look.common_scale or self.data.kind in ("ecdf", "cdf") else own_scale(self.data)
         axes.set_yscale("log" if scale.log else "linear")
         if scale.min is None or scale.max is None:
             return
@@ -285,7 +294,7 @@ class Chart:
         room = MARGIN * (scale.max - scale.min) or 0.05 * abs(scale.max) or 1.0
         # A quantity that begins at zero stands on its axis.
         low = scale.min if scale.min == 0 and self.data.kind != "line" else scale.min - room
-        high = scale.max + room if self.data.kind != "ecdf" else 1.02
+        high = scale.max + room if self.data.kind not in ("ecdf", "cdf") else 1.02
         if scale.unit == "%" and self.data.kind != "difference":
             # A share below 0 or above 100 % does not exist; room for the marker is left.
             low, high = max(low, -room), min(high, 100 + room)

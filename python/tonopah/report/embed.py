@@ -46,7 +46,7 @@ def page_figure(figure: FigureData) -> dict[str, Any]:
 
 def heading(figure: FigureData) -> str:
     """Return what stands above a panel: what is shown, and in which unit."""
-    if figure.kind == "ecdf":
+    if figure.kind in ("ecdf", "cdf"):
         return f"{figure.x.title}: distribution"
     if figure.kind in ("series", "scatter"):
         return f"{figure.title} ({figure.y.unit})" if figure.y.unit else figure.title

@@ -1,7 +1,7 @@
 """One run: scenario in, summary and series out. What a user gets of it also draws itself: study/run.py."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from tonopah._core import run as engine_run
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.runs.distribution import DISTRIBUTIONS, pooled
 from tonopah.runs.summary import (
     FlowSummary,
     LinkSummary,
@@ -24,6 +25,7 @@ from tonopah.runs.summary import (
     workload_summary,
 )
 from tonopah.scenario.document import prepare
+from tonopah.scenario.flow_names import names_of_flows
 from tonopah.scenario.traps import traps
 
 if TYPE_CHECKING:
@@ -148,9 +150,58 @@ class RunResult:
         known = ", ".join(f"{row['workload']} {row['class']}" for row in rows)
         raise InputError("workload", f"there is no class {size_class!r} of a workload {name!r}", known or "there are none")
 
-    def flow(self, number: int) -> FlowSummary:
-        """Return what a flow did. Raises InputError if there is no such flow."""
-        return flow_summary(self._entry("flow", number))
+    def flow(self, flow: int | str) -> FlowSummary:
+        """Return what a flow did, by its number or by its name. Raises InputError if there is no such flow."""
+        return flow_summary(self._flow(flow))
+
+    def flow_name(self, number: int) -> str:
+        """Return what a flow is called: by its name, or else by its number and its ends. Raises InputError if there is none."""
+        entry = self._flow(number)
+        return self._names.get(number, f"{number}: {entry['from']} → {entry['to']}")
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return names_of_flows(self.summary["resolved"])
+
+    def _flow(self, flow: int | str) -> dict[str, Any]:
+        if not isinstance(flow, str):
+            return self._entry("flow", flow)
+        names = {name: number for number, name in self._names.items()}
+        if flow not in names:
+            raise InputError("flow", f"{flow!r} is the name of no flow", f"names: {', '.join(names) or 'none'}; or a number")
+        return self._entry("flow", names[flow])
+
+    def distribution(self, name: str, flow: int | str | Sequence[int | str] = "all") -> "pd.DataFrame":
+        """Return how what was measured of every packet, ACK or message is distributed.
+
+        Parameters
+        ----------
+        name : {"delay", "app_delay", "rtt"}
+            One-way delay of data packets, delay of messages from write to read, or RTT samples of the sender; the scenario has it
+            in `record.distributions`.
+        flow : int, str, or sequence of them
+            Whose, by number or name; those of several flows are pooled, of all of them with `"all"`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each value that there was, from the least on: `value_s`, exact to 1 %, `count`, and the cumulative `share`.
+
+        Raises
+        ------
+        InputError
+            There is no such flow, or the scenario did not record the distribution.
+        """
+        if name not in DISTRIBUTIONS:
+            raise InputError("name", f"{name!r} is no distribution", f"one of {', '.join(DISTRIBUTIONS)}")
+        flows = range(self.flow_count) if flow == "all" else (flow,) if isinstance(flow, int | str) else flow
+        found = [self._flow(one).get("distributions", {}).get(name) for one in flows]
+        counted = [one for one in found if one]
+        if not counted:
+            recorded = self.summary["resolved"]["record"].get("distributions", ())
+            hint = "no packet, ACK or message was measured" if name in recorded else f'add "{name}" to record.distributions'
+            raise InputError("name", f"{name!r} was not recorded", hint)
+        return pooled(counted).frame()
 
     def link(self, number: int) -> LinkSummary:
         """Return what a direction of a link did. Raises InputError if there is no such link."""

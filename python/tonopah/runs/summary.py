@@ -184,9 +184,11 @@ def table(rows: list[dict[str, Any]]) -> "pd.DataFrame":
 
 
 def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested dictionary as a flat one; names are joined by a dot."""
+    """Return a nested dictionary as a flat one, without distributions; names are joined by a dot."""
     flat: dict[str, Any] = {}
     for key, below in value.items():
+        if key == "distributions":
+            continue
         if isinstance(below, Mapping):
             flat |= flatten(below, f"{prefix}{key}.")
         else:

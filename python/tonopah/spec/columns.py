@@ -14,10 +14,12 @@ from tonopah.errors import InputError, near_names
 from tonopah.metrics import METRICS, metric, readable
 from tonopah.metrics.metric import Metric
 from tonopah.metrics.transports import TRANSPORTS
+from tonopah.runs.distribution import DISTRIBUTIONS
 from tonopah.runs.simulation import INTERNAL, SERIES, run_prepared
 from tonopah.runs.summary import flatten, workload_columns
 from tonopah.scenario.document import prepare
 from tonopah.spec.derived import Derived
+from tonopah.spec.validation import list_allowed
 from tonopah.units import si
 
 APPLICATIONS: tuple[dict[str, Any], ...] = (
@@ -238,8 +240,13 @@ def check_metric(name: str, path: str, kind: str, own: Iterable[str] = ()) -> No
 
 
 def check_figure(kind: str, names: Iterable[str], path: str, own: Iterable[str], own_of_flows: Iterable[str] = ()) -> None:
-    """Refuse a metric that a figure cannot show; series are checked with what the scenario records."""
+    """Refuse a metric, or a distribution, that a figure cannot show; series are checked with what the scenario records."""
     own, own_of_flows = tuple(own), tuple(own_of_flows)
+    if kind == "cdf":
+        for i, name in enumerate(names):
+            if name not in DISTRIBUTIONS:
+                raise InputError(f"{path}.y[{i}]", f"{name!r} is no distribution", list_allowed(list(DISTRIBUTIONS), value=name))
+        return
     for i, name in enumerate(names if kind != "series" else ()):
         of_flows = kind in FIGURES_OF_FLOWS
         check_metric(name, f"{path}.y[{i}]", "flow" if of_flows else "run", own_of_flows if of_flows else own)

@@ -9,14 +9,17 @@ from tonopah.errors import InputError, near_names
 from tonopah.runs.simulation import INTERNAL
 from tonopah.spec.columns import check_figure, check_metric, own_columns, own_columns_of_flows
 from tonopah.spec.derived import Derived, OverFlows
+from tonopah.spec.figure import FigureTable
 from tonopah.spec.model import Figure, Part
-from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
+from tonopah.spec.schema import PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.series import recorded_series
 from tonopah.spec.source import KEY, FromSource, Sourced, is_sourced, make
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
 from tonopah.units import numbers
 
+UNANSWERING = ("series", "cdf", "ecdf", "table")
+"""Kinds of figures that compare no metric of runs, so that no answer can be read from them."""
 USUAL_METRICS = ("goodput_bps", "delay_s", "loss_ratio")
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
@@ -76,7 +79,7 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
-    if not figures and not getattr(reader.file, "claim", ()) and not sourced:
+    if all(figure.kind in UNANSWERING for figure in figures) and not getattr(reader.file, "claim", ()) and not sourced:
         figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
@@ -103,7 +106,7 @@ def read_scenario(reader: PartReader) -> tuple[dict[str, Any], Sourced | None]:
 
 
 def usual_figures(sweeps: list[Sweep]) -> list[Figure]:
-    """Return what a study without claim and figure shows: what most ask first, over each axis, or as bars."""
+    """Return what a study without a claim or a figure that answers shows: what most ask first, over each axis, or as bars."""
     axes = [next(iter(sweep.vary)) for sweep in sweeps if len(sweep.vary) == 1]
     return [Figure("line", USUAL_METRICS, axis, difference=True) for axis in axes] or [Figure("bar", USUAL_METRICS)]
 

@@ -205,7 +205,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
         return plan_worlds(part, part.worlds, folder, on_point)
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
-    scenario = record_derived(part.scenario, derived)
+    scenario = record_derived(part, derived)
     first = check_point(scenario, part.variants[0], {}, folder, vary=part.vary)
     checked = json.loads(first.resolved)
     # As it is given: a picture of it shows no draw.

@@ -86,18 +86,28 @@ def labelled(label: str) -> str:
     return label if label.startswith("with ") else f"with {label}"
 
 
-def record_derived(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:
-    """Return the scenario with only the series that derived metrics need: a study keeps series of representative runs only."""
+def distributions(part: Part) -> dict[str, Any]:
+    """Return what `record` needs for the figures of distributions of a part."""
+    names = sorted({name for figure in part.figures if figure.kind == "cdf" for name in figure.y})
+    return {"distributions": names} if names else {}
+
+
+def record_derived(part: Part, derived: tuple[Derived, ...]) -> dict[str, Any]:
+    """Return the scenario of a part with only the series that derived metrics need, and the distributions that its figures show.
+
+    A study keeps series of representative runs only.
+    """
+    scenario = part.scenario
     rest = {key: value for key, value in scenario.items() if key != "record"}
-    needed = sorted({name for metric in derived for name in metric.needs})
+    needed, counted = sorted({name for metric in derived for name in metric.needs}), distributions(part)
     if not needed:
-        return rest
+        return {**rest, **({"record": counted} if counted else {})}
     given = scenario.get("record") or {}
     times = {key: given[key] for key in ("every", "bin") if key in given}
     if times.get("every") == "change":
         # Averages over time need samples at equal distances.
         times["every"] = given.get("bin", "100ms")
-    return {**rest, "record": {**recording(needed), **times}}
+    return {**rest, "record": {**recording(needed), **times, **counted}}
 
 
 def record_representative(part: Part, duration: str) -> dict[str, Any]:
@@ -109,4 +119,4 @@ def record_representative(part: Part, duration: str) -> dict[str, Any]:
     series = recording([*record.get("series", []), *wanted])
     seconds = parse_quantity(duration, "duration")
     every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / REPRESENTATIVE_SAMPLES))}ms"}
-    return {**part.scenario, "record": {**record, **every, **series}}
+    return {**part.scenario, "record": {**record, **every, **series, **distributions(part)}}

@@ -1,7 +1,7 @@
 """Pictures for a notebook: a metric of a study over an axis, and the series of a run."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, S
 from tonopah.errors import InputError
 from tonopah.metrics import metric
 from tonopah.plot import picture, style
-from tonopah.plot.chart import STEPS
+from tonopah.plot.chart import STEPS, numbers
 from tonopah.report.cell import cell
 from tonopah.runs.simulation import RunResult
 from tonopah.spec.model import StudySpec
@@ -84,37 +84,46 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
     if not chosen:
         raise InputError("plot", "the run has recorded no series", 'add record = { series = ["cwnd", "queue"] } to the scenario')
     tables = {name: result.series(name) for name in chosen}
+    called = {owner: labels(result, owner) for owner in {table.columns[1] for table in tables.values()}}
 
     def draw(form: str) -> bytes:
         with style.settings({"figure.constrained_layout.use": True}) as plt:
             figure, axes = plt.subplots(len(chosen), 1, sharex=True, squeeze=False, figsize=(6.4, 2.2 * len(chosen)))
-            for panel, (name, table) in zip(axes[:, 0], tables.items(), strict=True):
-                shown, owner = metric(name), table.columns[1]
-                for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES]):
-                    look = {key: value for key, value in style.line_style(index).items() if not key.startswith("marker")}
-                    panel.plot(
-                        rows["t_s"],
-                        rows["value"] * shown.factor,
-                        drawstyle=STEPS[step_of(name)],
-                        label=f"{owner} {number}",
-                        **look,
-                    )
-                panel.set_ylabel(f"{shown.label} ({shown.unit})" if shown.unit else shown.label)
-                panel.legend(loc="upper right", fontsize="small")
+            for panel, made in zip(axes[:, 0], figures(), strict=True):
+                for one in made.series:
+                    look = {key: value for key, value in style.line_style(one.style).items() if not key.startswith("marker")}
+                    panel.plot(numbers(one.x), numbers(one.y), drawstyle=STEPS[made.step], label=one.label, **look)
+                panel.set_ylabel(made.y.title)
+                # Beside the panel: within it, it would lie on the lines.
+                panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
             axes[-1, 0].set_xlabel("Time (s)")
             buffer = io.BytesIO()
             figure.savefig(buffer, format=form, metadata=picture.METADATA[form])
             plt.close(figure)
             return buffer.getvalue()
 
-    return Picture(draw, lambda: [series_figure(name, table) for name, table in tables.items()])
+    def figures() -> list[FigureData]:
+        return [series_figure(name, table, called[table.columns[1]]) for name, table in tables.items()]
+
+    return Picture(draw, figures)
 
 
-def series_figure(name: str, table: "pd.DataFrame") -> FigureData:
+def labels(result: RunResult, owner: str) -> dict[int, str]:
+    """Return what flows, links or nodes of a run are called, by number; workloads are called by their numbers."""
+    if owner == "flow":
+        return {one["flow"]: result.flow_name(one["flow"]) for one in result.summary["flows"]}
+    if owner == "link":
+        return {one["link"]: f"{one['from']} → {one['to']}" for one in result.summary["links"]}
+    return {number: one["node"] for number, one in enumerate(result.summary["nodes"])} if owner == "node" else {}
+
+
+def series_figure(name: str, table: "pd.DataFrame", called: Mapping[int, str]) -> FigureData:
     """Return a recorded series as a figure, with a line for each flow, link or node."""
     shown, owner = metric(name), table.columns[1]
     lines = [
-        Series(f"{owner} {number}", index, as_numbers(rows["t_s"]), as_numbers(rows["value"] * shown.factor))
+        Series(
+            called.get(int(number), f"{owner} {number}"), index, as_numbers(rows["t_s"]), as_numbers(rows["value"] * shown.factor)
+        )
         for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES])
     ]
     scale = FigureScale(name, shown.label, shown.unit)

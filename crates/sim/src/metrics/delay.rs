@@ -40,6 +40,11 @@ impl RttSamples {
     pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
         self.histogram.quantile(q).map(|nanos| nanos / 1e9)
     }
+
+    /// Values, exact to 1 %, and how many there were of each.
+    pub(crate) fn counted_s(&self) -> impl Iterator<Item = (f64, u32)> {
+        self.histogram.counted().map(|(nanos, count)| (nanos / 1e9, count))
+    }
 }
 
 /// Delays of packets in the order of their reception.
@@ -119,6 +124,12 @@ impl Delays {
     pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
         let nanos = self.histogram.quantile(q)?;
         Some((nanos / 1e9).clamp(self.min.as_secs_f64(), self.max.as_secs_f64()))
+    }
+
+    /// Values, exact to 1 % and within the extremes, and how many there were of each.
+    pub(crate) fn counted_s(&self) -> impl Iterator<Item = (f64, u32)> {
+        let [least, most] = [self.min, self.max].map(Span::as_secs_f64);
+        self.histogram.counted().map(move |(nanos, count)| ((nanos / 1e9).clamp(least, most), count))
     }
 
     /// Mean absolute difference of consecutive delays.

@@ -118,6 +118,11 @@ impl Histogram {
         few.iter().map(|(bucket, count)| (usize::from(*bucket), *count)).chain(range)
     }
 
+    /// The middles of the buckets that hold something, from the least on, and how much each holds.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (f64, u32)> {
+        self.buckets().filter(|(_, count)| *count > 0).map(|(bucket, count)| (middle_of(bucket), count))
+    }
+
     /// Number of values.
     pub(super) fn total(&self) -> u64 {
         self.buckets().map(|(_, count)| u64::from(count)).sum()

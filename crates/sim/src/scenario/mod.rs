@@ -127,7 +127,7 @@ pub use radio::{
     SchedulerDef, SensitivityDef, Standard, TwoRayDef,
 };
 pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
-pub use record::{RecordDef, RecordedFlows, RecordedInternals, SampleDef, SeriesName, Variable};
+pub use record::{DistributionName, RecordDef, RecordedFlows, RecordedInternals, SampleDef, SeriesName, Variable};
 pub use responsiveness::{LoadDirection, ProbeRate, ResponsivenessDef};
 pub use routing::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile, HandoffDef,

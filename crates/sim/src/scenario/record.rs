@@ -28,6 +28,10 @@ pub struct RecordDef {
     /// How long the packets of each listed flow waited in the queue of each link: `waits` of the links of the summary.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// Distributions of what each flow measured of every packet, ACK or message, for its entry in the summary; studies draw them as
+    /// figures of kind `cdf`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<DistributionName>,
     /// Which flows of workloads the summary lists one by one, of those that count: `"all"`, `"none"`, or a random sample of so many.
     /// Default: all up to 10 000 flows, a sample of 1000 of more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,9 +84,22 @@ impl Default for RecordDef {
             bin: Span::from_millis(100),
             internals: None,
             waits: false,
+            distributions: Vec::new(),
             flows: None,
         }
     }
+}
+
+/// A distribution that a summary can hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DistributionName {
+    /// Network delay of data packets: last transmission to reception (RFC 7679).
+    Delay,
+    /// Delay of messages of an application: write to in-order read.
+    AppDelay,
+    /// Round-trip time samples of the sender: that of the newest segment of each acknowledgment.
+    Rtt,
 }
 
 /// Which variables of algorithms are recorded.

@@ -1,9 +1,12 @@
 //! The summary of a flow.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tcp::Limit;
 use tcp::units::{Span, Time};
 
+use super::distributions::{Distributions, distributions_of};
 use super::measures::Measures;
 use crate::foreign::ForeignStats;
 use crate::host::app::conversation::AppSummary;
@@ -11,7 +14,7 @@ use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::ratio;
 use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
-use crate::scenario::{CcChoice, Scenario};
+use crate::scenario::{CcChoice, DistributionName, Scenario};
 use crate::world::ListedFlow;
 
 /// A flow.
@@ -80,6 +83,9 @@ pub struct FlowSummary {
     /// The flow of the scenario whose application has opened this connection besides its first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_of: Option<u32>,
+    /// What `record.distributions` asks for, as far as it has values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub distributions: Distributions,
     /// What the application measured.
     #[serde(flatten)]
     pub application: Option<Box<AppSummary>>,
@@ -272,6 +278,7 @@ pub(super) struct FlowFacts<'a> {
     /// The measurement interval, as far as it is over.
     pub(super) window: [Time; 2],
     pub(super) in_flight_packets: u64,
+    pub(super) distributions: &'a [DistributionName],
 }
 
 impl FlowFacts<'_> {
@@ -299,6 +306,7 @@ impl FlowFacts<'_> {
             start: flow.opened_at.filter(|_| is_further).unwrap_or(*start),
             window,
             in_flight_packets,
+            distributions: &graph.record.distributions,
         }
     }
 }
@@ -325,6 +333,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         start,
         window: [warmup, now],
         in_flight_packets,
+        distributions,
     } = facts;
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
@@ -362,6 +371,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         hops: None,
         path_share: None,
         connection_of,
+        distributions: distributions_of(interval, distributions),
         application: None,
         reverse: interval.reverse_data.as_deref().map(|data| Box::new(ReverseSummary::of(data, lifetime))),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),

@@ -2,6 +2,7 @@
 //! is absent, never 0.
 
 mod constellation;
+mod distributions;
 mod fabric;
 mod flow;
 mod link;
@@ -24,6 +25,7 @@ use crate::workload::Slot;
 use crate::world::{ListedFlow, World};
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
+pub use distributions::DistributionSummary;
 pub use fabric::FabricSummary;
 use flow::{FlowFacts, flow_summary, order_summary};
 pub use flow::{FlowSummary, NativeSummary, ReverseSummary, WorkloadFlowSummary};

@@ -339,6 +339,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
         start: slot.start,
         window: [warmup, now],
         in_flight_packets,
+        distributions: &world.graph.record.distributions,
     };
     let done = finished(&slot, flow);
     let since = |at: Option<Time>| at.map(|at| at.since(slot.start).as_secs_f64());

@@ -200,6 +200,20 @@ function drawEcdf(figure, shown, width, options) {
   return frame(plain, shown, width, rows, { ...options, common: true }, [...marks, tip]);
 }
 
+// Distributions over packets: lines, and bands for their intervals over replicates.
+function drawCdf(figure, shown, width, options) {
+  const rows = rowsOf(figure, shown).filter((row) => known(row.x) && known(row.y) && !(figure.y.log && row.y <= 0));
+  const marks = shown.flatMap((one) => {
+    const mine = rows.filter((row) => row.label === one.label);
+    const banded = mine.filter((row) => known(row.low) && known(row.high) && !(figure.y.log && row.low <= 0));
+    return [
+      ...(options.bands ? [Plot.areaY(banded, { x: "x", y1: "low", y2: "high", fill: colour(one.style), fillOpacity: 0.16 })] : []),
+      Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: lineWidth(one.style), strokeDasharray: dash(one.style) }),
+    ];
+  });
+  return frame(figure, shown, width, rows, { ...options, common: true }, [...marks, pointer(figure, rows)]);
+}
+
 // Places at least `gap` apart, in the order of `wanted` and as near to it as can be (least squares: neighbours too near share their middle).
 function apart(wanted, gap, most) {
   const blocks = [];
@@ -315,4 +329,4 @@ function drawHeatmap(figure, shown, width, options) {
   return host;
 }
 
-const DRAW = { line: drawLine, difference: drawDifference, bar: drawBar, scatter: drawScatter, ecdf: drawEcdf, heatmap: drawHeatmap };
+const DRAW = { line: drawLine, difference: drawDifference, bar: drawBar, scatter: drawScatter, ecdf: drawEcdf, cdf: drawCdf, heatmap: drawHeatmap };
