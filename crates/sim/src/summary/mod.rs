@@ -25,7 +25,6 @@ use crate::workload::Slot;
 use crate::world::{ListedFlow, World};
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
-pub use distributions::DistributionSummary;
 pub use fabric::FabricSummary;
 use flow::{FlowFacts, flow_summary, order_summary};
 pub use flow::{FlowSummary, NativeSummary, ReverseSummary, WorkloadFlowSummary};

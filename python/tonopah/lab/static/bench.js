@@ -177,7 +177,7 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus, states, coun
 
 // Everything right of the scenario: controls, plots, network.
 // `other` is a changed run to stand beside it.
-export function Watch({ state, run, facts, pace, setPace, again, other, children }) {
+export function Watch({ state, run, facts, pace, setPace, again, other, moment, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.flows ?? [];
   const view = other && !state.view ? { from_s: 0, until_s: Math.max(state.duration ?? 1, other.duration ?? 1) } : state.shown;
@@ -193,7 +193,7 @@ export function Watch({ state, run, facts, pace, setPace, again, other, children
     ${state.tracks.length > 0 && html`<div class="tools"><${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} /><${Ghost} state=${state} run=${run} /></div>`}
     <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.outdated ? null : state.summary} links=${state.links} other=${other} ghost=${other ? null : state.ghost} />
     ${other && html`<${Difference} before=${state} after=${other} view=${view} look=${look} />`}
-    <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} />`}`}
+    <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} moment=${moment} />`}`}
       ${state.tracks.length > 0 && html`<${TimeLine} from=${state.shown.from_s} until=${latest} time=${seen} setTime=${setTime} tracks=${state.tracks} />`}
       ${state.summary && html`<div class=${state.outdated ? "shown stale" : "shown"}><${Numbers} summary=${state.summary} flows=${flows} before=${state.ghost?.summary} /></div>`}${children}</div></div></div></div>`;
 }
@@ -304,7 +304,7 @@ function keep(facts) {
 export function Bench({ facts, given }) {
   const [kept] = useState(recall), first = kept ?? given;
   const [seed, setSeed] = useState(first?.seed ?? 1), [pace, setPaceText] = useState(""), [chosen, choose] = useState(kept?.chosen ?? (given ? "" : facts.presets[0].name));
-  const [state, run] = useRun(() => Math.min(2000, Math.max(300, innerWidth))), [other, otherRun] = useRun(() => COLUMNS), [compared, setCompared] = useState(false);
+  const [state, run] = useRun(() => Math.min(2000, Math.max(300, innerWidth))), [other, otherRun] = useRun(() => COLUMNS), [compared, setCompared] = useState(false), [moment, setMoment] = useState(null);
   const pending = useRef({ timer: 0, at: 0 }), settings = useRef({});
   settings.current = { seed, pace: pace ? Number(pace) : null };
   // While a slider moves the newest scenario runs, at most one each SETTLE_MS.
@@ -368,8 +368,8 @@ export function Bench({ facts, given }) {
       ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} script=${scriptOf(scenario.document)} />`}
     </section>
     <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} metrics=${facts.compared} base=${state} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
-      <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
-      ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.flows} />`}</section></main>`;
+      <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} moment=${moment} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
+      ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.flows} tell=${setMoment} />`}</section></main>`;
 }
 
 // A wider window has the scenario as text beside its sliders from the beginning.

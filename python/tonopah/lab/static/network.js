@@ -1,6 +1,7 @@
 // The picture of the network: flows by colour, queues that fill, stations that move, at the time of the cursor.
 /* global fromStyle */
-import { html } from "./api.js";
+import { html, useMemo } from "./api.js";
+import { Flights, flightsOf } from "./flights.js";
 
 const WIDTH = 360, HEIGHT = 190, EDGE = 26;
 
@@ -22,7 +23,8 @@ export function linksOf(graph) {
   return (graph?.link ?? []).flatMap(({ from, to }) => [{ from, to }, { from: to, to: from }]);
 }
 
-export function Network({ graph, tracks, time, flows }) {
+export function Network({ graph, tracks, time, flows, moment }) {
+  const flights = useMemo(() => (moment && graph?.link ? flightsOf(moment.events, graph) : []), [moment, graph]);
   if (!graph?.node?.length || !graph.node.some((node) => node.x !== undefined && node.x !== null)) return null;
   const of = (name, id) => tracks.find((track) => track.name === name && track.id === id);
   const places = new Map(graph.node.map((node, i) => [node.name, { ...node, x: valueAt(of("position_x", i), time) ?? node.x ?? 0, y: valueAt(of("position_y", i), time) ?? node.y ?? 0 }]));
@@ -38,6 +40,7 @@ export function Network({ graph, tracks, time, flows }) {
   return html`<figure class="network"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${`the network at ${time.toFixed(3)} s: ${graph.node.length} nodes, ${links.length / 2} links`}>
     ${links.filter((_, i) => i % 2 === 0).map((link) => html`<${Line} ends=${[at(places.get(link.from)), at(places.get(link.to))]} />`)}
     ${links.map((link, i) => html`<${Queue} key=${i} track=${of("queue", i)} time=${time} ends=${[at(places.get(link.from)), at(places.get(link.to))]} />`)}
+    ${flights.length > 0 && html`<${Flights} flights=${flights} time=${time} ends=${(i) => [at(places.get(links[i].from)), at(places.get(links[i].to))]} />`}
     ${all.map((node) => html`<${Node} node=${node} place=${at(node)} flow=${ends.get(node.name)} names=${all.length <= 16} />`)}
   </svg></figure>`;
 }

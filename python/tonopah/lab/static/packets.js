@@ -92,22 +92,23 @@ function Life({ events, links }) {
   return html`<section id="life"><h3>Life of a packet</h3><ol>${events.map((event, i) => html`<li key=${i}>${event.t_s.toFixed(6)} s: ${event.event}${event.link === undefined ? "" : ` on ${links?.[event.link] ? `${links[event.link].from} → ${links[event.link].to}` : `link ${event.link}`}`}${event.reason ? ` (${event.reason})` : ""}</li>`)}</ol></section>`;
 }
 
-// Shown below two seconds of zoom; the run is repeated up to there and gives its packet events.
-export function Packets({ document, seed, view, links, flows }) {
+// Shown below two seconds of zoom; the run is repeated up to there and gives its packet events, which the drawing of the network has too.
+export function Packets({ document, seed, view, links, flows, tell }) {
   const [found, set] = useState(null), [error, setError] = useState(""), [flow, setFlow] = useState(0), [chosen, pick] = useState(null);
   const width = view.until_s - view.from_s, near = width <= MOST_SECONDS;
+  const take = (moment) => (set(moment), tell(moment));
   useEffect(() => {
-    set(null);
+    take(null);
     setError("");
     if (!near) return undefined;
     let stale = false;
-    const timer = setTimeout(() => ask("packets", { document, seed, from_s: view.from_s, until_s: view.until_s }).then((answer) => stale || set({ ...answer, ...view }), (failed) => stale || setError(asRefused(failed).message)), 150);
+    const timer = setTimeout(() => ask("packets", { document, seed, from_s: view.from_s, until_s: view.until_s }).then((answer) => stale || take({ ...answer, ...view }), (failed) => stale || setError(asRefused(failed).message)), 150);
     return () => {
       stale = true;
       clearTimeout(timer);
     };
   }, [JSON.stringify(document), seed, view.from_s, view.until_s]);
-  if (!near) return html`<p class="meta">Zoom to ${MOST_SECONDS} s or less to see the packets.</p>`;
+  if (!near) return html`<p class="meta">Zoom to ${MOST_SECONDS} s or less to see the packets, here and on the drawing of the network.</p>`;
   if (error) return html`<p class="mistake" role="alert">${error}</p>`;
   if (!found) return html`<p class="meta">The packets are fetched …</p>`;
   const mine = found.events.filter(sameFlow(flow)), life = chosen ? found.events.filter((event) => idOf(event) === chosen) : [];
