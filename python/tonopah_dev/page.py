@@ -24,7 +24,7 @@ from tonopah.lab.handlers import HANDLERS
 from tonopah.report import vendor
 
 FOLDERS = {"/static/": STATIC, "/page/": PAGE, "/vendor/": Path(vendor.FOLDER)}
-ANSWERS = ("start", "algorithms", "lessons", "coast")
+ANSWERS = ("start", "algorithms", "lessons", "coast", "recorded")
 """What the server answers the same to everybody: computed once, by its own handlers."""
 INSTEAD = {"server.js": "offline.js"}
 EXAMPLE = Path(examples.__file__).parent / "reno.js"

@@ -101,3 +101,28 @@ def test_many_lines_in_few_pixels_keep_their_peaks(page):
         own = series[series["flow"] == flow]["value"] * 1e-3
         values = [one for one in drawn if one is not None]
         assert abs(max(values) - own.max()) < 1e-3 and abs(values[-1] - own.iloc[-1]) < 1e-3
+
+
+def test_the_window_that_linux_had_stands_behind_a_run_of_a_recorded_world(page):
+    page.open("bench")
+    page.shown()
+    names = page.js("[...document.querySelectorAll('#recording option')].map((one) => one.value)")
+    assert "6.1/cubic-10mbit-40ms-1bdp" in names and len(names) > 100
+    page.js(
+        "(() => { const chosen = document.querySelector('#recording'); chosen.value = '6.1/cubic-10mbit-40ms-1bdp'; "
+        "chosen.dispatchEvent(new Event('change')); })()"
+    )
+    page.until("document.querySelector('#recorded')?.textContent.includes('cubic, Linux 6.1')")
+    page.shown()
+    page.until("!document.querySelector('.shown.stale')")
+    assert page.js("document.querySelector('#recording').value") == "6.1/cubic-10mbit-40ms-1bdp" and page.complaints() == []
+    # It is of this world: any other has none, whatever is recorded of it.
+    page.set("#seed", "2")
+    page.until("document.querySelector('#run-state').dataset.phase === 'done'")
+    assert "Linux 6.1" in page.text("#recorded")
+    page.js(
+        "(() => { const toml = document.querySelector('#toml'); toml.value = toml.value.replace('10Mbps', '11Mbps'); "
+        "toml.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+    page.until("!document.querySelector('#recorded')")
+    assert page.js("document.querySelector('#recording').value") == ""

@@ -300,8 +300,10 @@ def test_packets_are_shown_below_two_seconds_and_one_is_followed(page):
         page.click("[aria-label='zoom in']")
     page.until("document.querySelectorAll('button.packet').length > 20")
     # The same packets move on the drawing: data in the colour of its flow, and further along at a later moment.
-    places = """(() => {{ const moment = document.querySelector('#moment'), [from, until] = [Number(moment.min), Number(moment.max)];
-        moment.value = from + {share} * (until - from); moment.dispatchEvent(new Event('input')); }})()"""
+    places = """(() => {{ const moment = document.querySelector('#moment');
+        const [from, until] = [Number(moment.min), Number(moment.max)];
+        moment.value = from + {share} * (until - from);
+        moment.dispatchEvent(new Event('input')); }})()"""
     page.js(places.format(share=0.5))
     page.until("document.querySelectorAll('#flights circle').length > 10")
     there = "[...document.querySelectorAll('#flights circle')].map((c) => c.getAttribute('cx')).join(' ')"

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tonopah._core import engine_version, schema
 from tonopah.errors import InputError, LimitError
 from tonopah.lab import algorithms as lab_algorithms
-from tonopah.lab import compare, files, lessons, linux_cases, moment, presets
+from tonopah.lab import compare, files, lessons, linux_cases, moment, presets, recorded
 from tonopah.lab.context import Asking
 from tonopah.lab.messages import MOST_SECONDS, Show
 from tonopah.lab.session import EVERY, FURTHER, OVER, Session
@@ -49,6 +49,7 @@ def start(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
     networks = ((name, metric(name)) for name in compare.METRICS)
     return {
         "version": engine_version(), "schema": json.loads(schema()), "presets": presets.load(), "series": series,
+        "recordings": recorded.listed(),
         "algorithms": [entry["name"] for entry in algorithms()], "allow_python": lab.allow_python,
         "record": {**EVERY, "series": RECORDED, "further": FURTHER},
         "compared": [{"metric": name, "label": one.label, "unit": one.unit, "factor": one.factor} for name, one in networks],
@@ -201,6 +202,11 @@ def list_lessons(lab: Asking, _: dict[str, Any]) -> dict[str, Any]:
     return {"lessons": lessons.listed(lab.folder)}
 
 
+def windows(_: Asking, __: dict[str, Any]) -> dict[str, Any]:
+    """Return the windows of the recordings of Linux."""
+    return recorded.windows()
+
+
 def statistic(lab: Asking, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a number of a series of a run."""
     kind = wanted(asked, "statistic", str)
@@ -215,5 +221,5 @@ HANDLERS: dict[str, Handler] = {
     "compare": compare_two, "difference": subtract,
     "algorithms": list_algorithms, "response": response, "linux": linux, "sky": sky, "coast": coast,
     "studies": list_studies, "study": study, "explore": explore, "point": point, "lessons": list_lessons,
-    "statistic": statistic,
+    "statistic": statistic, "recorded": windows,
 }  # fmt: skip

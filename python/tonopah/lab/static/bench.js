@@ -7,6 +7,7 @@ import { Network, linksOf } from "./network.js";
 import { inSeconds, put } from "./paths.js";
 import { Packets } from "./packets.js";
 import { MOST_FLOWS, Panels, STATES } from "./plots.js";
+import { Recordings, useRecorded } from "./recorded.js";
 import { Script, scriptOf } from "./script.js";
 import { Share } from "./share.js";
 import { Sky } from "./sky.js";
@@ -177,7 +178,7 @@ export function FlowSwitches({ flows, off, setOff, focus, setFocus, states, coun
 
 // Everything right of the scenario: controls, plots, network.
 // `other` is a changed run to stand beside it.
-export function Watch({ state, run, facts, pace, setPace, again, other, moment, children }) {
+export function Watch({ state, run, facts, pace, setPace, again, other, moment, recorded, children }) {
   const [off, setOff] = useState(new Set()), [focus, setFocus] = useState(0), [time, setTime] = useState(0);
   const flows = state.flows ?? [];
   const view = other && !state.view ? { from_s: 0, until_s: Math.max(state.duration ?? 1, other.duration ?? 1) } : state.shown;
@@ -190,8 +191,8 @@ export function Watch({ state, run, facts, pace, setPace, again, other, moment, 
     ${state.warnings?.map((text) => html`<p class="warning" role="status" key=${text}>Warning: ${text}</p>`)}
     ${state.phase === "refused" && state.tracks.length > 0 && html`<p class="warning" role="status" id="stale">What is shown below is the last scenario that could be run.</p>`}
     <div class=${state.stale ? "shown stale" : "shown"}><${FlowSwitches} states=${state.tracks.some((track) => track.name === "state")} flows=${flows} count=${state.flow_count} off=${off} setOff=${setOff} focus=${focus} setFocus=${setFocus} />
-    ${state.tracks.length > 0 && html`<div class="tools"><${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} /><${Ghost} state=${state} run=${run} /></div>`}
-    <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.outdated ? null : state.summary} links=${state.links} other=${other} ghost=${other ? null : state.ghost} />
+    ${state.tracks.length > 0 && html`<div class="tools"><${ZoomTools} view=${state.shown} whole=${state.duration} zoom=${run.zoom} /><${Ghost} state=${state} run=${run} recorded=${recorded} /></div>`}
+    <div class=${other ? "split compared" : "split"}><${Panels} ...${look} tracks=${state.tracks} version=${state.version} view=${view} summary=${state.outdated ? null : state.summary} links=${state.links} other=${other} ghost=${other ? null : recorded ?? state.ghost} />
     ${other && html`<${Difference} before=${state} after=${other} view=${view} look=${look} />`}
     <div class="beside">${(state.graph || orbits) && html`${orbits ? html`<${Sky} run=${state.id} time=${seen} flows=${flows} />` : html`<${Network} graph=${state.graph} tracks=${state.tracks} time=${seen} flows=${flows} moment=${moment} />`}`}
       ${state.tracks.length > 0 && html`<${TimeLine} from=${state.shown.from_s} until=${latest} time=${seen} setTime=${setTime} tracks=${state.tracks} />`}
@@ -316,7 +317,7 @@ export function Bench({ facts, given }) {
       run.start(document, settings.current.seed, settings.current.pace);
     }, wait);
   };
-  const scenario = useScenario(begin);
+  const scenario = useScenario(begin), recorded = useRecorded(facts.recordings, scenario.document);
   // What has been changed is no preset any more.
   const change = (document) => (choose(""), scenario.change(document)), turn = (document) => (choose(""), scenario.turn(document));
   useEffect(() => {
@@ -356,6 +357,7 @@ export function Bench({ facts, given }) {
   return html`<main class="bench" tabindex="-1"><h1 class="unseen">Bench</h1>
     <section class="setup" aria-label="scenario">
       <${Gallery} presets=${facts.presets} chosen=${chosen} choose=${pick} />
+      <${Recordings} recordings=${facts.recordings} chosen=${recorded?.id} choose=${({ document }) => (choose(""), run.anew(), scenario.change(document))} />
       ${scenario.document && html`<${Sliders} document=${scenario.document} origin=${scenario.origin} change=${turn} />`}
       <div class="tools"><${Seed} seed=${seed} change=${(next) => { settings.current.seed = next; setSeed(next); again(); }} />
         <button type="button" class="switch" id="undo" disabled=${!scenario.past.length} title="Ctrl-Z" onClick=${() => (choose(""), scenario.undo())}>undo</button></div>
@@ -368,7 +370,7 @@ export function Bench({ facts, given }) {
       ${scenario.document && html`<${Share} scenario=${scenario} seed=${seed} view=${state.view} script=${scriptOf(scenario.document)} />`}
     </section>
     <section class="results" aria-label="what happens"><${Compare} document=${scenario.document} seed=${seed} view=${state.view} metrics=${facts.compared} base=${state} other=${other} run=${otherRun} shown=${compared} setShown=${setCompared} />
-      <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} moment=${moment} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
+      <${Watch} state=${shown} run=${run} facts=${facts} pace=${pace} setPace=${setPace} again=${again} moment=${moment} recorded=${recorded} other=${compared && other.phase !== "refused" && other.tracks.length ? other : null} />
       ${state.tracks.length > 0 && html`<${Packets} document=${state.document} seed=${seed} view=${state.shown} links=${state.links} flows=${state.flows} tell=${setMoment} />`}</section></main>`;
 }
 

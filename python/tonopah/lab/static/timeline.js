@@ -14,9 +14,10 @@ export function ZoomTools({ view, whole, zoom }) {
     ${make("whole", "show the whole run", () => zoom(null))}</div>`;
 }
 
-// The run that stays pale behind the one that is shown.
-export function Ghost({ state: { ghost, id, seen }, run }) {
+// What stands pale behind the run that is shown: another run, or what a kernel did.
+export function Ghost({ state: { ghost, id, seen }, run, recorded }) {
   const kept = run.kept === true;
+  if (recorded) return html`<span class="meta" id="recorded">pale: the window as recorded, ${recorded.title}</span>`;
   if (!ghost) return html`<div class="zoom"><button type="button" class="switch" id="keep" disabled=${!seen} title="it stays pale behind what follows" onClick=${run.keep}>keep this run</button></div>`;
   return html`<div class="zoom" role="group" aria-label="run behind" id="ghost" data-run=${ghost.id}><span class="meta">pale: ${kept ? "the kept run" : "the run before"}</span>
     <button type="button" class="switch" id="keep" disabled=${!seen || ghost.id === id} onClick=${run.keep}>keep this run</button><button type="button" class="switch" id="let-go" onClick=${run.letGo}>let go</button></div>`;
