@@ -9,7 +9,7 @@ from tonopah.report.embed import extremes
 from tonopah.validate.linux import table, worlds
 from tonopah.validate.linux.recordings import LinuxCase, shipped
 
-INTERVALS = 300
+INTERVALS = 200
 """Of each the smallest and the largest window is shown: as many as a plot has room for."""
 
 
