@@ -83,8 +83,9 @@ test-rust: ## run the tests of the engine
 	cargo test --release --workspace --locked
 	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
+# One process more than cores, four at most: some tests wait for clocks, clusters and browsers.
 test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
-	$(PYTHON) -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --ignore=python/tests/test_slurm.py
+	$(PYTHON) -m pytest --numprocesses=$$($(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))') --dist=loadfile --ignore=python/tests/test_slurm.py
 
 # The engine of `make setup` in a wheel: the same files as in that of `make wheel`, whose engine is smaller (profile `dist`).
 test-wheel: $(VENV)/.built ## install the package as a wheel into an environment of its own and try it

@@ -177,18 +177,25 @@ fn a_distribution_holds_what_the_percentiles_are_of() {
     let flow = &summary.flows[0];
     let names: Vec<Value> = flow.distributions.keys().map(|name| json!(name)).collect();
     assert_eq!(names, ["delay", "rtt"], "an endless transfer has no messages");
-    let percentiles = [[flow.measures.delay_p50_s, flow.measures.delay_p99_s], [flow.measures.rtt_p50_s, flow.measures.rtt_p99_s]];
+    let percentiles =
+        [[flow.measures.delay_p50_s, flow.measures.delay_p99_s], [flow.measures.rtt_p50_s, flow.measures.rtt_p99_s]];
     for (found, expected) in flow.distributions.values().zip(percentiles) {
         let total: u32 = found.counts.iter().sum();
         let below = |q: f64| {
             let mut seen = 0;
             let rank = (q * f64::from(total)).ceil() as u32;
-            let at = found.counts.iter().position(|count| { seen += count; seen >= rank });
+            let at = found.counts.iter().position(|count| {
+                seen += count;
+                seen >= rank
+            });
             at.map(|place| found.values_s[place])
         };
         assert_eq!([below(0.5), below(0.99)], expected);
         assert!(found.values_s.is_sorted() && found.counts.iter().all(|count| *count > 0));
     }
-    assert_eq!(flow.distributions.values().next().unwrap().counts.iter().sum::<u32>(), flow.measures.received_packets as u32);
+    assert_eq!(
+        flow.distributions.values().next().unwrap().counts.iter().sum::<u32>(),
+        flow.measures.received_packets as u32
+    );
     assert!(run(&recording("cubic", json!({})), 1).flows[0].distributions.is_empty());
 }
