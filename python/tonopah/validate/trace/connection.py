@@ -218,9 +218,9 @@ def observe(packets: list[CapturedPacket], source: str, until_s: float, most_byt
     base = (first.seq + bool(first.flags & SYN)) % WRAP
     sender.handshake_ns, found = handshake(packets), Acknowledged()
     offered = min((packet.mss for packet in packets if packet.mss), default=0)
-    until_ns = until_s * 1e9
+    until_ns = start + int(until_s * 1e9)
     for packet in packets:
-        if packet.t_ns - start > until_ns or sender.payload_bytes > most_bytes:
+        if packet.t_ns > until_ns or sender.payload_bytes > most_bytes:
             break
         last = packet.t_ns
         if packet.source == end:
