@@ -7,8 +7,8 @@ use crate::compat::Agent;
 mod profiles;
 
 use crate::settings::{
-    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, Headers, Misbehaviour, OpeningKind, ReceiverControl,
-    RecoveryKind, RtoBounds, RttAlgorithm,
+    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, EcnOption, Headers, Misbehaviour, OpeningKind,
+    ReceiverControl, RecoveryKind, RtoBounds, RttAlgorithm,
 };
 use crate::units::{Bytes, Span};
 
@@ -54,6 +54,8 @@ pub struct TcpConfig {
     pub window_scale: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// Which segments carry AccECN's option.
+    pub ecn_option: EcnOption,
     /// With mode `dctcp` SYN, SYN-ACK and pure ACKs are ECN-capable too (Linux: `tcp_ca_needs_ecn`).
     pub ecn_of_control: bool,
     /// DupThresh: duplicate ACKs, or segments SACKed beyond a gap, that signal loss (RFC 5681, RFC 6675: 3).

@@ -1,8 +1,10 @@
 //! Explicit congestion notification: negotiation in the handshake, the receiver's feedback, and how the sender reads it
 //! (RFC 3168 §6.1, RFC 8257 §3, RFC 9768 §3).
 
+use crate::options::EcnHandshake;
 use crate::segment::{Ecn, EcnBytes, Flags, Segment};
-use crate::settings::EcnMode;
+use crate::seq::SeqNo;
+use crate::settings::{EcnMode, EcnOption};
 use crate::units::Bytes;
 
 /// Initial value of the CE packet counters r.cep and s.cep (RFC 9768 §3.2.1).
@@ -97,6 +99,11 @@ pub(crate) struct Echo {
     /// r.e0b, r.ceb, r.e1b.
     bytes: EcnBytes,
     unreported_marks: u32,
+    option: EcnOption,
+    /// The peer sends the option, so that every segment has it.
+    on_all: bool,
+    /// How the SYN-ACK arrived, which ACKs tell in the place of the counter until data flows; a server's have none.
+    answer: Flags,
     last_marked: bool,
     /// Data was ECN-capable, so that data which is not is a retransmission (RFC 3168 §6.1.5).
     capable: bool,
@@ -112,9 +119,34 @@ impl Echo {
             cep: INITIAL_CEP,
             bytes,
             unreported_marks: 0,
+            option: EcnOption::Acks,
+            on_all: false,
+            answer: Flags::default(),
             last_marked: false,
             capable: false,
         }
+    }
+
+    /// AccECN is agreed with RFC 9768's handshake; `theirs` is the SYN or SYN-ACK of the peer. ACKs are ECN-capable as in Linux.
+    pub(crate) fn on_handshake(&mut self, option: EcnOption, theirs: Segment) {
+        (self.option, self.of_acks) = (option, of_data(self.mode));
+        self.note_option(&theirs);
+        if theirs.flags.contains(Flags::ACK) {
+            // §3.2.2.1, table 3; the mark of a SYN is told by the SYN-ACK and not counted.
+            self.answer = ace(reflected(theirs.ecn));
+            self.cep += u32::from(theirs.ecn == Ecn::Ce);
+        }
+    }
+
+    /// The SYN-ACK came again: the ACK of it tells how this one arrived.
+    pub(crate) fn on_syn_ack_again(&mut self, segment: &Segment) {
+        if self.answer != Flags::default() {
+            self.answer = ace(reflected(segment.ecn));
+        }
+    }
+
+    fn note_option(&mut self, segment: &Segment) {
+        self.on_all |= self.option == EcnOption::All && segment.ecn_bytes.is_some();
     }
 
     /// A packet arrived; `new` if it carries data within the window.
@@ -174,6 +206,10 @@ impl Echo {
         if let Some(counter) = counter {
             *counter = counter.wrapping_add(segment.len);
         }
+        self.note_option(segment);
+        if segment.len > 0 {
+            self.answer = Flags::default();
+        }
         self.cep = self.cep.wrapping_add(u32::from(marked));
         self.unreported_marks += u32::from(marked);
         // RFC 9768 §3.2.2.5.1: only data triggers an ACK.
@@ -183,10 +219,24 @@ impl Echo {
         if due { EchoAck::Immediate } else { EchoAck::None }
     }
 
-    /// ECN flags of the next segment. `cwr`: CWR if the sender has reduced its window.
+    /// ECN flags of the next segment with data or FIN. `cwr`: CWR if the sender has reduced its window.
     #[inline]
-    pub(crate) fn flags(&self, cwr: Flags) -> Flags {
-        if self.mode == EcnMode::Off { Flags::default() } else { self.echo_flags(cwr) }
+    pub(crate) fn flags_of_data(&mut self, cwr: Flags) -> Flags {
+        if self.mode == EcnMode::Off {
+            return Flags::default();
+        }
+        self.answer = Flags::default();
+        self.echo_flags(cwr)
+    }
+
+    /// ECN flags of a pure ACK.
+    #[inline]
+    pub(crate) fn flags_of_ack(&self) -> Flags {
+        match self.mode {
+            EcnMode::Off => Flags::default(),
+            _ if self.answer != Flags::default() => self.answer,
+            _ => self.echo_flags(Flags::default()),
+        }
     }
 
     #[inline(never)]
@@ -205,7 +255,14 @@ impl Echo {
 
     /// The AccECN option of an ACK.
     pub(crate) fn option(&self) -> Option<EcnBytes> {
-        self.mode.is_accurate().then_some(self.bytes)
+        let sent = self.on_all || (self.mode.is_accurate() && self.option == EcnOption::Acks);
+        sent.then_some(self.bytes)
+    }
+
+    /// That of a segment with data.
+    #[inline]
+    pub(crate) fn option_of_data(&self) -> Option<EcnBytes> {
+        self.on_all.then_some(self.bytes)
     }
 
     /// Records that an ACK is sent.
@@ -249,6 +306,11 @@ pub(crate) struct Feedback {
     ceb: u32,
     /// Marked bytes inferred from the ACE field alone, not yet covered by the option.
     inferred: Bytes,
+    handshake: EcnHandshake,
+    /// Nothing of the peer's has been read yet.
+    first: bool,
+    /// The first of it had a counter that cannot be 0: something on the way clears it (RFC 9768 §3.2.2.1, §3.2.2.4).
+    pub(crate) cleared: bool,
     /// A mark came at a window of one segment: nothing is sent until the retransmission timer expires (RFC 3168 §6.1.2).
     pub(crate) waits: bool,
     /// Such pauses in a row.
@@ -256,8 +318,9 @@ pub(crate) struct Feedback {
 }
 
 impl Feedback {
-    pub(crate) fn new(mode: EcnMode) -> Feedback {
-        Feedback { mode, cep: u64::from(INITIAL_CEP), ceb: 0, inferred: Bytes::ZERO, waits: false, waits_in_a_row: 0 }
+    pub(crate) fn new(mode: EcnMode, handshake: EcnHandshake) -> Feedback {
+        let (cep, inferred, first) = (u64::from(INITIAL_CEP), Bytes::ZERO, handshake != EcnHandshake::None);
+        Feedback { mode, cep, ceb: 0, inferred, handshake, first, cleared: false, waits: false, waits_in_a_row: 0 }
     }
 
     /// True if a segment that acknowledges nothing new carries no ECN feedback.
@@ -284,6 +347,13 @@ impl Feedback {
     }
 
     fn on_accurate(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
+        self.cleared |= std::mem::take(&mut self.first) && ace_of(segment.flags) == 0;
+        let begins = [segment.seq, segment.ack] == [SeqNo::FIRST_DATA; 2] && segment.sequence_len() == Bytes::ZERO;
+        if begins && self.handshake == EcnHandshake::OfServer {
+            // RFC 9768 §3.2.2.1, table 3: a mark of the SYN-ACK is none of data.
+            self.cep = self.cep.max(u64::from(INITIAL_CEP) + u64::from(ace_of(segment.flags) == reflected(Ecn::Ce)));
+            return Marks::default();
+        }
         let d_cep = (u64::from(ace_of(segment.flags)) + DIVACE - self.cep % DIVACE) % DIVACE;
         let Some(reported) = segment.ecn_bytes else {
             let packets = d_safer_cep(d_cep, newly_delivered.0.div_ceil(mss.0));

@@ -1,15 +1,24 @@
 //! Options: what the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018), and the timestamp clock.
 
 use crate::config::TcpConfig;
-use crate::segment::{Segment, SynOptions, Timestamps};
+use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::seq::SeqNo;
-use crate::settings::EcnMode;
+use crate::settings::{EcnMode, EcnOption};
 use crate::units::{Bytes, Span, Time};
 
 /// Maximum of the window field without scaling.
 pub(crate) const MAX_UNSCALED: Bytes = Bytes(65_535);
 /// RFC 7323 §2.3
 const MAX_SHIFT: u8 = 14;
+
+/// RFC 9768's handshake (§3.2.2.1), as one end has it: the client's first ACK tells how the SYN-ACK arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EcnHandshake {
+    /// There is none, or no AccECN.
+    None,
+    OfClient,
+    OfServer,
+}
 
 /// What one end of a connection uses after the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +31,8 @@ pub(crate) struct Agreed {
     pub(crate) timestamps: bool,
     /// The form of ECN feedback.
     pub(crate) ecn: EcnMode,
+    /// Of AccECN.
+    pub(crate) ecn_handshake: EcnHandshake,
     /// The scale of our window field.
     pub(crate) scale: Scale,
 }
@@ -31,10 +42,18 @@ impl Agreed {
     pub(crate) fn new(config: &TcpConfig, recv_buffer: Bytes, theirs: &Segment, ecn: EcnMode) -> Agreed {
         // A peer that does not model options, such as a script's, has no limits.
         let Some(syn) = theirs.syn else {
-            return Agreed { mss: config.mss, sack: false, timestamps: false, ecn, scale: Scale::Free };
+            let (mss, ecn_handshake) = (config.mss, EcnHandshake::None);
+            return Agreed { mss, sack: false, timestamps: false, ecn, ecn_handshake, scale: Scale::Free };
         };
         let timestamps = config.timestamps && theirs.timestamps.is_some();
-        let room = if timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
+        let ecn_handshake = match theirs.flags.contains(Flags::ACK) {
+            _ if !ecn.is_accurate() || !config.ecn_option.has_handshake() => EcnHandshake::None,
+            true => EcnHandshake::OfClient,
+            false => EcnHandshake::OfServer,
+        };
+        let counters = ecn_handshake != EcnHandshake::None && config.ecn_option == EcnOption::All;
+        let optional = |present: bool, size: Bytes| if present { size } else { Bytes::ZERO };
+        let room = optional(timestamps, Segment::TIMESTAMPS) + optional(counters, Segment::ECN_BYTES);
         Agreed {
             // RFC 9293 §3.7.1: the smaller of both MSS options, less the options of every segment. If the peer refuses the
             // timestamps, data takes their place.
@@ -42,6 +61,7 @@ impl Agreed {
             sack: config.sack && syn.sack_permitted,
             timestamps,
             ecn,
+            ecn_handshake,
             scale: if config.window_scale && syn.window_scale.is_some() {
                 Scale::Shift(shift_for(recv_buffer))
             } else {

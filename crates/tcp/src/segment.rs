@@ -181,6 +181,8 @@ impl Segment {
     pub const BARE_HEADER: Bytes = Bytes(20);
     /// Size of the timestamps option, padded.
     pub const TIMESTAMPS: Bytes = Bytes(12);
+    /// Size of the AccECN option with three counters, padded.
+    pub const ECN_BYTES: Bytes = Bytes(12);
 
     /// Size of the TCP header with its options, each padded to four bytes as senders do.
     pub fn header(&self) -> Bytes {
@@ -194,7 +196,8 @@ impl Segment {
     fn other_options(&self) -> Bytes {
         let optional = |present: bool, bytes: u64| if present { bytes } else { 0 };
         let blocks = self.sack.blocks().len() as u64;
-        let mut options = optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), 12);
+        let mut options =
+            optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), Segment::ECN_BYTES.0);
         if let Some(syn) = self.syn {
             // SACK-permitted fits into the padding of the timestamps.
             let alone = syn.sack_permitted && self.timestamps.is_none();

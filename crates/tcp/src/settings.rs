@@ -175,6 +175,25 @@ impl EcnMode {
     }
 }
 
+/// Which segments carry AccECN's option (RFC 9768 §3.2.3), and whether its handshake is told by the first ACK too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnOption {
+    /// Pure ACKs; both ends know of each other that they send and read it.
+    Acks,
+    /// Every segment once the peer has sent it, and the SYN-ACK before (Linux: `tcp_ecn_option` 2), with RFC 9768's handshake.
+    All,
+    /// None, with RFC 9768's handshake.
+    Off,
+}
+
+impl EcnOption {
+    /// True with the handshake of RFC 9768 §3.1.4 and §3.2.2.1.
+    pub(crate) fn has_handshake(self) -> bool {
+        self != EcnOption::Acks
+    }
+}
+
 /// The RTT estimator behind the retransmission time-out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,15 +1,13 @@
-"""`tonopah validate linux`, `queues` and `trace`."""
+"""`tonopah validate linux`, `queues` and `trace`. What runs studies is imported by the two that need it."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tonopah.cli.arguments import add_case_arguments, add_command, refuse_option
 from tonopah.cli.validate_trace import add_trace
-from tonopah.validate import frame
-from tonopah.validate.linux import recordings as linux_recordings
-from tonopah.validate.linux.comparison import AgainstLinux
-from tonopah.validate.queues import recordings as queue_recordings
-from tonopah.validate.queues.comparison import AgainstLinuxQueues
+
+if TYPE_CHECKING:
+    from tonopah.validate.frame import Comparison
 
 LINUX_EXAMPLES = (
     "tonopah validate linux                                    run all",
@@ -45,15 +43,23 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def compare_linux(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate linux`."""
-    return compare(AgainstLinux(linux_recordings.shipped()), arguments)
+    from tonopah.validate.linux.comparison import AgainstLinux
+    from tonopah.validate.linux.recordings import shipped
+
+    return compare(AgainstLinux(shipped()), arguments)
 
 
 def compare_queues(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate queues`."""
-    return compare(AgainstLinuxQueues(queue_recordings.shipped()), arguments)
+    from tonopah.validate.queues.comparison import AgainstLinuxQueues
+    from tonopah.validate.queues.recordings import shipped
+
+    return compare(AgainstLinuxQueues(shipped()), arguments)
 
 
-def compare(comparison: frame.Comparison[Any, Any], arguments: argparse.Namespace) -> int:
+def compare(comparison: "Comparison[Any, Any]", arguments: argparse.Namespace) -> int:
     """Carry out a comparison."""
-    results = frame.carry_out(comparison, arguments)
-    return frame.exit_status(results) if arguments.check else 0
+    from tonopah.validate.frame import carry_out, exit_status
+
+    results = carry_out(comparison, arguments)
+    return exit_status(results) if arguments.check else 0

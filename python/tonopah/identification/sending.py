@@ -130,7 +130,7 @@ def read(path: Path, number: int, seconds: float) -> Seen:
         return Seen(of_observed(one.seen), one.seen.name, 1, "sender")
     if not one.seen.sender.segments:
         raise InputError("", f"connection {number} has no data", None, source)
-    (place, why), marked = taken_at(one.packets, source), marks(one.packets, source)
+    (place, why), marked = taken_at(one.packets, one.seen.sender), marks(one.packets, one.seen.sender)
     about = tuple(file_notes(one.capture, number, one.seen, one.copies))
     if place == "receiver":
         return Seen(at_receiver(one.packets, source), one.seen.name, one.connections, place, about, marks=marked)

@@ -4,7 +4,6 @@ Time is simulated, so a script takes milliseconds. The first difference ends it.
 endpoint both begin at 0 with the SYN.
 """
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from tonopah.errors import InputError, ScenarioError
 from tonopah.packetdrill.calls import carry_out
-from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
+from tonopah.packetdrill.packets import comparable, ecn_bytes, ecn_counters, joined, letters, packet_text, same_ecn
 from tonopah.packetdrill.settings import apply_shell, host_of, number_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
 from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Script, ScriptPacket, Shell, read_script
@@ -125,7 +124,10 @@ class Interpreter:
             case ScriptPacket() as packet:
                 self.inject(packet)
             case Shell(text):
+                option = self.host.ecn_option
                 apply_shell(self.host, text, self.folder)
+                if self.sockets.endpoint is not None and self.host.ecn_option != option:
+                    raise NotApplicableError("sysctl tcp_ecn_option while a connection is open")
             case Code(text):
                 self.check_code(text)
             case Call() as call:
@@ -249,6 +251,8 @@ class Interpreter:
             if "TS" in wanted:
                 self.stamps[wanted["TS"][0]] = segment.timestamps_ms[0]
             options["TS"] = segment.timestamps_ms[1]
+        if (counts := ecn_counters(segment)) is not None:
+            options["accecn"] = counts
         if segment.sack:
             options["sack"] = tuple(tuple(block) for block in segment.sack)
         return options
@@ -259,8 +263,6 @@ class Interpreter:
         """Let a packet of the script arrive."""
         if packet.urgent or "U" in packet.flags:
             raise NotApplicableError("urgent data")
-        if re.search(r"\d", packet.flags):
-            raise NotApplicableError("the ACE counter of AccECN")
         options = packet.options or {}
         comparable(options)
         syn = "S" in packet.flags
@@ -288,6 +290,7 @@ class Interpreter:
             sack=options.get("sack", ()),
             timestamps_ms=None if stamp is None else (stamp[0], self.stamps.get(stamp[1], stamp[1])),  # pyright: ignore[reportArgumentType]
             ecn={"noecn": "not_ect", None: "not_ect"}.get(packet.ecn, packet.ecn or "not_ect"),
+            ecn_bytes=ecn_bytes(options),
             mss_bytes=options.get("mss") if syn else None,
             window_scale=options.get("wscale") if syn else None,
             sack_permitted=bool(options.get("sackOK")) if syn else False,

@@ -12,14 +12,12 @@ UNKNOWN_OPTIONS = {
     "md5": "TCP-MD5",
     "mp_capable": "MPTCP",
     "exp": "an experimental option",
-    "ECN": "AccECN's option",
+    "ECN": "AccECN's option in another form",
 }
 
 
 def letters(flags: str) -> str:
     """Return the flags but PSH and URG in order, AE as the endpoint writes it."""
-    if any(letter.isdigit() for letter in flags):
-        raise NotApplicableError("the ACE counter of AccECN")
     return "".join(sorted(flags.replace("P", "").replace("U", "").replace("A", "e")))
 
 
@@ -32,9 +30,27 @@ def same_ecn(expected: str, seen: str) -> str:
 def comparable(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the script as the endpoint would show them."""
     for name in options:
-        if name in UNKNOWN_OPTIONS or name not in {"mss", "wscale", "sackOK", "TS", "sack"}:
+        if name in UNKNOWN_OPTIONS or name not in {"mss", "wscale", "sackOK", "TS", "sack", "accecn"}:
             raise NotApplicableError(UNKNOWN_OPTIONS.get(name, f"TCP option {name}"))
     return {name: value[1] if name == "TS" else value for name, value in options.items()}
+
+
+def ecn_counters(segment: Segment) -> dict[str, int] | None:
+    """Return the counters of AccECN's option as they are on the wire: those of ECT begin at 1, and have 24 bits (RFC 9768)."""
+    if segment.ecn_bytes is None:
+        return None
+    ect0, ce, ect1 = segment.ecn_bytes
+    return {"e0b": (ect0 + 1) % (1 << 24), "ceb": ce % (1 << 24), "e1b": (ect1 + 1) % (1 << 24)}
+
+
+def ecn_bytes(options: dict[str, Any]) -> tuple[int, int, int] | None:
+    """Return AccECN's option of a script's packet as a segment has it."""
+    counts = options.get("accecn")
+    if counts is None:
+        return None
+    if len(counts) < 3:
+        raise NotApplicableError("AccECN's option with fewer than three counters arrives")
+    return (counts["e0b"] - 1) % (1 << 32), counts["ceb"] % (1 << 32), (counts["e1b"] - 1) % (1 << 32)
 
 
 def joined(first: Segment, second: Segment) -> Segment:

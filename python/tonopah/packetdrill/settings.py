@@ -40,6 +40,8 @@ class Host:
     tcp: dict[str, Any] = field(default_factory=lambda: {"profile": "linux", "cc": "cubic", "mss": "1460B"})
     ecn: int = 2
     """net.ipv4.tcp_ecn: 2 accepts ECN and does not ask for it."""
+    ecn_option: str = "all"
+    """net.ipv4.tcp_ecn_option: AccECN's on every segment."""
     freebsd: bool = False
     """It has FreeBSD's sysctls: what it advertises while data waits to be read is its own."""
 
@@ -49,6 +51,9 @@ class Host:
             return
         if name == "tcp_ecn" and is_whole(value):
             self.ecn = int(value)
+            return
+        if name == "tcp_ecn_option" and value in {"0", "2"}:
+            self.ecn_option = {"0": "off", "2": "all"}[value]
             return
         if name == "tcp_shrink_window" and value == "0":
             return
@@ -76,7 +81,7 @@ class Host:
         """Return the table `tcp` of an endpoint that opens actively or passively."""
         asks = {0: "off", 1: "classic", 2: "off", 3: "accecn", 4: "classic", 5: "off"}
         accepts = {0: "off", 1: "classic", 2: "classic", 3: "accecn", 4: "accecn", 5: "accecn"}
-        return self.tcp | {"ecn": (asks if active else accepts).get(self.ecn, "off")}
+        return self.tcp | {"ecn": (asks if active else accepts).get(self.ecn, "off"), "ecn_option": self.ecn_option}
 
 
 def switch(key: str) -> Callable[[dict[str, Any], str], None]:
@@ -136,7 +141,7 @@ BSD_IGNORED = {
 
 IGNORED = {
     "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
-    "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl",
+    "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl",
     "tcp_keepalive_probes", "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
     "tcp_moderate_rcvbuf", "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat",
     "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_rfc1337",

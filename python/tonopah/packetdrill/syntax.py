@@ -43,6 +43,8 @@ OPTION = re.compile(r"--([a-z_0-9]+)(?:=(\"[^\"\n]*\"|\S*))?")
 """An option of the head."""
 
 
+COUNTER = re.compile(r"[0-7]")
+"""AccECN's counter of marks among the flags: its bits are AE, CWR and ECE."""
 ECN_FIELDS = {"ect0", "ect1", "ect01", "ce", "noecn"}
 """What may stand in brackets before a packet: the ECN field of its IP header."""
 
@@ -122,6 +124,18 @@ class Script:
     name: str
     options: dict[str, str] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+
+
+def ace(found: re.Match[str]) -> str:
+    """Return a value of AccECN's counter as flags."""
+    return "".join(letter for bit, letter in ((4, "A"), (2, "W"), (1, "E")) if int(found[0]) & bit)
+
+
+def counters(words: list[str]) -> dict[str, int]:
+    """Return the counters of AccECN's option, each once with its value; none if the words are something else."""
+    names, values = words[::2], words[1::2]
+    well = len(names) == len(values) == len(set(names)) and {*names} <= {"e0b", "ceb", "e1b"} and all(map(is_whole, values))
+    return {name: int(value) for name, value in zip(names, values, strict=True)} if well else {}
 
 
 def is_whole(text: str) -> bool:
@@ -238,7 +252,7 @@ class ScriptReader:
             options = self.options(found["options"])
         if found["absolute"]:
             raise NotApplicableError("absolute sequence numbers")
-        flags = "" if found["flags"] == "-" else "".join(found["flags"].split())
+        flags = "" if found["flags"] == "-" else COUNTER.sub(ace, "".join(found["flags"].split()))
         if self.text.startswith("/udp", self.at):
             raise NotApplicableError("TCP over UDP")
         fields = found["ecn"]
@@ -272,6 +286,8 @@ class ScriptReader:
                     options["TS"] = (int(value), int(echo))
                 case ["mss" | "wscale", symbol] if re.fullmatch(r"[A-Z_][A-Z0-9_]*", symbol):
                     raise NotApplicableError(f"the symbol {symbol}, which has no value: --define={symbol}=VALUE")
+                case ["ECN", *counts] if counters(counts):
+                    options["accecn"] = counters(counts)
                 case ["sack", *blocks] if all(re.fullmatch(r"[0-9]{1,20}:[0-9]{1,20}", block) for block in blocks):
                     options["sack"] = tuple(tuple(int(end) for end in block.split(":")) for block in blocks)
                 case _:

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
 use tcp::cc::{Begin, Value};
 use tcp::settings::{
-    CwndReductionKind, CwndValidation, EcnMode, Misbehaviour, ProfileName, ReceiverControl, RecoveryKind, RttAlgorithm,
+    CwndReductionKind, CwndValidation, EcnMode, EcnOption, Misbehaviour, ProfileName, ReceiverControl, RecoveryKind,
+    RttAlgorithm,
 };
 use tcp::units::{Bytes, Span};
 
@@ -154,6 +155,11 @@ options! {
     /// Explicit congestion notification: off, classic (RFC 3168), dctcp (RFC 8257), accecn (RFC 9768) or l4s (RFC 9331). Default:
     /// the mode that the algorithm requires, if it requires one.
     ecn: EcnMode => ecn,
+    /// AccECN's option and handshake, for `ecn` `accecn` and `l4s`. `acks`: the option is on pure ACKs, and what RFC 9768 says of
+    /// the first ACK is left out, since both ends know each other. `all`: on every segment once the other end sends it, and on the
+    /// SYN-ACK; the first ACK tells how the SYN-ACK arrived, SYNs sent again for the second time have no ECN, ACKs and
+    /// retransmissions are ECN-capable (RFC 9768 §3.1.4, §3.2.2.1, §3.2.3; Linux). `off`: the same without the option.
+    ecn_option: EcnOption => ecn_option,
     /// DupThresh: number of duplicate ACKs, or of segments SACKed above a hole, that indicates loss.
     dup_thresh: u32 => dup_thresh,
     /// Limited transmit: one new segment on each of the first two duplicate ACKs (RFC 3042).

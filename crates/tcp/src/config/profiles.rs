@@ -3,8 +3,8 @@
 use super::TcpConfig;
 use crate::cc::CcConfig;
 use crate::settings::{
-    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, OpeningKind, ProfileName, RecoveryKind, RtoBounds,
-    RttAlgorithm, initial_window,
+    CwndReductionKind, CwndValidation, DelayedAck, EcnMode, EcnOption, OpeningKind, ProfileName, RecoveryKind,
+    RtoBounds, RttAlgorithm, initial_window,
 };
 use crate::units::{Bytes, Span};
 
@@ -44,6 +44,7 @@ impl TcpConfig {
             timestamps: false,
             window_scale: true,
             ecn: EcnMode::Off,
+            ecn_option: EcnOption::Acks,
             ecn_of_control: false,
             dup_thresh: 3,
             limited_transmit: true,

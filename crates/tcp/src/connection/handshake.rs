@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
-use crate::segment::{Flags, Segment, Timestamps};
+use crate::segment::{EcnBytes, Flags, Segment, Timestamps};
 use crate::sender::{Own, Sender};
 use crate::seq::SeqNo;
-use crate::settings::{EcnMode, RttAlgorithm};
+use crate::settings::{EcnMode, EcnOption, RttAlgorithm};
 use crate::units::{Bytes, Span, Time};
 
 /// The handshake of one end, with the settings that only it and the creation of the sender need: both are dropped once it
@@ -27,6 +27,8 @@ pub(crate) struct Handshake {
     /// When it was first sent.
     sent_at: Option<Time>,
     transmissions: u32,
+    /// Of the SYN-ACK.
+    answers: u32,
     timeouts: u32,
     /// A SYN or SYN-ACK was retransmitted, so that the answer is ambiguous (Karn).
     retransmitted: bool,
@@ -55,6 +57,7 @@ impl Handshake {
             cork: false,
             sent_at: None,
             transmissions: 0,
+            answers: 0,
             timeouts: 0,
             retransmitted: false,
             peer_syn: None,
@@ -103,7 +106,12 @@ impl Handshake {
 
     /// The options that both ends support.
     pub(crate) fn agreed(&self) -> Agreed {
-        Agreed::new(&self.config, self.recv_buffer, &self.peer_syn.unwrap_or_default(), self.ecn)
+        Agreed::new(&self.config, self.recv_buffer, &self.theirs(), self.ecn)
+    }
+
+    /// The peer's SYN or SYN-ACK, which has arrived.
+    pub(crate) fn theirs(&self) -> Segment {
+        self.peer_syn.unwrap_or_default()
     }
 
     /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn). An estimator by timestamps takes the age of
@@ -146,15 +154,23 @@ impl Handshake {
         self.syn_due = false;
         self.sent_at.get_or_insert(now);
         self.transmissions += 1;
+        self.answers += u32::from(self.peer_syn.is_some());
         let peer_syn = self.peer_syn.as_ref();
         let mode = if peer_syn.is_some() { self.ecn } else { self.config.ecn };
+        let (whole, option) = (mode.is_accurate() && self.config.ecn_option.has_handshake(), self.config.ecn_option);
+        // RFC 9768 §3.1.4.1, §3.1.4.2: the second has the flags, the third none, since they may be what it is dropped for.
+        let sent = if peer_syn.is_some() { self.answers } else { self.transmissions };
+        let flags = if whole && sent > 2 { Flags::default() } else { self.flags };
+        // §3.2.3.2.2: a SYN-ACK that is sent again comes without the option.
+        let counted = whole && option == EcnOption::All && self.answers == 1;
         Segment {
             ecn: ecn::of_control(mode, self.config.ecn_of_control),
             ack: if peer_syn.is_some() { SeqNo::FIRST_DATA } else { SeqNo::SYN },
-            flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
+            flags: Flags::SYN.with(flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
             window: window.min(MAX_UNSCALED),
             timestamps: if self.config.timestamps { clock.stamp_syn(now, peer_syn) } else { None },
             syn: Some(offer(&self.config, self.recv_buffer, peer_syn)),
+            ecn_bytes: counted.then(EcnBytes::default),
             ..Segment::default()
         }
     }

@@ -53,9 +53,10 @@ impl Connection {
                 let fin = if chunk.fin { Flags::FIN } else { Flags::default() };
                 let cwr = if cwr { Flags::CWR } else { Flags::default() };
                 let push = if push { Flags::PSH } else { Flags::default() };
-                (chunk.seq, chunk.len, ecn, self.echo.flags(cwr).with(fin).with(push), None)
+                let flags = self.echo.flags_of_data(cwr).with(fin).with(push);
+                (chunk.seq, chunk.len, ecn, flags, self.echo.option_of_data())
             }
-            None => (self.snd_nxt(), 0, self.echo.of_acks, self.echo.flags(Flags::default()), self.echo.option()),
+            None => (self.snd_nxt(), 0, self.echo.of_acks, self.echo.flags_of_ack(), self.echo.option()),
         };
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);

@@ -5,6 +5,7 @@ use super::handshake::Memory;
 use super::{Connection, NO_ACK};
 use crate::cc::Saved;
 use crate::ecn::{self, Echo};
+use crate::options::EcnHandshake;
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
 use crate::seq::SeqNo;
@@ -93,6 +94,7 @@ impl Connection {
     fn on_syn(&mut self, now: Time, segment: &Segment) {
         let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA;
         let Some(handshake) = &mut self.handshake else {
+            self.echo.on_syn_ack_again(segment);
             // Our ACK of the SYN-ACK was lost, or the SYN is forged: RFC 9293 §3.10.7.4, fourth; RFC 5961 §4.2.
             self.challenge(now);
             return;
@@ -139,6 +141,9 @@ impl Connection {
         }
         self.echo = Echo::new(agreed.ecn);
         self.echo.of_acks = ecn::of_control(agreed.ecn, handshake.config.ecn_of_control);
+        if agreed.ecn_handshake != EcnHandshake::None {
+            self.echo.on_handshake(handshake.config.ecn_option, handshake.theirs());
+        }
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let sender = Sender::new(&handshake.config, handshake.own, agreed, now, timing, window);
         let mut sender = std::mem::take(&mut handshake.memory).hold(sender);

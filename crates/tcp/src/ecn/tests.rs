@@ -1,5 +1,4 @@
 use super::*;
-use crate::seq::SeqNo;
 
 const MSS: Bytes = Bytes(1000);
 
@@ -53,32 +52,32 @@ fn a_syn_ack_tells_how_an_accurate_syn_arrived() {
 fn classic_echo_stands_until_cwr() {
     let mut echo = Echo::new(EcnMode::Classic);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (false, false, false));
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::First);
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::None);
     assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(Flags::CWR)), (false, true, true));
+    assert_eq!(bits(echo.flags_of_data(Flags::CWR)), (false, true, true));
     let reduced = Segment { flags: Flags::ACK.with(Flags::CWR), ..data(Ecn::Ect0) };
     assert_eq!(echo.on_segment(&reduced, true), EchoAck::Immediate);
-    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (false, false, false));
     // RFC 3168 §6.1.3: a packet that says so and is marked itself begins anew; §6.1.5: not one outside the window.
     assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::First);
     // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
     assert_eq!(echo.on_segment(&data(Ecn::NotEct), true), EchoAck::Retransmission);
     assert_eq!(echo.on_segment(&data(Ecn::NotEct), false), EchoAck::None);
     assert_eq!(Echo::new(EcnMode::Classic).on_segment(&data(Ecn::NotEct), true), EchoAck::None);
-    assert_eq!(bits(echo.flags(Flags::default())), (false, false, true));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (false, false, true));
     echo.on_segment(&reduced, true);
     echo.on_segment(&data(Ecn::Ce), false);
-    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (false, false, false));
 }
 
 #[test]
 fn dctcp_echo_follows_the_marks_and_tells_every_change() {
     let mut echo = Echo::new(EcnMode::Dctcp);
     let marks = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0];
-    let wishes =
-        marks.map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags(Flags::default()), echo.previous_flags()));
+    let wishes = marks
+        .map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags_of_data(Flags::default()), echo.previous_flags()));
     let (none, ece) = (Flags::default(), Flags::ECE);
     assert_eq!(wishes[0], (EchoAck::None, none, ece));
     assert_eq!(wishes[1], (EchoAck::Split, ece, none));
@@ -93,15 +92,15 @@ fn dctcp_echo_follows_the_marks_and_tells_every_change() {
 #[test]
 fn accurate_counters_count_packets_of_every_kind_and_payload_bytes() {
     let mut echo = Echo::new(EcnMode::Accecn);
-    assert_eq!(bits(echo.flags(Flags::CWR)), (true, false, true));
+    assert_eq!(bits(echo.flags_of_data(Flags::CWR)), (true, false, true));
     echo.on_segment(&data(Ecn::Ect0), true);
     assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::Immediate);
-    assert_eq!(bits(echo.flags(Flags::default())), (true, true, false));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (true, true, false));
     let ack = Segment { len: 0, ..data(Ecn::Ce) };
     assert_eq!(echo.on_segment(&ack, false), EchoAck::None);
     echo.on_segment(&data(Ecn::Ce), true);
     // 5 + 3 = 8, of which the field holds three bits.
-    assert_eq!(bits(echo.flags(Flags::default())), (false, false, false));
+    assert_eq!(bits(echo.flags_of_data(Flags::default())), (false, false, false));
     assert_eq!(echo.option(), Some(EcnBytes { ect0: 1000, ce: 2000, ect1: 0 }));
     assert_eq!(Echo::new(EcnMode::Classic).option(), None);
 }
@@ -128,19 +127,19 @@ fn accurate(packets: u32, ce: Option<u32>) -> Segment {
 #[test]
 fn one_bit_feedback_marks_all_that_is_delivered() {
     for mode in [EcnMode::Classic, EcnMode::Dctcp] {
-        let mut feedback = Feedback::new(mode);
+        let mut feedback = Feedback::new(mode, EcnHandshake::None);
         let plain = Segment { flags: Flags::ACK, ..Segment::default() };
         let marked = Segment { flags: Flags::ACK.with(Flags::ECE), ..plain };
         assert_eq!(feedback.on_ack(&plain, Bytes(2000), MSS), Marks::default());
         assert_eq!(feedback.on_ack(&marked, Bytes(2000), MSS), Marks { echo: true, ce: Bytes(2000) });
     }
     let marked = Segment { flags: Flags::ECE, ..Segment::default() };
-    assert_eq!(Feedback::new(EcnMode::Off).on_ack(&marked, MSS, MSS), Marks::default());
+    assert_eq!(Feedback::new(EcnMode::Off, EcnHandshake::None).on_ack(&marked, MSS, MSS), Marks::default());
 }
 
 #[test]
 fn accurate_feedback_reads_the_byte_counter() {
-    let mut feedback = Feedback::new(EcnMode::Accecn);
+    let mut feedback = Feedback::new(EcnMode::Accecn, EcnHandshake::None);
     let mut ce = |packets, bytes| feedback.on_ack(&accurate(packets, Some(bytes)), Bytes(2000), MSS);
     assert_eq!(ce(0, 0), Marks::default());
     assert_eq!(ce(2, 1500), Marks { echo: true, ce: Bytes(1500) });
@@ -154,7 +153,7 @@ fn accurate_feedback_reads_the_byte_counter() {
 
 #[test]
 fn accurate_feedback_without_the_option_counts_packets() {
-    let mut feedback = Feedback::new(EcnMode::Accecn);
+    let mut feedback = Feedback::new(EcnMode::Accecn, EcnHandshake::None);
     let mut ce = |packets, delivered| feedback.on_ack(&accurate(packets, None), Bytes(delivered), MSS);
     assert_eq!(ce(0, 2000), Marks::default());
     assert_eq!(ce(2, 2000), Marks { echo: true, ce: Bytes(2000) });
@@ -167,7 +166,7 @@ fn accurate_feedback_without_the_option_counts_packets() {
 
 #[test]
 fn bytes_told_by_packets_are_not_told_again_by_the_option() {
-    let mut feedback = Feedback::new(EcnMode::Accecn);
+    let mut feedback = Feedback::new(EcnMode::Accecn, EcnHandshake::None);
     assert_eq!(feedback.on_ack(&accurate(2, None), Bytes(2000), MSS).ce, Bytes(2000));
     let marks = feedback.on_ack(&accurate(3, Some(3000)), Bytes(1000), MSS);
     assert_eq!(marks, Marks { echo: true, ce: Bytes(1000) });
@@ -175,14 +174,18 @@ fn bytes_told_by_packets_are_not_told_again_by_the_option() {
 
 #[test]
 fn field_and_counter_stay_together_over_a_long_run() {
-    let (mut echo, mut feedback) = (Echo::new(EcnMode::Accecn), Feedback::new(EcnMode::Accecn));
+    let (mut echo, mut feedback) = (Echo::new(EcnMode::Accecn), Feedback::new(EcnMode::Accecn, EcnHandshake::None));
     let mut told = 0;
     for i in 0..1000_u32 {
         let ecn = if i % 3 == 0 || i % 7 == 0 { Ecn::Ce } else { Ecn::Ect0 };
         echo.on_segment(&data(ecn), true);
         if i % 2 == 1 {
             let ecn_bytes = echo.option().filter(|_| i % 5 != 0);
-            let ack = Segment { flags: Flags::ACK.with(echo.flags(Flags::default())), ecn_bytes, ..Segment::default() };
+            let ack = Segment {
+                flags: Flags::ACK.with(echo.flags_of_data(Flags::default())),
+                ecn_bytes,
+                ..Segment::default()
+            };
             told += feedback.on_ack(&ack, Bytes(2000), MSS).ce.0;
         }
     }

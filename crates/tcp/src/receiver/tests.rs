@@ -1,6 +1,6 @@
 use super::*;
 use crate::cc::CcConfig;
-use crate::options::Scale;
+use crate::options::{EcnHandshake, Scale};
 use crate::segment::Timestamps;
 use crate::settings::{EcnMode, ProfileName};
 
@@ -12,7 +12,14 @@ fn config(profile: ProfileName) -> TcpConfig {
 }
 
 fn agreed(config: &TcpConfig) -> Agreed {
-    Agreed { mss: config.mss, sack: true, timestamps: config.timestamps, ecn: EcnMode::Off, scale: Scale::Shift(10) }
+    Agreed {
+        mss: config.mss,
+        sack: true,
+        timestamps: config.timestamps,
+        ecn: EcnMode::Off,
+        ecn_handshake: EcnHandshake::None,
+        scale: Scale::Shift(10),
+    }
 }
 
 fn receiver(config: &TcpConfig) -> Receiver {

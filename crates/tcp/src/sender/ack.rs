@@ -6,7 +6,7 @@ use super::core::SenderCore;
 use crate::cc::RttSample;
 use crate::options::Clock;
 use crate::scoreboard::{AckSummary, PriorAckState};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::{SeqNo, SeqRange};
 use crate::settings::RttAlgorithm;
 use crate::timers::{Timer, Timers};
@@ -115,6 +115,9 @@ impl SenderCore {
         let duplicate = repeats && !self.board.is_empty();
         let marks = self.feedback.on_ack(segment, report.summary.delivered, self.mss);
         self.delivered_ce += marks.ce;
+        if self.feedback.cleared {
+            (self.ecn, self.ecn_of_retransmissions) = (Ecn::NotEct, Ecn::NotEct);
+        }
         let mut round_start = false;
         if advances {
             self.timeouts_in_a_row = 0;

@@ -18,7 +18,7 @@ use super::tso::TsoPacket;
 use crate::cc::{Ack, Cause, Congestion, Head, Saved, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::{self, Feedback};
-use crate::options::Agreed;
+use crate::options::{Agreed, EcnHandshake};
 use crate::rate::{NewestAcked, RateSampler};
 use crate::round::Round;
 use crate::rtt::RttEstimator;
@@ -178,7 +178,7 @@ impl SenderCore {
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> SenderCore {
-        let (ecn, proportionate) = (ecn::of_data(agreed.ecn), agreed.ecn.is_proportionate());
+        let (ecn, all) = (ecn::of_data(agreed.ecn), agreed.ecn_handshake != EcnHandshake::None);
         SenderCore {
             mss: agreed.mss,
             cwnd_validation: config.cwnd_validation == CwndValidation::Linux,
@@ -195,7 +195,7 @@ impl SenderCore {
             tso_fill: config.tso_fill,
             tso_packet: TsoPacket::default(),
             ecn,
-            ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
+            ecn_of_retransmissions: if all || agreed.ecn.is_proportionate() { ecn } else { Ecn::NotEct },
             reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
             cc: CcState::new(config, &setup(config, own, agreed, now, handshake)),
@@ -204,7 +204,7 @@ impl SenderCore {
             rtt: RttEstimator::after_handshake(config.rto, config.rtt_estimator, handshake.rtt),
             round: Round::default(),
             sampler: RateSampler::default(),
-            feedback: Feedback::new(agreed.ecn),
+            feedback: Feedback::new(agreed.ecn, agreed.ecn_handshake),
             delivered_ce: Bytes::ZERO,
             usage: CwndUsage::default(),
             limits: Limits::new(now),

@@ -6,7 +6,7 @@ use tcp::TcpConfig;
 use tcp::cc::{ALGORITHMS, Algorithm, Begin, CcConfig, Exit, Growth, ResumeConfig, Saved, SearchConfig, StartConfig};
 use tcp::compat::{Agent, AgentKind};
 use tcp::rng::Rng;
-use tcp::settings::{CwndReductionKind, CwndValidation, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::settings::{CwndReductionKind, CwndValidation, EcnMode, EcnOption, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
 
 use super::network::Path;
@@ -215,6 +215,8 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     });
     let modes = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn];
     config.ecn = pick(rng, &modes);
+    // Of what was drawn: a draw of its own would make all that follows another sequence.
+    config.ecn_option = [EcnOption::Acks, EcnOption::All, EcnOption::Off][config.recv_buffer.0 as usize % 3];
     vary(rng, &mut config.dup_thresh, |rng| pick(rng, &[1, 2, 3, 10]));
     for flag in [
         &mut config.sack,

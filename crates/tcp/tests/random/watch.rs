@@ -5,7 +5,7 @@
 //! outstanding data.
 
 use tcp::cc::StartConfig;
-use tcp::settings::EcnMode;
+use tcp::settings::{EcnMode, EcnOption};
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, SeqNo, Snapshot, TcpConfig};
 
@@ -386,7 +386,9 @@ impl Watch {
         // Timestamps reduce the payload within the peer's MSS.
         let options = if self.config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
         let offered = self.offered.mss.map_or(Bytes::MAX, |mss| Bytes(u64::from(mss.0)).saturating_sub(options));
-        let mss = self.config.mss.min(offered);
+        // So do AccECN's counters, if they are agreed.
+        let counters = if self.config.ecn_option == EcnOption::All { Segment::ECN_BYTES } else { Bytes::ZERO };
+        let mss = self.config.mss.min(offered).saturating_sub(counters);
         ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not at least {mss}"))?;
         let rto_max = self.config.rto.max.max(Span::from_millis(3_000));
         ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not in (0, {rto_max}]"))

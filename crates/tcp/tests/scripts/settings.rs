@@ -64,6 +64,7 @@ impl Settings {
             "initial_recv_window" => config.initial_recv_window = window(word, config.mss)?,
             "cwnd_validation" => config.cwnd_validation = named(word)?,
             "ecn" => config.ecn = named(word)?,
+            "ecn_option" => config.ecn_option = named(word)?,
             "cwnd_reduction" => config.cwnd_reduction = named(word)?,
             "rtt_estimator" => config.rtt_estimator = named(word)?,
             "agent" => config.agent = Some(Agent::of(named(word)?)),

@@ -6,8 +6,12 @@ kept libraries scapy has a licence that the package cannot have, dpkt makes an o
 headers leave 1 us), and pcap-parser and etherparse know neither what is cut short nor half of the layers that captures have.
 """
 
+import gc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +56,12 @@ class CapturedPacket(NamedTuple):
     """Timestamp and its echo."""
 
 
+packet_of: Callable[[tuple[object, ...]], CapturedPacket] = partial(tuple.__new__, CapturedPacket)
+"""Makes a packet of its fields as the engine returns them; `_make`, which counts them, takes four times as long."""
+TIME, SOURCE, LENGTH = map(itemgetter, map(CapturedPacket._fields.index, ("t_ns", "source", "length")))
+"""Fields of packets, for what goes through all of them."""
+
+
 class Connection(NamedTuple):
     """What the first pass notes of a connection."""
 
@@ -80,6 +90,18 @@ class Capture:
     left_out: int
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Keep Python from looking for cycles: packets that stay have none, and looking through them takes a fifth of all time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def survey(path: Path) -> Capture:
     """Look which connections a capture has. Raises InputError."""
     reader, cuts = CaptureReader(), list[str]()
@@ -106,10 +128,10 @@ def packets(capture: Capture, place: int, until_ns: int, most_bytes: int) -> lis
         if reader.least_ns() > connection.last_ns + LATE_NS:
             break
         found.extend(some)
-        data += sum(packet.length for packet in some)
+        data += sum(map(LENGTH, some))
         if data > most_bytes or len(found) >= MAX_PACKETS:
             break
-    return sorted(found[:MAX_PACKETS], key=lambda packet: packet.t_ns)
+    return sorted(found[:MAX_PACKETS], key=TIME)
 
 
 def read(path: Path, reader: CaptureReader, what: str, on_cut: Callable[[str], None]) -> Iterator[list[CapturedPacket]]:
@@ -118,7 +140,7 @@ def read(path: Path, reader: CaptureReader, what: str, on_cut: Callable[[str], N
     try:
         for part in parts(path, on_cut):
             progress.add(len(part))
-            yield list(map(CapturedPacket._make, reader.feed(part)))
+            yield list(map(packet_of, reader.feed(part)))
     except ScenarioError as error:
         raise relay(error, str(path)) from None
     progress.end()

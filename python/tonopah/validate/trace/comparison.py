@@ -18,7 +18,15 @@ from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.qlog.trace import Trace as QlogTrace
 from tonopah.runs.simulation import engine_form
 from tonopah.scenario.document import prepare
-from tonopah.validate.trace.capture import MAX_CONNECTIONS, Capture, CapturedPacket, packets, survey
+from tonopah.validate.trace.capture import (
+    MAX_CONNECTIONS,
+    Capture,
+    CapturedPacket,
+    packet_of,
+    packets,
+    survey,
+    without_collector,
+)
 from tonopah.validate.trace.connection import Observed, observe
 from tonopah.validate.trace.diagnosis import HELD, Marks, held_by_window, marks, notes_of, taken_at, without_copies
 from tonopah.validate.trace.opening import parts
@@ -99,6 +107,7 @@ class Recording:
         return len(self.capture.connections) if self.capture else 1
 
 
+@without_collector()
 def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS, log_trace: int = 0) -> Recording:
     """Return connection `number` of a capture, in the order of their data, or a trace of a qlog. Raises InputError."""
     source, until = str(path), min(until_s, MAX_SECONDS)
@@ -120,14 +129,15 @@ def read_connection(path: Path, number: int = 0, until_s: float = MAX_SECONDS, l
 
 def read_trace(path: Path, number: int = 0, until_s: float = MAX_SECONDS, log_trace: int = 0) -> Trace:
     """Return a connection with what is to be said of it. Raises InputError."""
-    one, source = read_connection(path, number, until_s, log_trace), str(path)
+    one = read_connection(path, number, until_s, log_trace)
     if one.log or not one.capture:
         notes = tuple(one.log.notes) if one.log else ()
         return Trace(one.seen, taken_at="receiver" if RECEIVER in notes else "sender", notes=notes, log=one.log)
-    place, why = taken_at(one.packets, source)
-    notes = [*file_notes(one.capture, number, one.seen, one.copies), why, *notes_of(one.seen, one.packets, source)]
-    held = held_by_window(one.packets, source)
-    return Trace(one.seen, one.connections, place, marks(one.packets, source), held, tuple(notes))
+    sender = one.seen.sender
+    place, why = taken_at(one.packets, sender)
+    notes = [*file_notes(one.capture, number, one.seen, one.copies), why, *notes_of(one.seen, one.packets)]
+    held = held_by_window(one.packets, sender)
+    return Trace(one.seen, one.connections, place, marks(one.packets, sender), held, tuple(notes))
 
 
 def file_notes(capture: Capture, number: int, seen: Observed, copies: int) -> Iterator[str]:
@@ -261,7 +271,7 @@ def simulate(trace: Trace, scenario: dict[str, Any], changes: Mapping[str, Any])
     # Both are seen at the same end.
     end = "right0" if trace.taken_at == "receiver" else "left0"
     source = next(index for index, node in enumerate(json.loads(summary)["nodes"]) if node["node"] == end)
-    seen = list(map(CapturedPacket._make, captured_packets(frames_of(rows, source))))
+    seen = list(map(packet_of, captured_packets(frames_of(rows, source))))
     later = not trace.seen.sender.handshake_ns
     if not any(packet.length for packet in seen):
         text = f"in {trace.seen.duration_s:.3g} s no data is sent: the handshake takes longer over that link"
@@ -287,6 +297,7 @@ def refuted(seen: Observed, simulated: Observed) -> Iterator[str]:
         yield f"the capture refutes the simulated world: {lost:,} segments were sent again in it, {found:,} in the simulation"
 
 
+@without_collector()
 def compare(
     path: Path, given: Mapping[str, str | int | None], changes: Mapping[str, Any], number: int = 0, log_trace: int = 0
 ) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tonopah.errors import InputError
-from tonopah.validate.trace.capture import ACK, FIN, SYN, CapturedPacket
+from tonopah.validate.trace.capture import ACK, FIN, LENGTH, SOURCE, SYN, CapturedPacket
 
 WRAP = 1 << 32
 TIMESTAMPS = 12
@@ -27,15 +27,20 @@ class Acknowledged:
 
     def add(self, start: int, end: int) -> None:
         """Add an interval."""
+        if start == 0 and self.starts == [0]:
+            self.ends[0] = max(self.ends[0], end)
+            return
         low, high = bisect_left(self.ends, start), bisect_left(self.starts, end + 1)
         if low < high:
             start, end = min(start, self.starts[low]), max(end, self.ends[high - 1])
         self.starts[low:high], self.ends[low:high] = [start], [end]
 
     @property
-    def cumulative(self) -> int:
-        """The bytes from 0 on without a gap."""
-        return self.ends[0] if self.starts and self.starts[0] == 0 else 0
+    def selective(self) -> int:
+        """All but the bytes from 0 on without a gap."""
+        if self.starts == [0]:
+            return 0
+        return self.total - (self.ends[0] if self.starts and self.starts[0] == 0 else 0)
 
     @property
     def total(self) -> int:
@@ -48,6 +53,10 @@ class ObservedSender:
     """What is seen of a sender, segment by segment: times in nanoseconds, data counted from 0."""
 
     name: str
+    end: tuple[str, int] = ("", 0)
+    """Its address and port; a qlog has none."""
+    peer: tuple[str, int] = ("", 0)
+    """Those of the other end."""
     segments: int = 0
     payload_bytes: int = 0
     wire_bytes: int = 0
@@ -95,9 +104,9 @@ class ObservedSender:
         self.segments += 1
         self.payload_bytes += length
         self.wire_bytes += size
+        end, again = start + length, start < self.high
         self.mss_bytes = max(self.mss_bytes, length)
-        end = start + length
-        if start < self.high:
+        if again:
             self.retransmitted_ns.append(t_ns)
             for place in range(bisect_right(self.ends, start), min(bisect_left(self.ends, end) + 1, len(self.ends))):
                 self.again[place] = True
@@ -107,10 +116,11 @@ class ObservedSender:
                 self.gaps.append((self.high, start))
             self.ends.append(end)
             self.times.append(t_ns)
-            self.again.append(start < self.high)
+            self.again.append(again)
             self.high = end
-        self.flight.append((t_ns, self.high - self.una))
-        self.outstanding.append((t_ns, self.high - self.una - self.sacked))
+        flight = self.high - self.una
+        self.flight.append((t_ns, flight))
+        self.outstanding.append((t_ns, flight - self.sacked))
 
     def fill(self, start: int, end: int) -> None:
         """Note that data below the highest byte is seen now."""
@@ -137,8 +147,8 @@ class ObservedSender:
             self.flight.append((t_ns, self.high - self.una))
         self.sacked = min(sacked, self.high - self.una)
         self.outstanding.append((t_ns, self.high - self.una - self.sacked))
-        before = self.delivered[-1][1] if self.delivered else 0
-        self.delivered.append((t_ns, max(before, self.una + sacked)))
+        before, now = self.delivered[-1][1] if self.delivered else 0, self.una + sacked
+        self.delivered.append((t_ns, now if now > before else before))
 
 
 @dataclass(frozen=True)
@@ -184,7 +194,8 @@ def observed(sender: ObservedSender, start_ns: int, end_ns: int, until_s: float)
     """Return a sender's curves up to `until_s` after the start."""
 
     def curve(points: list[tuple[int, int]], unit: float = 1.0) -> np.ndarray:
-        found = np.array([((t - start_ns) / 1e9, value * unit) for t, value in points], dtype=float).reshape(-1, 2)
+        whole = np.array(points, dtype=np.int64).reshape(-1, 2)
+        found = np.column_stack(((whole[:, 0] - start_ns) / 1e9, whole[:, 1] * unit))
         return found[found[:, 0] <= until_s]
 
     again = np.array([(t - start_ns) / 1e9 for t in sender.retransmitted_ns])
@@ -199,7 +210,7 @@ def observe(packets: list[CapturedPacket], source: str, until_s: float, most_byt
     With `from_data` time begins with the first segment that has data, as in a capture that begins in the middle.
     """
     end, peer = ends(packets, source)
-    sender = ObservedSender(f"{end[0]}:{end[1]} → {peer[0]}:{peer[1]}")
+    sender = ObservedSender(f"{end[0]}:{end[1]} → {peer[0]}:{peer[1]}", end, peer)
     first = next(packet for packet in packets if packet.source == end)
     start = next(packet.t_ns for packet in packets if packet.length and packet.source == end) if from_data else packets[0].t_ns
     last = start
@@ -207,12 +218,13 @@ def observe(packets: list[CapturedPacket], source: str, until_s: float, most_byt
     base = (first.seq + bool(first.flags & SYN)) % WRAP
     sender.handshake_ns, found = handshake(packets), Acknowledged()
     offered = min((packet.mss for packet in packets if packet.mss), default=0)
+    until_ns = start + int(until_s * 1e9)
     for packet in packets:
-        if packet.t_ns - start > until_s * 1e9 or sender.payload_bytes > most_bytes:
+        if packet.t_ns > until_ns or sender.payload_bytes > most_bytes:
             break
         last = packet.t_ns
         if packet.source == end:
-            seq = unwrapped(packet.seq + bool(packet.flags & SYN) - base, sender.high)
+            seq = unwrapped((packet.seq + 1 if packet.flags & SYN else packet.seq) - base, sender.high)
             if seq - sender.una + MAX_JUMP >= -1 and seq < sender.high + MAX_JUMP:
                 sender.from_it(packet, seq)
         elif packet.flags & ACK:
@@ -226,9 +238,10 @@ def observe(packets: list[CapturedPacket], source: str, until_s: float, most_byt
 
 def ends(packets: list[CapturedPacket], source: str) -> tuple[tuple[str, int], tuple[str, int]]:
     """Return the end that sends more data, and its peer. Raises InputError where none does."""
-    data: dict[tuple[str, int], int] = {}
-    for packet in packets:
-        data[packet.source] = data.get(packet.source, 0) + packet.length
+    data = dict.fromkeys(map(SOURCE, packets), 0)
+    for source_of, length in zip(map(SOURCE, packets), map(LENGTH, packets), strict=True):
+        if length:
+            data[source_of] += length
     end = max(data, key=lambda of: data[of])
     if not data[end]:
         acked = [packet.ack for packet in packets if packet.flags & ACK and not packet.flags & SYN]
@@ -259,7 +272,7 @@ def acknowledge(sender: ObservedSender, found: Acknowledged, packet: CapturedPac
         low, high = (unwrapped(edge - base, sender.una) for edge in (left, right))
         if 0 <= low < high <= sender.high + MAX_JUMP:
             found.add(low, high)
-    sender.acknowledged(packet.t_ns, ack, found.total - found.cumulative)
+    sender.acknowledged(packet.t_ns, ack, found.selective)
 
 
 def unwrapped(difference: int, near: int) -> int:

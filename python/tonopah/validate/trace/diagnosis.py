@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
 
 from tonopah.validate.trace.capture import ACK, AE, CWR, ECE, SYN, CapturedPacket
-from tonopah.validate.trace.connection import Observed, ends
+from tonopah.validate.trace.connection import Observed, ObservedSender
 
 COPY_NS = 2_000_000
 """A packet without identification that comes again within this, and within half a round trip, was captured twice: a sender
 knows of a loss after a round trip at the earliest."""
 COPY_WITH_IDENT_NS = 10**9
 """The same identification is that of the same packet (RFC 6864 section 3), if it is not 0."""
+ALIKE = itemgetter(*(CapturedPacket._fields.index(name) for name in CapturedPacket._fields if name not in {"t_ns", "ecn"}))
+"""All of a packet but the time and the ECN field, which a router on the way may have set."""
 AT_AN_END = 0.1
 """Part of the round trip that may lie between the capture and the end at which it was taken."""
 HELD = 0.5
@@ -34,6 +37,9 @@ class Marks:
 
 def without_copies(packets: list[CapturedPacket]) -> tuple[list[CapturedPacket], int]:
     """Return the packets without those captured twice, and how many those are."""
+    telling = [packet for packet in packets if packet.ident or packet.length or packet.flags & SYN]
+    if len(set(map(ALIKE, telling))) == len(telling):
+        return packets, 0
     limit = min(COPY_NS, round_trip_ns(packets) // 2) or COPY_NS // 2
     found, gaps = copies(packets, limit, "data")
     data = sum(1 for packet in packets if packet.length)
@@ -51,8 +57,7 @@ def copies(packets: list[CapturedPacket], limit_ns: int, of: Literal["data", "ac
     for place, packet in enumerate(packets):
         if not packet.ident and (of == "acks") == bool(packet.length or packet.flags & SYN):
             continue
-        # All but the time and the ECN field, which a router on the way may have set.
-        key = (*packet[1:12], *packet[13:])
+        key = ALIKE(packet)
         gap = packet.t_ns - seen.get(key, -(1 << 62))
         if gap <= (COPY_WITH_IDENT_NS if packet.ident else limit_ns):
             found.add(place)
@@ -75,7 +80,7 @@ def round_trip_ns(packets: list[CapturedPacket]) -> int:
     return max(least.values(), default=0)
 
 
-def loops(packets: list[CapturedPacket], end: tuple[str, int]) -> tuple[int, int] | None:
+def loops(packets: list[CapturedPacket], sender: ObservedSender) -> tuple[int, int] | None:
     """Return the round trips from the capture to the sender and to the receiver, in ns: of the handshake, or of timestamps."""
     syn = next((packet for packet in packets if packet.flags & (SYN | ACK) == SYN), None)
     answer = next((packet for packet in packets if packet.flags & (SYN | ACK) == SYN | ACK), None)
@@ -85,7 +90,7 @@ def loops(packets: list[CapturedPacket], end: tuple[str, int]) -> tuple[int, int
         third = (p.t_ns for p in packets if p.source == answer.target and p.flags & (SYN | ACK) == ACK and p.t_ns >= answer.t_ns)
         if (done := next(third, None)) is not None:
             to_server, to_client = answer.t_ns - last, done - answer.t_ns
-            return (to_client, to_server) if syn.source == end else (to_server, to_client)
+            return (to_client, to_server) if syn.source == sender.end else (to_server, to_client)
     first: dict[tuple[tuple[str, int], int], int] = {}
     least: dict[tuple[str, int], int] = {}
     for packet in packets:
@@ -95,13 +100,12 @@ def loops(packets: list[CapturedPacket], end: tuple[str, int]) -> tuple[int, int
             if at is not None:
                 least[packet.target] = min(least.get(packet.target, 1 << 62), packet.t_ns - at)
     # How long its own packets take to come back is the loop to the other end.
-    peer = next((packet.target for packet in packets if packet.source == end), end)
-    return (least[peer], least[end]) if len(least) == 2 else None
+    return (least[sender.peer], least[sender.end]) if len(least) == 2 else None
 
 
-def taken_at(packets: list[CapturedPacket], source: str) -> tuple[str | None, str]:
+def taken_at(packets: list[CapturedPacket], sender: ObservedSender) -> tuple[str | None, str]:
     """Return where the capture was taken (`sender`, `receiver`, `middle`), and why that is thought."""
-    found = loops(packets, ends(packets, source)[0])
+    found = loops(packets, sender)
     if found is None or not sum(found):
         return None, "where it was taken cannot be told: it has neither a whole handshake nor timestamps of both ends"
     near, far = found
@@ -113,14 +117,14 @@ def taken_at(packets: list[CapturedPacket], source: str) -> tuple[str | None, st
     return place, f"taken {where}: {near / 1e6:.3g} ms to the sender and back, {far / 1e6:.3g} ms to the receiver and back"
 
 
-def marks(packets: list[CapturedPacket], source: str) -> Marks:
+def marks(packets: list[CapturedPacket], sender: ObservedSender) -> Marks:
     """Return what a capture shows of ECN."""
-    end, _ = ends(packets, source)
+    end = sender.end
     syn = next((packet.flags for packet in packets if packet.flags & (SYN | ACK) == SYN), 0)
     answer = next((packet.flags for packet in packets if packet.flags & (SYN | ACK) == SYN | ACK), 0)
     asked, agreed = syn & (AE | CWR | ECE), answer & (AE | CWR | ECE)
     accurate = asked == AE | CWR | ECE and agreed not in (0, ECE, AE | CWR | ECE)
-    marked = sum(1 for packet in packets if packet.source == end and packet.ecn == 3 and packet.length)
+    marked = sum(1 for packet in packets if packet.ecn == 3 and packet.length and packet.source == end)
     acks = [packet for packet in packets if packet.source != end and packet.flags & (SYN | ACK) == ACK]
     if not accurate:
         echoed = sum(1 for packet in acks if packet.flags & ECE)
@@ -136,28 +140,28 @@ def ace(packet: CapturedPacket) -> int:
     return bool(packet.flags & AE) << 2 | bool(packet.flags & CWR) << 1 | bool(packet.flags & ECE)
 
 
-def held_by_window(packets: list[CapturedPacket], source: str) -> tuple[float, int] | None:
+def held_by_window(packets: list[CapturedPacket], sender: ObservedSender) -> tuple[float, int] | None:
     """Return the share of the data that was sent while the receiver's window was full, and that window; None if unknown."""
-    end, _ = ends(packets, source)
+    end = sender.end
     scales = {packet.source: packet.scale for packet in packets if packet.flags & SYN}
     if len(scales) < 2:
         return None
-    both = None not in scales.values()
+    shift = (scales[sender.peer] or 0) if None not in scales.values() else 0
     window = full = data = most = ack = 0
     mss = max(packet.length for packet in packets if packet.source == end)
     for packet in packets:
         if packet.source != end:
-            scale = (scales[packet.source] or 0) if both and not packet.flags & SYN else 0
-            window, ack, most = packet.window << scale, packet.ack, max(most, packet.window << scale)
+            window, ack = packet.window << (0 if packet.flags & SYN else shift), packet.ack
+            most = max(most, window)
         elif packet.length and window:
             data += 1
             full += window - ((packet.seq + packet.length - ack) & 0xFFFFFFFF) < mss
     return (full / data, most) if data else None
 
 
-def notes_of(seen: Observed, packets: list[CapturedPacket], source: str) -> Iterator[str]:
+def notes_of(seen: Observed, packets: list[CapturedPacket]) -> Iterator[str]:
     """Yield what else a capture shows, each with its numbers."""
-    sender, (end, peer) = seen.sender, ends(packets, source)
+    sender = seen.sender
     if sender.missed_bytes:
         yield (
             f"{sender.missed_bytes:,} bytes, about {sender.missed_segments:,} segments, were acknowledged and are not in the "
@@ -167,10 +171,10 @@ def notes_of(seen: Observed, packets: list[CapturedPacket], source: str) -> Iter
         yield "it begins in the middle of the connection: window and slow start of the simulation are not those of its beginning"
     if sender.keep_alives:
         yield f"{sender.keep_alives:,} keep-alive probes are no retransmissions and are left out"
-    if not any(packet.source == peer for packet in packets):
+    if not any(packet.source == sender.peer for packet in packets):
         yield "only packets of the sender were captured: RTT and bytes in flight cannot be seen"
     offered = min((packet.mss for packet in packets if packet.mss), default=9000)
-    if large := sum(1 for packet in packets if packet.source == end and packet.length > offered):
+    if large := sum(1 for packet in packets if packet.length > offered and packet.source == sender.end):
         yield (
             f"{large:,} of {sender.segments:,} data segments are larger than the largest that may be sent ({offered:,} B): they "
             f"were captured before the network card cut them, or after it joined them, and are counted as captured"

@@ -1,5 +1,5 @@
 use super::*;
-use crate::options::Scale;
+use crate::options::{EcnHandshake, Scale};
 use crate::settings::EcnMode;
 
 const MSS: Bytes = Bytes(1000);
@@ -162,7 +162,7 @@ fn duplicates_after_the_third_wait_for_one_another() {
     acks.on_ack_sent();
     assert_eq!(acks.on_out_of_order(ms(6), false, RTT), AckTiming::Immediate);
     let (ecn, scale) = (EcnMode::Off, Scale::Unscaled);
-    acks.agree(&Agreed { mss: MSS, sack: false, timestamps: false, ecn, scale });
+    acks.agree(&Agreed { mss: MSS, sack: false, timestamps: false, ecn, ecn_handshake: EcnHandshake::None, scale });
     assert_eq!([1; 9].map(|_| acks.on_out_of_order(ms(7), false, RTT)), [AckTiming::Immediate; 9]);
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cc::CcConfig;
-use crate::options::Scale;
+use crate::options::{EcnHandshake, Scale};
 use crate::settings::{EcnMode, ProfileName};
 
 const MSS: Bytes = Bytes(1000);
@@ -16,7 +16,14 @@ fn config(recv_buffer: u64) -> TcpConfig {
 
 fn window(config: &TcpConfig, scale: Scale) -> ReceiveWindow {
     let mut window = ReceiveWindow::new(config);
-    window.agree(&Agreed { mss: MSS, sack: true, timestamps: true, ecn: EcnMode::Off, scale });
+    window.agree(&Agreed {
+        mss: MSS,
+        sack: true,
+        timestamps: true,
+        ecn: EcnMode::Off,
+        ecn_handshake: EcnHandshake::None,
+        scale,
+    });
     window
 }
 
