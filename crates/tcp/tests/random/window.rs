@@ -121,13 +121,13 @@ impl Windows {
         let jumps = config.start.as_ref().is_some_and(|start| start.begin != Begin::InitialWindow);
         if open && !jumps && last.flight < before.cwnd && after.cwnd > before.cwnd {
             self.checked.unused += 1;
-            let mss = config.mss;
             let used = self.max_flight.max(last.flight);
             let limit = match config.cc.algorithm.name {
                 _ if before.in_slow_start() => used + used,
-                "reno" | "newreno" | "tahoe" => used + mss,
                 "cubic" => used + Bytes(used.0 / 2),
-                _ => Bytes::MAX,
+                // Theirs is as large as the window, the round trip or the delay makes it.
+                "scalable" | "highspeed" | "htcp" | "hybla" | "illinois" => Bytes::MAX,
+                _ => used + now.mss,
             };
             ensure(after.cwnd <= limit, || format!("cwnd grew to {} with {used} B in use", after.cwnd))?;
         }
