@@ -107,23 +107,27 @@ impl Windows {
     fn check_use(&mut self, config: &TcpConfig, now: &Snapshot) -> Outcome {
         let Some(last) = self.last else {
             // in segments of the size that both ends take
-            self.max_flight = config.initial_window.max(now.window.cwnd).max(now.flight);
+            let initial = now.mss * (config.initial_window.0 / config.mss.0);
+            self.max_flight = config.initial_window.max(initial).max(now.window.cwnd).max(now.flight);
             return Ok(());
         };
         let (before, after) = (last.window, now.window);
+        let undone = after.ssthresh > before.ssthresh;
         if after.cwnd < before.cwnd && now.state > last.state.max(State::Disorder) {
             self.saved_flight = self.saved_flight.max(std::mem::take(&mut self.max_flight));
-        } else if after.ssthresh > before.ssthresh {
-            // undone
+        } else if undone {
             self.max_flight = self.max_flight.max(self.saved_flight);
         }
         let open = last.state == State::Open && now.state == State::Open;
         let jumps = config.start.as_ref().is_some_and(|start| start.begin != Begin::InitialWindow);
-        if open && !jumps && last.flight < before.cwnd && after.cwnd > before.cwnd {
+        let slow_start = before.in_slow_start() || undone;
+        // Slow start ends at ssthresh: what has passed it stood there before, as where the loss of a tail raises one segment to two.
+        let raised = slow_start && after.cwnd > after.ssthresh;
+        if open && !jumps && !raised && last.flight < before.cwnd && after.cwnd > before.cwnd {
             self.checked.unused += 1;
             let used = self.max_flight.max(last.flight);
             let limit = match config.cc.algorithm.name {
-                _ if before.in_slow_start() => used + used,
+                _ if slow_start => used + used,
                 "cubic" => used + Bytes(used.0 / 2),
                 // Theirs is as large as the window, the round trip or the delay makes it.
                 "scalable" | "highspeed" | "htcp" | "hybla" | "illinois" => Bytes::MAX,
