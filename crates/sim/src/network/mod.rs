@@ -75,20 +75,8 @@ impl Network {
         }
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
-        let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network = Network {
-            links,
-            nodes,
-            order,
-            channels,
-            radios,
-            wired,
-            routes: Routes::default(),
-            flow_routes: None,
-            shared_buffers: None,
-            received: VecDeque::new(),
-            last_held_up: Vec::new(),
-        };
+        let mut network =
+            Network { order, channels, radios, wired, ..Network::with_routes(nodes, links, Routes::default()) };
         network.find_routes();
         network
     }
@@ -97,20 +85,18 @@ impl Network {
     pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let (received, last_held_up) = (VecDeque::new(), Vec::new());
-        let (order, flow_routes, shared_buffers) = (Vec::new(), None, None);
         Network {
             links,
             nodes,
-            order,
+            order: Vec::new(),
             channels,
             radios,
             wired,
             routes,
-            flow_routes,
-            shared_buffers,
-            received,
-            last_held_up,
+            flow_routes: None,
+            shared_buffers: None,
+            received: VecDeque::new(),
+            last_held_up: Vec::new(),
         }
     }
 
