@@ -91,7 +91,7 @@ def under_pressure(cc, long_flows):
 
 
 def test_windows_of_64_kib_fit_a_port_alone_and_not_beside_long_flows():
-    """Table 2 again, with its hosts. TCP: 9.9 ms alone and 46.9 beside long flows there, 8.3 and 27 here; how its time-outs follow
+    """Table 2 again, with its hosts. TCP: 9.9 ms alone and 46.9 beside long flows there, 8.3 and 27 here; how time-outs follow
     each other on Windows is not known. DCTCP: 9.2 and 9.1 there, 8.6 here."""
     for cc, low, high in (("newreno", 2.5, 5.0), ("dctcp", 0.95, 1.05)):
         alone, beside = (under_pressure(cc, long_flows) for long_flows in (False, True))
