@@ -1,7 +1,4 @@
-"""No result hangs on the order of `[[node]]`, `[[link]]`, `[[channel]]` and `[[flow]]`: shares over seeds do not move.
-
-Of equally short paths the first node has all, which docs/models.md says: `random_wired` is a tree here, without such paths.
-"""
+"""No result hangs on the order of `[[node]]`, `[[link]]`, `[[channel]]` and `[[flow]]`: shares over seeds do not move."""
 
 import json
 import math
@@ -26,6 +23,14 @@ def pairs(number, source="left", sink="right", to=0, same=False, **more):
 
 
 SLOW = {"rate": "20Mbps", "delay": "5ms", "queue": "50p"}
+SQUARE = {
+    "node": [{"name": name} for name in ("left0", "slow", "fast", "right0", "left1", "right1")],
+    "link": [{"from": start, "to": end, "rate": rate, "delay": "5ms", "queue": "50p"} for start, end, rate in (
+        ("left0", "slow", "5Mbps"), ("slow", "right0", "5Mbps"), ("left0", "fast", "20Mbps"), ("fast", "right0", "20Mbps"),
+        ("left1", "right1", "10Mbps"),
+    )],
+}  # fmt: skip
+"""From left0 to right0 there are two paths of two links; the names say which is taken."""
 WORLDS = {
     "star": (1.5, {"kind": "star", "nodes": 6, "flows": 0, "source": LAN, "sink": MARKING}, DCTCP,
              [{"from": f"src{i}", "to": "sink0", "start_jitter": "1ms"} for i in range(2)]),
@@ -39,8 +44,9 @@ WORLDS = {
     "fat_tree": (0.02, {"kind": "fat_tree", "k": 4, "flows": 8}, DCTCP, []),
     "access": (10, {"kind": "access", "flows": 4, "lines": [{"preset": "vdsl2", "homes": 2}] * 2}, LINUX, []),
     "home": (10, {"kind": "home", "flows": 2, "preset": "vdsl2"}, LINUX, []),
+    "equal paths": (5, {"kind": "graph"}, LINUX, pairs(2)),
     "multihomed": (20, {"kind": "multihomed", "servers": 2, "flows": 2, "paths": [SLOW, SLOW]}, LINUX, []),
-    "random_wired": (20, {"kind": "random_wired", "nodes": 8, "degree": 1.75, "flows": 3}, LINUX, []),
+    "random_wired": (20, {"kind": "random_wired", "nodes": 8, "degree": 2.5, "flows": 3}, LINUX, []),
     "shared buffers": (0.5, {"kind": "star", "nodes": 6, "flows": 0, "shared_buffer": {"size": "500kB"}, "source": LAN,
                              "sink": {"rate": "100Mbps", "delay": "20us"}}, LINUX, pairs(3, "src", "sink", same=True)),
     "adhoc": (20, {"kind": "adhoc", "nodes": 4, "flows": 0, "placement": {"kind": "grid", "columns": 2, "spacing": "50m"}}, LINUX,
@@ -91,6 +97,7 @@ def test_shares_over_seeds_do_not_move(name):
     """
     seconds, network, tcp, flows = WORLDS[name]
     world = {"duration": f"{seconds}s", "warmup": f"{seconds / 4}s", "network": network, "tcp": tcp}
+    world |= SQUARE if network["kind"] == "graph" else {}
     graphs = turned(world | ({"flow": flows} if flows else {}), seconds / 20)
     found = [[shares(graph, seed) for seed in seeds] for graph, seeds in zip(graphs, SEEDS, strict=True)]
     assert found[0][0].keys() == found[1][0].keys() and len(found[0][0]) > 1

@@ -1,5 +1,7 @@
 """Memory that the ports of a switch share with dynamic thresholds: the law of who holds how much, and what it does to incast."""
 
+import random
+
 import pytest
 
 import tonopah as tp
@@ -57,7 +59,7 @@ def test_incast_finds_the_memory_that_others_do_not_use():
 
 def test_long_flows_to_other_ports_take_memory_away_but_not_those_of_dctcp():
     """Buffer pressure (Alizadeh et al. 2010, section 4.2.3, table 2): answers of DCTCP take 9.2 ms in the 95th percentile alone
-    and 9.1 beside long flows; TCP loses more. How much later its answers are does not come out: 46.9 for 9.9 ms there."""
+    and 9.1 beside long flows; TCP loses more."""
     (_, alone), (_, beside) = (incast("newreno", True, long_flows) for long_flows in (False, True))
     assert beside["queue_max_bytes"] < 0.5 * alone["queue_max_bytes"]
     assert beside["drops"]["queue"] > 2 * alone["drops"]["queue"]
@@ -65,6 +67,37 @@ def test_long_flows_to_other_ports_take_memory_away_but_not_those_of_dctcp():
         answers, link = incast("dctcp", True, long_flows)
         assert answers["qct_p95_s"] == pytest.approx(ms / 1e3, rel=0.1)
         assert link["drops"]["queue"] == 0
+
+
+def under_pressure(cc, long_flows):
+    """The client's flow among 44 hosts: ten servers answer it, each of 33 others sends to two, drawn anew.
+
+    The receivers have windows of 64 KiB, as Windows had them: 640 kB are what a port alone takes of 4 MB. An alpha of 0.21 gives
+    it the 700 kB that the paper names.
+    """
+    draw = random.Random(1)
+    port = {"kind": "drop_tail", "limit": "unlimited", **({"mark_threshold": 20} if cc == "dctcp" else {})}
+    others = [f"h{i}" for i in range(33)]
+    hosts = ["client", *(f"srv{i}" for i in range(10)), *others]
+    nodes = [{"name": "switch", "shared_buffer": {"size": "4MB", "alpha": 0.21}}, *({"name": name} for name in hosts)]
+    links = [{"from": "switch", "to": name, **LAN, "queue": port, "reverse": {"queue": "1000p"}} for name in hosts]
+    flows = [{"from": "srv*", "to": "client", "app": {"kind": "incast", "total": "1MB", "rounds": 40}, "start": "0.2s"}]
+    for source in others if long_flows else []:
+        sinks = draw.sample([name for name in others if name != source], 2)
+        flows += [{"from": source, "to": sink, "start_jitter": "10ms"} for sink in sinks]
+    tcp = {"cc": cc, "rto_min": "10ms", "initial_window": "2p", "recv_buffer": "65535B"}
+    scenario = {"network": {"kind": "graph"}, "node": nodes, "link": links, "flow": flows, "tcp": tcp, "duration": "1.2s"}
+    return next(flow for flow in tp.run(scenario, seed=1).summary["flows"] if flow["app"] == "incast")
+
+
+def test_windows_of_64_kib_fit_a_port_alone_and_not_beside_long_flows():
+    """Table 2 again, with its hosts. TCP: 9.9 ms alone and 46.9 beside long flows there, 8.3 and 27 here; how time-outs follow
+    each other on Windows is not known. DCTCP: 9.2 and 9.1 there, 8.6 here."""
+    for cc, low, high in (("newreno", 2.5, 5.0), ("dctcp", 0.95, 1.05)):
+        alone, beside = (under_pressure(cc, long_flows) for long_flows in (False, True))
+        assert alone["timeouts_per_round"] == 0 and alone["qct_p95_s"] == pytest.approx(9.5e-3, rel=0.15)
+        assert low < beside["qct_p95_s"] / alone["qct_p95_s"] < high
+        assert (beside["timeouts_per_round"] > 1) == (cc == "newreno")
 
 
 @pytest.mark.parametrize(

@@ -67,32 +67,38 @@ impl Timers {
     pub(crate) const OF_LOSS: [Timer; 3] = [Timer::Rto, Timer::Tlp, Timer::Reorder];
 
     /// Sets one of [`Timers::OF_LOSS`] and stops the other two.
+    #[inline]
     pub(crate) fn arm_alone(&mut self, timer: Timer, at: Time) {
         Timers::OF_LOSS.iter().for_each(|other| self.stop(*other));
         self.arm(timer, at);
     }
 
     /// True while one of them is set.
+    #[inline]
     pub(crate) fn any_armed(&self, timers: &[Timer]) -> bool {
         timers.iter().any(|timer| self.armed(*timer))
     }
 
     /// Sets or moves a deadline.
+    #[inline]
     pub(crate) fn arm(&mut self, timer: Timer, at: Time) {
         self.0[timer as usize] = at;
     }
 
     /// A deadline; [`Timers::NEVER`] if it is not set.
+    #[inline]
     pub(crate) fn deadline(&self, timer: Timer) -> Time {
         self.0[timer as usize]
     }
 
     /// Clears a deadline.
+    #[inline]
     pub(crate) fn stop(&mut self, timer: Timer) {
         self.0[timer as usize] = Timers::NEVER;
     }
 
     /// True while a deadline is set.
+    #[inline]
     pub(crate) fn armed(&self, timer: Timer) -> bool {
         self.0[timer as usize] != Timers::NEVER
     }

@@ -36,6 +36,7 @@ use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::metrics::{OrderMetrics, Waits};
 use crate::network::{Network, SharedBuffers};
 use crate::qdisc::Qdisc;
+use crate::routing::order;
 use crate::scenario::{
     ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
     ScenarioError, ServiceDef,
@@ -147,7 +148,8 @@ fn network_of(
         return Ok((network, Some(Box::new(dynamics))));
     }
     let channels = wireless::build(graph, names, seed)?;
-    let mut network = Network::new(graph.node.len(), build_links(graph, names, seed)?, channels);
+    let order = order::by_name(graph.node.iter().map(|node| node.name.as_str()));
+    let mut network = Network::new(order, build_links(graph, names, seed)?, channels);
     network.shared_buffers = SharedBuffers::new(graph.node.iter().map(|node| node.shared_buffer), &network.links);
     Ok((network, None))
 }

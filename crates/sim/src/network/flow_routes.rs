@@ -37,9 +37,9 @@ impl FlowRoutes {
     }
 
     /// Follows a change of the links.
-    pub(crate) fn find(&mut self, nodes: usize, edges: &[Edge], routes: &Routes, links: &[Link]) {
+    pub(crate) fn find(&mut self, order: &[u32], edges: &[Edge], routes: &Routes, links: &[Link]) {
         if let Some(equal) = &mut self.equal {
-            equal.find(nodes, edges);
+            equal.find(order, edges);
         }
         for pin in self.pins.iter_mut().flatten().flatten() {
             *pin = Pin::new(std::mem::take(&mut pin.stops), routes, links);

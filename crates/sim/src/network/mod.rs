@@ -37,6 +37,8 @@ pub(crate) use shared_buffer::SharedBuffers;
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) nodes: Vec<NodeMetrics>,
+    /// The place of each node in the order by which ties among paths are broken; empty where routes are given.
+    order: Vec<u32>,
     pub(crate) channels: Vec<WirelessSubnet>,
     /// By node: the channel and the station of its radio, if it has one; empty without channels.
     radios: Vec<Option<(ChannelId, StationId)>>,
@@ -62,7 +64,9 @@ enum Hop {
 }
 
 impl Network {
-    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
+    /// A network of nodes with this order ([`crate::routing::order`]).
+    pub(crate) fn new(order: Vec<u32>, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
+        let nodes = order.len();
         let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
         for (index, channel) in channels.iter().enumerate() {
             for (station, node) in channel.nodes.iter().enumerate() {
@@ -71,19 +75,8 @@ impl Network {
         }
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
-        let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network = Network {
-            links,
-            nodes,
-            channels,
-            radios,
-            wired,
-            routes: Routes::default(),
-            flow_routes: None,
-            shared_buffers: None,
-            received: VecDeque::new(),
-            last_held_up: Vec::new(),
-        };
+        let mut network =
+            Network { order, channels, radios, wired, ..Network::with_routes(nodes, links, Routes::default()) };
         network.find_routes();
         network
     }
@@ -92,9 +85,19 @@ impl Network {
     pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let (received, last_held_up) = (VecDeque::new(), Vec::new());
-        let (flow_routes, shared_buffers) = (None, None);
-        Network { links, nodes, channels, radios, wired, routes, flow_routes, shared_buffers, received, last_held_up }
+        Network {
+            links,
+            nodes,
+            order: Vec::new(),
+            channels,
+            radios,
+            wired,
+            routes,
+            flow_routes: None,
+            shared_buffers: None,
+            received: VecDeque::new(),
+            last_held_up: Vec::new(),
+        }
     }
 
     /// Replaces the routes.
@@ -154,12 +157,12 @@ impl Network {
     }
 
     fn find_routes(&mut self) {
-        let (nodes, edges) = (self.nodes.len(), self.edges());
+        let edges = self.edges();
         // The old table makes room for the new one: together they would be the largest part of a network of switches.
         self.routes = Routes::default();
-        self.routes = Routes::shortest(nodes, &edges);
+        self.routes = Routes::shortest(&self.order, &edges);
         if let Some(by_flow) = &mut self.flow_routes {
-            by_flow.find(nodes, &edges, &self.routes, &self.links);
+            by_flow.find(&self.order, &edges, &self.routes, &self.links);
         }
     }
 

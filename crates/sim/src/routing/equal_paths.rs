@@ -62,7 +62,7 @@ pub(crate) struct EqualPaths {
     spread_by: Spread,
     /// By node.
     salts: Vec<u64>,
-    /// The sets of links of which one is to be chosen, each in the order of links.
+    /// The sets of links of which one is to be chosen, each in the order of their far ends, then of links.
     sets: Vec<Vec<LinkId>>,
     /// By node and row of a destination: the index of a set. Empty for a node without any.
     tables: Vec<Vec<u32>>,
@@ -81,17 +81,16 @@ impl EqualPaths {
         EqualPaths { spread_by, salts, sets: Vec::new(), tables: Vec::new(), places: Vec::new() }
     }
 
-    /// Finds all shortest paths over the links that are up.
-    pub(crate) fn find(&mut self, nodes: usize, edges: &[Edge]) {
+    /// Finds all shortest paths over the links that are up; `order` has the place of each node among all.
+    pub(crate) fn find(&mut self, order: &[u32], edges: &[Edge]) {
         let mut known: BTreeMap<Vec<LinkId>, u32> = BTreeMap::new();
-        self.tables = vec![Vec::new(); nodes];
-        let net = Adjacency::new(nodes, edges);
+        self.tables = vec![Vec::new(); order.len()];
+        let net = Adjacency::new(order, edges);
         net.for_each_way(|row, destination, ways| {
-            let mut links: Vec<LinkId> = ways.collect();
+            let links: Vec<LinkId> = ways.collect();
             if links.len() < 2 {
                 return;
             }
-            links.sort_unstable();
             let number = known.len() as u32;
             let set = *known.entry(links).or_insert(number);
             let table = &mut self.tables[net.router(row).index()];

@@ -70,9 +70,9 @@ impl Routes {
         Routes { nodes: tables.into_iter().map(NodeRoutes::Table).collect(), places, strays: BTreeMap::new() }
     }
 
-    /// All-pairs shortest paths by hops; ties go to the lowest neighbour, then to the lowest link.
-    pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
-        let net = Adjacency::new(nodes, edges);
+    /// All-pairs shortest paths by hops; ties go to the first neighbour in this order of nodes, then to the lowest link.
+    pub(crate) fn shortest(order: &[u32], edges: &[Edge]) -> Routes {
+        let net = Adjacency::new(order, edges);
         let mut tables = vec![vec![None; net.routers.len()]; net.routers.len()];
         net.for_each_way(|from, to, ways| tables[from][to] = ways.next());
         let mut of_routers = tables.into_iter();
@@ -108,7 +108,7 @@ pub(super) struct Adjacency {
     rows: Vec<Option<u32>>,
     /// By node: its first link.
     only: Vec<Option<LinkId>>,
-    /// By row: the links that are up to other rows, by neighbour and number.
+    /// By row: the links that are up to other rows, in the order of neighbours, then by number.
     out: Vec<Vec<(u32, LinkId)>>,
     /// By row: the rows with a link to it that is up.
     into: Vec<Vec<u32>>,
@@ -118,9 +118,11 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    pub(super) fn new(nodes: usize, edges: &[Edge]) -> Adjacency {
+    /// `order` has the place of each node among all.
+    pub(super) fn new(order: &[u32], edges: &[Edge]) -> Adjacency {
+        let nodes = order.len();
         let mut sorted: Vec<&Edge> = edges.iter().collect();
-        sorted.sort_by_key(|e| (e.to, e.link));
+        sorted.sort_by_key(|e| (order[e.to.index()], e.link));
         let (mut degrees, mut only) = (vec![0; nodes], vec![None; nodes]);
         for edge in &sorted {
             degrees[edge.from.index()] += 1;
@@ -206,8 +208,9 @@ mod tests {
             .collect()
     }
 
-    fn path(edges: &[Edge], nodes: usize, from: u32, to: u32) -> Option<Vec<u32>> {
-        let links = Routes::shortest(nodes, edges).path(edges, NodeId(from), NodeId(to))?;
+    fn path(edges: &[Edge], nodes: u32, from: u32, to: u32) -> Option<Vec<u32>> {
+        let order: Vec<u32> = (0..nodes).collect();
+        let links = Routes::shortest(&order, edges).path(edges, NodeId(from), NodeId(to))?;
         Some(links.iter().map(|l| l.0).collect())
     }
 
@@ -222,13 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_path_wins_and_ties_go_to_the_lowest_neighbour() {
+    fn the_shortest_path_wins_and_ties_go_to_the_first_neighbour() {
         // a square 0-1-3-2-0 with a chord to 4
         let net = edges(&[(0, 2), (0, 1), (1, 3), (2, 3), (3, 4), (4, 0)]);
         assert_eq!(path(&net, 5, 0, 3), Some(vec![2, 4]));
         let mut broken = net.clone();
         broken[2].up = false;
         assert_eq!(path(&broken, 5, 0, 3), Some(vec![0, 6]));
+        let other = Routes::shortest(&[4, 3, 2, 1, 0], &net).path(&net, NodeId(0), NodeId(3));
+        assert_eq!(other, Some(vec![LinkId(11), LinkId(9)]));
     }
 
     #[test]

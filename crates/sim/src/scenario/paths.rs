@@ -10,7 +10,7 @@ tagged_enum! {
     /// Which path a packet takes. All routes have the fewest hops.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
     pub enum PathRouting ("a routing") {
-        /// One path for all: of equally short ones that of the lowest neighbour, then of the lowest link.
+        /// One path for all: of equally short ones that by the neighbour whose name comes first, numbers in it as numbers.
         "single" => Single(SinglePath),
         /// Equal-cost multipath (RFC 2992): every router spreads what it forwards over all its equally short paths.
         "ecmp" => Ecmp(EcmpDef),
@@ -26,7 +26,7 @@ pub struct SinglePath {
     pub pins: Vec<PinDef>,
 }
 
-/// Equal-cost multipath. Of n next hops in the order of their links a packet takes number hash(key XOR salt) mod n.
+/// Equal-cost multipath. Of n next hops in the order of their names a packet takes number hash(key XOR salt) mod n.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EcmpDef {

@@ -164,6 +164,7 @@ impl CcState {
         self.algorithm.send_quantum()
     }
 
+    #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Ack, view: &View) {
         if !self.is_alone() {
             return self.on_ack_around(ack, view);
@@ -208,6 +209,7 @@ impl CcState {
         self.settle();
     }
 
+    #[inline]
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.algorithm.on_sent(sent);
         if !self.is_alone() {

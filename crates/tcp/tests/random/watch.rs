@@ -103,15 +103,21 @@ pub(crate) struct Watch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Silence {
     timeouts: u64,
+    /// The last time-out, or what was sent after it, for which a pacer may have waited.
     last: Option<Time>,
+    sent: bool,
     interval: Span,
 }
 
 impl Silence {
-    fn check(&mut self, now: Time, timeouts: u64, rto_max: Span) -> Outcome {
+    fn check(&mut self, now: Time, timeouts: u64, sent: bool, rto_max: Span) -> Outcome {
         if timeouts == self.timeouts {
+            if sent && !std::mem::replace(&mut self.sent, true) {
+                self.last = self.last.map(|_| now);
+            }
             return Ok(());
         }
+        self.sent = sent;
         ensure(timeouts == self.timeouts + 1, || format!("{} time-outs at once", timeouts - self.timeouts))?;
         self.timeouts = timeouts;
         let interval = self.last.replace(now).map(|last| now.since(last));
@@ -209,20 +215,22 @@ impl Watch {
     /// Drains the connection after an input and checks everything.
     pub(crate) fn drain(&mut self, now: Time, mut send: impl FnMut(Segment)) -> Outcome {
         self.drain_events()?;
-        let mut burst = 0;
+        let (mut burst, mut carried) = (0, false);
         while let Some(segment) = self.connection.poll_segment(now) {
             self.check_segment(&segment).map_err(|broken| format!("{broken}, at {now} in {segment:?}"))?;
             burst += 1;
+            carried |= segment.end() > segment.seq;
             ensure(burst < BURST, || format!("{BURST} segments at {now} and no end"))?;
             send(segment);
         }
         self.segments += burst as u64;
         // Sending a FIN may change the state of the connection.
         self.drain_events()?;
-        self.silence.check(now, self.connection.totals().timeouts.into(), self.config.rto.max)?;
+        let totals = self.connection.totals();
+        self.silence.check(now, totals.timeouts.into(), carried, self.config.rto.max)?;
         if let Some(snapshot) = self.connection.snapshot() {
             self.check_snapshot(&snapshot)
-                .and_then(|()| self.check_windows(&snapshot))
+                .and_then(|()| self.check_windows(&snapshot, totals.undone))
                 .map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
         // `Closed` is reported once all data has been read.
@@ -363,14 +371,14 @@ impl Watch {
         ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the peer accepts {:?}", theirs.mss))
     }
 
-    fn check_windows(&mut self, snapshot: &Snapshot) -> Outcome {
+    fn check_windows(&mut self, snapshot: &Snapshot, undone: u32) -> Outcome {
         let mut stage = None;
         self.connection.observe(&mut |name, value| {
             if name == StartConfig::SHOWN[0].name {
                 stage = Some(value);
             }
         });
-        self.windows.check(&self.config, snapshot, stage)
+        self.windows.check(&self.config, snapshot, stage, undone)
     }
 
     fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {

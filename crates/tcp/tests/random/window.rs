@@ -42,17 +42,20 @@ pub(crate) struct Windows {
     /// The largest FlightSize since the last reduction, and that before it (draft-ietf-ccwg-ratelimited-increase, maxFS).
     max_flight: Bytes,
     saved_flight: Bytes,
+    /// Episodes undone in all.
+    undone: u32,
     pub(crate) checked: Checked,
 }
 
 impl Windows {
     /// After an input and all that it sent.
-    pub(crate) fn check(&mut self, config: &TcpConfig, now: &Snapshot, stage: Option<f64>) -> Outcome {
+    pub(crate) fn check(&mut self, config: &TcpConfig, now: &Snapshot, stage: Option<f64>, undone: u32) -> Outcome {
         if let Some(start) = &config.start {
             self.check_start(start, config, now, stage)?;
         }
         if config.cwnd_validation == CwndValidation::RateLimited {
-            self.check_use(config, now)?;
+            let before = std::mem::replace(&mut self.undone, undone);
+            self.check_use(config, now, before != undone)?;
         }
         self.last = Some(*now);
         Ok(())
@@ -70,7 +73,7 @@ impl Windows {
             return Ok(());
         }
         if stage == OVER {
-            return self.check_end(now, lasted);
+            return self.check_end(config, now, lasted);
         }
         ensure(now.timeouts_in_a_row == 0, || format!("stage {stage} after a time-out"))?;
         // Rapid start and what was jumped to answer to the first congestion themselves; all others end there.
@@ -96,38 +99,44 @@ impl Windows {
         ensure(grown <= most, || format!("slow start grew by {grown} B for {acked} B"))
     }
 
-    /// It has left a ssthresh, unless the window was taken down, as by an idle period, or the congestion was none.
-    fn check_end(&self, now: &Snapshot, ends: bool) -> Outcome {
+    /// It has left a ssthresh, unless the window was taken down, as by an idle period, or the congestion was none. TCP-LP halves
+    /// at a sign of its own, which may come once the ACK has made the window larger.
+    fn check_end(&self, config: &TcpConfig, now: &Snapshot, ends: bool) -> Outcome {
         let Some(last) = self.last.filter(|_| ends) else { return Ok(()) };
-        let left = now.window.ssthresh < Bytes::MAX || now.window.cwnd < last.window.cwnd;
+        let halves = config.cc.algorithm.name == "lp";
+        let left = halves || now.window.ssthresh < Bytes::MAX || now.window.cwnd < last.window.cwnd;
         ensure(left || self.disturbed, || format!("a start of {:?} ended without a reason", last.window))
     }
 
     /// An ACK that finds less outstanding than cwnd allows does not grow it beyond what maxFS, acknowledged, would make.
-    fn check_use(&mut self, config: &TcpConfig, now: &Snapshot) -> Outcome {
+    fn check_use(&mut self, config: &TcpConfig, now: &Snapshot, undone: bool) -> Outcome {
         let Some(last) = self.last else {
             // in segments of the size that both ends take
-            self.max_flight = config.initial_window.max(now.window.cwnd).max(now.flight);
+            let initial = now.mss * (config.initial_window.0 / config.mss.0);
+            self.max_flight = config.initial_window.max(initial).max(now.window.cwnd).max(now.flight);
             return Ok(());
         };
         let (before, after) = (last.window, now.window);
+        let undone = undone || after.ssthresh > before.ssthresh;
         if after.cwnd < before.cwnd && now.state > last.state.max(State::Disorder) {
             self.saved_flight = self.saved_flight.max(std::mem::take(&mut self.max_flight));
-        } else if after.ssthresh > before.ssthresh {
-            // undone
+        } else if undone {
             self.max_flight = self.max_flight.max(self.saved_flight);
         }
         let open = last.state == State::Open && now.state == State::Open;
         let jumps = config.start.as_ref().is_some_and(|start| start.begin != Begin::InitialWindow);
-        if open && !jumps && last.flight < before.cwnd && after.cwnd > before.cwnd {
+        let slow_start = before.in_slow_start() || undone;
+        // The loss of a tail raises a window of one segment to ssthresh, and what it grows by then is avoidance.
+        let raised = slow_start && after.cwnd >= after.ssthresh;
+        if open && !jumps && !raised && last.flight < before.cwnd && after.cwnd > before.cwnd {
             self.checked.unused += 1;
-            let mss = config.mss;
             let used = self.max_flight.max(last.flight);
             let limit = match config.cc.algorithm.name {
-                _ if before.in_slow_start() => used + used,
-                "reno" | "newreno" | "tahoe" => used + mss,
+                _ if slow_start => used + used,
                 "cubic" => used + Bytes(used.0 / 2),
-                _ => Bytes::MAX,
+                // Theirs is as large as the window, the round trip or the delay makes it.
+                "scalable" | "highspeed" | "htcp" | "hybla" | "illinois" => Bytes::MAX,
+                _ => used + now.mss,
             };
             ensure(after.cwnd <= limit, || format!("cwnd grew to {} with {used} B in use", after.cwnd))?;
         }
