@@ -170,7 +170,7 @@ impl EcnMode {
     }
 
     /// True if the feedback is AccECN's counters.
-    pub(crate) fn is_accurate(self) -> bool {
+    pub fn is_accurate(self) -> bool {
         matches!(self, EcnMode::Accecn | EcnMode::L4s)
     }
 }

@@ -81,7 +81,8 @@ class Host:
         """Return the table `tcp` of an endpoint that opens actively or passively."""
         asks = {0: "off", 1: "classic", 2: "off", 3: "accecn", 4: "classic", 5: "off"}
         accepts = {0: "off", 1: "classic", 2: "classic", 3: "accecn", 4: "accecn", 5: "accecn"}
-        return self.tcp | {"ecn": (asks if active else accepts).get(self.ecn, "off"), "ecn_option": self.ecn_option}
+        ecn = (asks if active else accepts).get(self.ecn, "off")
+        return self.tcp | {"ecn": ecn} | ({"ecn_option": self.ecn_option} if ecn == "accecn" else {})
 
 
 def switch(key: str) -> Callable[[dict[str, Any], str], None]:

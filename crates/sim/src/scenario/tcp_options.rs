@@ -313,6 +313,10 @@ fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
         return Err(ScenarioError::new(join(path, "timestamps"), message)
             .with_hint("leave `timestamps` out, or take another `cc`"));
     }
+    if config.ecn_option != EcnOption::Acks && !config.ecn.is_accurate() {
+        let message = format!("has no effect with ecn {:?}: the option is AccECN's", config.ecn.name());
+        return Err(ScenarioError::new(join(path, "ecn_option"), message).with_hint("tcp.ecn = \"accecn\" or \"l4s\""));
+    }
     let hears = [EcnMode::Dctcp, EcnMode::L4s].contains(&config.ecn);
     if tcp::cc::find(name).is_some()
         && config.cc.values.iter().any(|(key, value)| (key, value) == ("ecn", Value::Flag(true)))

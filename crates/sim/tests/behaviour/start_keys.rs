@@ -70,6 +70,10 @@ fn errors_name_the_key_and_the_remedy() {
             "tcp.cc.ecn: has no effect with ecn \"classic\": it reads how much is marked (tcp.ecn = \"dctcp\" or \"l4s\")",
         ),
         (
+            json!({"ecn_option": "all"}),
+            "tcp.ecn_option: has no effect with ecn \"off\": the option is AccECN's (tcp.ecn = \"accecn\" or \"l4s\")",
+        ),
+        (
             json!({"cc": "cubic", "start": "serch"}),
             "tcp.start: unknown value `serch`, known: `standard`, `hystart`, `hystart++`, `search`, `rapid`, `resume`, `jump` (did you mean search?)",
         ),
