@@ -50,7 +50,7 @@ def test_an_interactive_figure_holds_its_data_and_fetches_nothing():
     text = html.unescape(page)
     figures = json.loads(re.search(r'id="figures-data">(.*?)</script>', text, re.DOTALL)[1])
     assert list(figures) == ["cwnd", "queue"]
-    assert [one["label"] for one in figures["cwnd"]["series"]] == ["flow 0", "flow 1"]
+    assert [one["label"] for one in figures["cwnd"]["series"]] == ["0: left0 → right0", "1: left1 → right1"]
     assert not re.search(r'(?:src|href)="(?!#|data:)', text)
 
 

@@ -50,7 +50,7 @@ def test_a_renamed_metric_names_the_new_one(study_document, old, new):
         (
             "figure.0.kind",
             "lines",
-            "figure[0].kind: 'lines' is unknown (allowed: line, bar, scatter, ecdf, heatmap, series, table; did",
+            "figure[0].kind: 'lines' is unknown (allowed: line, bar, scatter, ecdf, cdf, heatmap, series, table; did",
         ),
         ("figure.0.against", "delay_s", "figure[0].against: has no meaning for a line figure"),
         (

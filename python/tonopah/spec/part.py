@@ -18,7 +18,7 @@ from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 from tonopah.spec.vary import AS_SCRIPT, Vary, check_amounts
 from tonopah.units import numbers
 
-UNANSWERING = ("series", "cdf", "ecdf", "table")
+UNANSWERING = {"cdf", "ecdf", "table"}
 """Kinds of figures that compare no metric of runs, so that no answer can be read from them."""
 USUAL_METRICS = ("goodput_bps", "delay_s", "loss_ratio")
 REPRESENTATIVE = ("cwnd", "queue")
@@ -79,7 +79,8 @@ def read_part(reader: PartReader) -> Part:
         if table.against:
             check_metric(table.against, f"{reader.at('figure')}[{i}].against", "run", columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
-    if all(figure.kind in UNANSWERING for figure in figures) and not getattr(reader.file, "claim", ()) and not sourced:
+    kinds = {figure.kind for figure in figures}
+    if kinds - {"series"} <= UNANSWERING and kinds != {"series"} and not getattr(reader.file, "claim", ()) and not sourced:
         figures += usual_figures(sweeps)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))

@@ -336,9 +336,7 @@ pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &Int
         distributions,
     } = facts;
     let lifetime = flow.lifetime(start, warmup, now);
-    let snapshot = flow.snapshot();
-    let totals = flow.totals();
-    let jumps = flow.resumptions();
+    let (snapshot, totals, jumps) = (flow.snapshot(), flow.totals(), flow.resumptions());
     let told = flow.foreign().map(|foreign| foreign.stats(now));
     let known = |of: fn(&ForeignStats) -> f64| told.as_ref().map(of).filter(|value| value.is_finite());
     let of_tcp = |count: u64| told.is_none().then_some(count);
