@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-debug test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -78,9 +78,11 @@ demo: $(VENV)/.built ## run the study `beside-cubic` and print where its report 
 
 test: test-rust test-python test-wheel ## run all tests of both languages
 
-# The golden table holds fingerprints of every packet event; the second line proves that debug gives the same bits.
 test-rust: ## run the tests of the engine
 	cargo test --release --workspace --locked
+
+# Three minutes of building, which CI has no time for: the golden tables hold fingerprints of every packet event.
+test-debug: ## prove that a debug build, which checks overflow and assertions, gives the bits of the golden tables
 	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
 # One process more than cores, four at most: some tests wait for clocks, clusters and browsers.
