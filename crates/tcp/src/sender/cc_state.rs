@@ -210,19 +210,19 @@ impl CcState {
     }
 
     #[inline]
-    pub(crate) fn on_sent(&mut self, sent: &Sent) {
+    pub(crate) fn on_sent(&mut self, sent: &Sent, flight: Bytes) {
         self.algorithm.on_sent(sent);
         if !self.is_alone() {
-            return self.on_sent_around(sent);
+            return self.on_sent_around(sent, flight);
         }
         self.decision = self.algorithm.decision();
     }
 
     #[cold]
     #[inline(never)]
-    fn on_sent_around(&mut self, sent: &Sent) {
+    fn on_sent_around(&mut self, sent: &Sent, flight: Bytes) {
         if let Some(rule) = validation(&mut self.around) {
-            rule.on_sent(sent);
+            rule.on_sent(sent, flight);
         }
         self.settle();
     }

@@ -224,7 +224,10 @@ impl SenderCore {
     #[inline]
     fn report_sent(&mut self, now: Time, chunk: Chunk, transmission: Transmission) {
         let (bytes, retransmission) = (Bytes(u64::from(chunk.len)), transmission == Transmission::Again);
-        self.cc.on_sent(&Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission });
+        self.cc.on_sent(
+            &Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission },
+            self.board.flight(),
+        );
     }
 
     /// A segment is about to be sent: true if it ends a packet of several segments for the network card, nothing if it
