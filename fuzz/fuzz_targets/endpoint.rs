@@ -6,8 +6,12 @@
 
 #[path = "../decode.rs"]
 mod decode;
+#[path = "../../crates/tcp/tests/random/silence.rs"]
+mod silence;
 #[path = "../../crates/tcp/tests/random/watch.rs"]
 mod watch;
+#[path = "../../crates/tcp/tests/random/window.rs"]
+mod window;
 
 use decode::Input;
 use libfuzzer_sys::fuzz_target;

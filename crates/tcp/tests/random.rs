@@ -8,6 +8,8 @@
 mod network;
 #[path = "random/settings.rs"]
 mod settings;
+#[path = "random/silence.rs"]
+mod silence;
 #[path = "random/watch.rs"]
 mod watch;
 #[path = "random/window.rs"]

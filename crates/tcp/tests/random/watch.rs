@@ -9,6 +9,7 @@ use tcp::settings::{EcnMode, EcnOption};
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, SeqNo, Snapshot, TcpConfig};
 
+use super::silence::Silence;
 use super::window::Windows;
 
 /// Success, or a sentence that says what is violated.
@@ -99,34 +100,6 @@ pub(crate) struct Watch {
     pub(crate) windows: Windows,
 }
 
-/// Retransmission time-outs since the last arrival: each must take longer than the previous one (RFC 6298 §5.5).
-#[derive(Clone, Copy, Debug, Default)]
-struct Silence {
-    timeouts: u64,
-    /// The last time-out, or what was sent after it, for which a pacer may have waited.
-    last: Option<Time>,
-    sent: bool,
-    interval: Span,
-}
-
-impl Silence {
-    fn check(&mut self, now: Time, timeouts: u64, sent: bool, rto_max: Span) -> Outcome {
-        if timeouts == self.timeouts {
-            if sent && !std::mem::replace(&mut self.sent, true) {
-                self.last = self.last.map(|_| now);
-            }
-            return Ok(());
-        }
-        self.sent = sent;
-        ensure(timeouts == self.timeouts + 1, || format!("{} time-outs at once", timeouts - self.timeouts))?;
-        self.timeouts = timeouts;
-        let interval = self.last.replace(now).map(|last| now.since(last));
-        let least = (self.interval * 3 / 2).min(rto_max);
-        self.interval = interval.unwrap_or_default();
-        ensure(interval.is_none_or(|i| i >= least), || format!("time-out after {interval:?}, at least {least} is due"))
-    }
-}
-
 impl Watch {
     pub(crate) fn new(config: TcpConfig, active: bool) -> Watch {
         let open = if active { Connection::connect } else { Connection::listen };
@@ -192,7 +165,7 @@ impl Watch {
             self.highest_ack_arrived = self.highest_ack_arrived.max(segment.ack.0);
         }
         self.edge_arrived = self.edge_arrived.max(segment.ack.0.max(1) + segment.window.0);
-        self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
+        self.silence.end();
         if has(Flags::SYN) {
             // A SYN has number 0, whatever its sequence number is.
             self.arrived.insert(0, 1);
@@ -248,7 +221,7 @@ impl Watch {
         self.fired = true;
         if self.connection.next_timeout().is_some_and(|at| at < now) {
             // The driver was late, so the interval to the next time-out proves nothing.
-            self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
+            self.silence.end();
         }
         self.connection.on_timeout(now);
     }
