@@ -71,9 +71,10 @@ def test_time_is_played_stopped_and_stepped_through(page):
     page.until(f"{TIME} > 0.6 && {TIME} < 2")
     press(page, " ")
     page.until("document.querySelector('#play').getAttribute('aria-pressed') === 'false'")
-    here = page.js(TIME)
-    # The cursor of the plots stands there too.
+    # The cursor of the plots stands there too, once the page has drawn the last moment.
     cursor = "(({ plot }) => plot.posToVal(plot.cursor.left, 'x'))(document.querySelector('.plot'))"
+    page.until(f"Math.abs({cursor} - {TIME}) < 0.01")
+    here = page.js(TIME)
     assert abs(page.js(cursor) - here) < 0.01
     press(page, "ArrowRight")
     page.until(f"{TIME} > {here}")
