@@ -1,13 +1,11 @@
 // Packets on the drawing of the network: each moves along a link from the begin of its transmission until it arrives.
 import { html } from "./api.js";
+import { idOf } from "./packets.js";
 import { quantity } from "./paths.js";
 
 const MOST_DRAWN = 400;
 // So long the cross of a packet that was dropped stays.
 const DROPPED_S = 0.05;
-
-// A packet has the same of these wherever it is.
-const idOf = (event) => `${event.flow} ${event.towards} ${event.sent_at_s} ${event.seq} ${event.ack} ${event.payload_bytes}`;
 
 // One way of a link: the engine numbers both of each in turn.
 const wayOf = (graph, number) => ({ ...graph.link[number >> 1], ...(number % 2 ? graph.link[number >> 1].reverse : {}) });

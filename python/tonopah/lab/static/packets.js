@@ -15,7 +15,8 @@ function roundTicks(low, high) {
 }
 
 const sameFlow = (flow) => (event) => event.flow === flow && event.transport === "tcp";
-const idOf = (event) => `${event.flow} ${event.towards} ${event.sent_at_s} ${event.seq} ${event.ack} ${event.payload_bytes}`;
+// A packet has the same of these wherever it is.
+export const idOf = (event) => `${event.flow} ${event.towards} ${event.sent_at_s} ${event.seq} ${event.ack} ${event.payload_bytes}`;
 const isData = (event) => event.towards === "sink" && event.payload_bytes > 0;
 
 function lines(events) {
