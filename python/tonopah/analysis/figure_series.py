@@ -9,7 +9,7 @@ from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, M
 from tonopah.analysis.tables import PartTables
 from tonopah.metrics import Metric, metric
 from tonopah.names import figure_id
-from tonopah.scenario.flow_names import names_of_flows
+from tonopah.scenario.flow_names import called
 from tonopah.spec.model import Figure
 
 if TYPE_CHECKING:
@@ -166,10 +166,9 @@ def summary_of(store: "Store", run: "Run") -> dict[str, Any]:
 
 def flow_names(source: PartTables, run: "Run") -> dict[int, str]:
     """Return what flows of a run are called: by name, or number and ends; with the algorithm where there are different ones."""
-    flows, named = summary_of(source.store, run).get("flows", []), names_of_flows(json.loads(run.scenario))
-    several = len({flow.get("cc") for flow in flows}) > 1
-    ends = {flow["flow"]: named.get(flow["flow"], f"{flow['flow']}: {flow['from']} → {flow['to']}") for flow in flows}
-    return {flow["flow"]: ends[flow["flow"]] + (f", {flow['cc']}" if several and flow.get("cc") else "") for flow in flows}
+    flows = summary_of(source.store, run).get("flows", [])
+    names, several = called(flows, json.loads(run.scenario)), len({flow.get("cc") for flow in flows}) > 1
+    return {flow["flow"]: names[flow["flow"]] + (f", {flow['cc']}" if several and flow.get("cc") else "") for flow in flows}
 
 
 def link_name(source: PartTables, link: int) -> str:

@@ -154,19 +154,10 @@ class RunResult:
         """Return what a flow did, by its number or by its name. Raises InputError if there is no such flow."""
         return flow_summary(self._flow(flow))
 
-    def flow_name(self, number: int) -> str:
-        """Return what a flow is called: by its name, or else by its number and its ends. Raises InputError if there is none."""
-        entry = self._flow(number)
-        return self._names.get(number, f"{number}: {entry['from']} → {entry['to']}")
-
-    @property
-    def _names(self) -> dict[int, str]:
-        return names_of_flows(self.summary["resolved"])
-
     def _flow(self, flow: int | str) -> dict[str, Any]:
         if not isinstance(flow, str):
             return self._entry("flow", flow)
-        names = {name: number for number, name in self._names.items()}
+        names = {name: number for number, name in names_of_flows(self.summary["resolved"]).items()}
         if flow not in names:
             raise InputError("flow", f"{flow!r} is the name of no flow", f"names: {', '.join(names) or 'none'}; or a number")
         return self._entry("flow", names[flow])

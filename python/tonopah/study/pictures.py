@@ -14,6 +14,7 @@ from tonopah.plot import picture, style
 from tonopah.plot.chart import STEPS, numbers
 from tonopah.report.cell import cell
 from tonopah.runs.simulation import RunResult
+from tonopah.scenario.flow_names import called
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
@@ -84,7 +85,7 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
     if not chosen:
         raise InputError("plot", "the run has recorded no series", 'add record = { series = ["cwnd", "queue"] } to the scenario')
     tables = {name: result.series(name) for name in chosen}
-    called = {owner: labels(result, owner) for owner in {table.columns[1] for table in tables.values()}}
+    names = {owner: labels(result, owner) for owner in {table.columns[1] for table in tables.values()}}
 
     def draw(form: str) -> bytes:
         with style.settings({"figure.constrained_layout.use": True}) as plt:
@@ -103,7 +104,7 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
             return buffer.getvalue()
 
     def figures() -> list[FigureData]:
-        return [series_figure(name, table, called[table.columns[1]]) for name, table in tables.items()]
+        return [series_figure(name, table, names[table.columns[1]]) for name, table in tables.items()]
 
     return Picture(draw, figures)
 
@@ -111,18 +112,18 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
 def labels(result: RunResult, owner: str) -> dict[int, str]:
     """Return what flows, links or nodes of a run are called, by number; workloads are called by their numbers."""
     if owner == "flow":
-        return {one["flow"]: result.flow_name(one["flow"]) for one in result.summary["flows"]}
+        return called(result.summary["flows"], result.summary["resolved"])
     if owner == "link":
         return {one["link"]: f"{one['from']} → {one['to']}" for one in result.summary["links"]}
     return {number: one["node"] for number, one in enumerate(result.summary["nodes"])} if owner == "node" else {}
 
 
-def series_figure(name: str, table: "pd.DataFrame", called: Mapping[int, str]) -> FigureData:
+def series_figure(name: str, table: "pd.DataFrame", names: Mapping[int, str]) -> FigureData:
     """Return a recorded series as a figure, with a line for each flow, link or node."""
     shown, owner = metric(name), table.columns[1]
     lines = [
         Series(
-            called.get(int(number), f"{owner} {number}"), index, as_numbers(rows["t_s"]), as_numbers(rows["value"] * shown.factor)
+            names.get(int(number), f"{owner} {number}"), index, as_numbers(rows["t_s"]), as_numbers(rows["value"] * shown.factor)
         )
         for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES])
     ]
