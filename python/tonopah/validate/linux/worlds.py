@@ -1,6 +1,7 @@
 """A recorded case as scenario: two nodes and one link, the endpoint and the algorithm in their `linux` profiles."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,15 @@ buffers since Linux 6.10: in logs of 20,000 segments 337 to 379 of them do with 
 SERIES = ("send_window", "ssthresh", "state", "retransmits", "acked", "srtt")
 
 
+@cache
+def of_linux() -> frozenset[str]:
+    """Return the algorithms that have the profile `linux`."""
+    return frozenset(entry["name"] for entry in algorithms() if any(p["name"] == "linux" for p in entry["profiles"]))
+
+
 def missing(case: LinuxCase) -> str | None:
     """Return what the engine lacks for this case, or None."""
-    known = {entry["name"] for entry in algorithms() if any(p["name"] == "linux" for p in entry["profiles"])}
-    absent = [name for name in dict.fromkeys(case.cc) if name not in known]
+    absent = [name for name in dict.fromkeys(case.cc) if name not in of_linux()]
     return f"algorithm not there yet: {', '.join(absent)}" if absent else None
 
 
