@@ -169,7 +169,7 @@ def request_of(source: PartTables, figure: Figure, name: str) -> Request:
 
 def titled(figure: Figure, made: FigureData) -> FigureData:
     """Return a figure with the title of the study file, and with a name of its own if it shows medians among means."""
-    suffix = "--median" if figure.median and made.kind not in ("ecdf", "cdf", "series") else ""
+    suffix = "--median" if figure.median else ""
     if not figure.title:
         return replace(made, id=made.id + suffix)
     title = figure.title if len(figure.y) == 1 and made.kind not in ("difference", "scatter") else f"{figure.title}: {made.title}"

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series, as_numbers, spread
 from tonopah.analysis.tables import PartTables
 from tonopah.names import figure_id
 from tonopah.runs.distribution import DISTRIBUTIONS, Distribution, pooled
@@ -24,12 +23,11 @@ PLACES = 400
 """More values than a panel has room for."""
 SHARES = (0.0, 1.0)
 
-Floats = NDArray[np.float64]
-
 
 def cdf_figures(source: PartTables, figure: Figure, name: str) -> list[FigureData]:
     """Return the distribution of the flow, or of the flows, of each algorithm at the nominal point; none without a value."""
-    counted = {label: list(replicates(source, label, name, figure.flow)) for label in source.part.labels}
+    flows = figure.flow if isinstance(figure.flow, tuple) else (figure.flow,)
+    counted = {label: list(replicates(source, label, name, flows)) for label in source.part.labels}
     above = "y" in figure.log
     shown = [
         over_replicates(label, source.part.labels.index(label), found, source.part.method, above)
@@ -39,7 +37,7 @@ def cdf_figures(source: PartTables, figure: Figure, name: str) -> list[FigureDat
     if not shown:
         return []
     label, of = DISTRIBUTIONS[name]
-    whose = named(figure.flow, names_of_flows(source.part.scenario))
+    whose = named(flows, names_of_flows(source.part.scenario))
     share = FigureScale(
         name, f"Share of {of} above" if above else f"Share of {of}", "", *((None, None) if above else (0.0, 1.0)), log=above
     )
@@ -56,19 +54,18 @@ def cdf_figures(source: PartTables, figure: Figure, name: str) -> list[FigureDat
                        share, shown)]  # fmt: skip
 
 
-def named(flow: int | tuple[int, ...], names: Mapping[int, str]) -> str:
-    """Return which flows are shown, by name where they have one."""
-    if flow == ():
+def named(flows: tuple[int, ...], names: Mapping[int, str]) -> str:
+    """Return which flows are shown, all if none is named, by name where they have one."""
+    if not flows:
         return "all flows"
-    numbers = flow if isinstance(flow, tuple) else (flow,)
-    return ("flow " if len(numbers) == 1 else "flows ") + ", ".join(names.get(number, str(number)) for number in numbers)
+    return ("flow " if len(flows) == 1 else "flows ") + ", ".join(names.get(number, str(number)) for number in flows)
 
 
-def replicates(source: PartTables, label: str, name: str, flow: int | tuple[int, ...]) -> "Iterator[Distribution]":
+def replicates(source: PartTables, label: str, name: str, flows: tuple[int, ...]) -> "Iterator[Distribution]":
     """Yield the distribution of each replicate at the nominal point that has one."""
     runs = {run.id: run for run in source.plan.runs.values() if run.id in source.plan.base and run.algorithm == label}
     for _, summary in source.store.summaries(runs):
-        wanted = [one for one in summary["flows"] if flow == () or one["flow"] in (flow if isinstance(flow, tuple) else (flow,))]
+        wanted = [one for one in summary["flows"] if not flows or one["flow"] in flows]
         found = [one["distributions"][name] for one in wanted if name in one.get("distributions", {})]
         if found:
             yield pooled(found)
@@ -76,17 +73,11 @@ def replicates(source: PartTables, label: str, name: str, flow: int | tuple[int,
 
 def over_replicates(label: str, style: int, found: Sequence[Distribution], method: Method, above: bool) -> Series:
     """Return the mean of the distributions of replicates, with its interval at each value."""
-    values = places(np.unique(np.concatenate([one.values_s for one in found])))
+    values = np.unique(np.concatenate([one.values_s for one in found]))
+    values = values[spread(len(values), PLACES)]
     shares = np.array([one.share_up_to(values) for one in found])
     if above:
         shares = 1 - shares
     made = [method.interval(column, SHARES, "share") for column in shares.T]
     share, low, high = (as_numbers(getattr(one, name) for one in made) for name in ("value", "low", "high"))
     return Series(label, style, as_numbers(1000 * values), share, low, high, [len(found)] * len(values))
-
-
-def places(values: Floats) -> Floats:
-    """Return as many of the values as have room, the ends among them."""
-    if len(values) <= PLACES:
-        return values
-    return values[np.unique(np.linspace(0, len(values) - 1, PLACES).round().astype(int))]

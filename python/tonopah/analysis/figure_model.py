@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tonopah.runs.simulation import BINNED
 
@@ -21,6 +22,13 @@ Numbers = list[float | None]
 def step_of(series: str) -> Step:
     """Return how the samples of a series are joined."""
     return "before" if series in BINNED else "after"
+
+
+def spread(count: int, most: int) -> NDArray[np.int_]:
+    """Return the places of at most so many of `count` entries, at equal distances, the ends among them."""
+    if count <= most:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
 
 
 def as_numbers(values: Iterable[Any]) -> Numbers:

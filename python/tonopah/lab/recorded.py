@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tonopah.report.embed import extremes
+from tonopah.lab.tracks import ShownTrack, reduce
+from tonopah.report.embed import changes
 from tonopah.validate.linux import table, worlds
 from tonopah.validate.linux.recordings import LinuxCase, shipped
 
@@ -44,12 +45,7 @@ def windows() -> dict[str, list[dict[str, Any]]]:
 
 def window(flow: Any, frame: Any) -> dict[str, Any]:
     """Return the window of a flow, where it changes and in no more detail than a plot can show."""
-    time_s, packets = frame["t_us"].to_numpy() / 1e6, frame["cwnd_pkts"].to_numpy()
-    changed = np.concatenate([[True], packets[1:] != packets[:-1]])
-    changed[-1] = True
-    time_s, packets = time_s[changed], packets[changed]
-    if len(time_s) > 2 * INTERVALS:
-        interval = np.minimum((time_s - time_s[0]) / (time_s[-1] - time_s[0]) * INTERVALS, INTERVALS - 1).astype(int)
-        kept = extremes(interval, packets.astype(float))
-        time_s, packets = time_s[kept], packets[kept]
-    return {"flow": int(flow), "t_s": time_s.round(4).tolist(), "cwnd_bytes": (packets * worlds.MSS_BYTES).tolist()}
+    time_s, packets = frame["t_us"].to_numpy() / 1e6, frame["cwnd_pkts"].to_numpy(np.float32)
+    kept = changes(packets)
+    time_s, packets = reduce(time_s[kept], packets[kept], ShownTrack(time_s[0], time_s[-1], INTERVALS))
+    return {"flow": int(flow), "t_s": time_s.round(4).tolist(), "cwnd_bytes": (packets.astype(int) * worlds.MSS_BYTES).tolist()}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.analysis.figure_model import FigureData, Numbers
+from tonopah.analysis.figure_model import FigureData, Numbers, spread
 
 INTERVALS = 1000
 """More than the pixels that a panel is wide."""
@@ -75,11 +75,17 @@ def thin_series(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         kept = extremes(interval, y)
         x, y = x[kept], y[kept]
     if len(x) > 2:
-        same = (y[1:] == y[:-1]) | (np.isnan(y[1:]) & np.isnan(y[:-1]))
-        changed = np.concatenate([[True], ~same])
-        changed[-1] = True
-        x, y = x[changed], y[changed]
+        kept = changes(y)
+        x, y = x[kept], y[kept]
     return x, y
+
+
+def changes(y: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Return which samples differ from the one before, the first and the last among them."""
+    same = (y[1:] == y[:-1]) | (np.isnan(y[1:]) & np.isnan(y[:-1]))
+    changed: NDArray[np.bool_] = np.concatenate([[True], ~same])
+    changed[-1] = True
+    return changed
 
 
 def extremes(interval: NDArray[np.integer[Any]], y: NDArray[np.floating[Any]]) -> NDArray[np.int_]:
@@ -103,9 +109,7 @@ def first_equal(y: NDArray[Any], wanted: NDArray[Any], starts: NDArray[np.int_])
 
 def thin_distribution(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
     """Return a distribution with its steps at equal shares, and its ends."""
-    if len(x) <= SHARES:
-        return x, y
-    kept = np.unique(np.linspace(0, len(x) - 1, SHARES).round().astype(int))
+    kept = spread(len(x), SHARES)
     return [x[i] for i in kept], [y[i] for i in kept]
 
 
