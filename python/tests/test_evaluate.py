@@ -319,3 +319,9 @@ def test_several_looks_widen_intervals_and_multiply_p():
     assert three.estimate.half_width == pytest.approx(0.01963 * 3.9608 / 2.7764, rel=1e-3), "Student's t at 1 - 0.05 / 3 / 2"
     assert effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03).equivalent
     assert not effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent
+
+
+def test_a_cubic_with_hystart_of_its_own_has_a_plan(tmp_path):
+    given = '{ name = "cubic", profile = "linux26", hystart = true }'
+    short = begin(given, out=tmp_path / "out", store=tmp_path / "runs").plan.parts["E40"]
+    assert short.runs

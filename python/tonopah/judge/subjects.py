@@ -102,7 +102,9 @@ def resuming(cc: Any) -> Any:
     subject = make_subject(cc)
     start = endpoint(cc).get("tcp", {}).get("start", {})
     table = start if isinstance(start, Mapping) else STARTS.get(start, {"exit": start})
-    if not subject.resumes or "jump" in table:
+    # HyStart that is the algorithm's own ends slow start, so that no `tcp.start` can stand beside it.
+    own = isinstance(subject.cc, Mapping) and subject.cc.get("hystart") is True
+    if not subject.resumes or "jump" in table or own:
         return cc
     settings = {**(subject.cc.get("tcp", {}) if isinstance(subject.cc, Mapping) else {}), "start": {**table, "resume": {}}}
     return variant(subject, settings).cc
