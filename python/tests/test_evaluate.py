@@ -321,7 +321,10 @@ def test_several_looks_widen_intervals_and_multiply_p():
     assert not effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent
 
 
-def test_a_cubic_with_hystart_of_its_own_has_a_plan(tmp_path):
-    given = '{ name = "cubic", profile = "linux26", hystart = true }'
+@pytest.mark.parametrize(
+    "given",
+    ['{ name = "cubic", profile = "linux26", hystart = true }', '{ name = "cubic", profile = "rfc", hystart_plus_plus = true }'],
+)
+def test_a_cubic_that_ends_slow_start_itself_has_a_plan(given, tmp_path):
     short = begin(given, out=tmp_path / "out", store=tmp_path / "runs").plan.parts["E40"]
     assert short.runs

@@ -24,6 +24,8 @@ OF_ITS_OWN = "of its own"
 """Congestion marks that a whole transport asks for."""
 STARTS = {"standard": {}, "resume": {}, "rapid": {"growth": "rapid", "exit": "hystart++"}, "jump": {"jump": "2iw"}}
 """What names of `tcp.start` stand for that are not exits."""
+OWN_EXITS = ("hystart", "hystart_plus_plus")
+"""Parameters by which an algorithm itself ends slow start."""
 TITLES = {"cubic": "CUBIC", "reno": "Reno", "newreno": "NewReno", "bbr": "BBRv1", "bbr3": "BBRv3", "ledbat": "LEDBAT"}
 
 
@@ -100,14 +102,15 @@ def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:
 def resuming(cc: Any) -> Any:
     """Return an algorithm whose connections begin with what an earlier one left, where it takes that, and else as it says."""
     subject = make_subject(cc)
-    start = endpoint(cc).get("tcp", {}).get("start", {})
+    keys = endpoint(subject.cc)
+    settings = keys.get("tcp", {})
+    start = settings.get("start", {})
     table = start if isinstance(start, Mapping) else STARTS.get(start, {"exit": start})
-    # HyStart that is the algorithm's own ends slow start, so that no `tcp.start` can stand beside it.
-    own = isinstance(subject.cc, Mapping) and subject.cc.get("hystart") is True
-    if not subject.resumes or "jump" in table or own:
+    # What of the algorithm's own ends slow start cannot stand beside `tcp.start`.
+    ends = isinstance(keys["cc"], Mapping) and any(keys["cc"].get(switch) is True for switch in OWN_EXITS)
+    if not subject.resumes or "jump" in table or ends:
         return cc
-    settings = {**(subject.cc.get("tcp", {}) if isinstance(subject.cc, Mapping) else {}), "start": {**table, "resume": {}}}
-    return variant(subject, settings).cc
+    return variant(subject, {**settings, "start": {**table, "resume": {}}}).cc
 
 
 def endpoint(cc: Any) -> dict[str, Any]:
