@@ -1,6 +1,7 @@
 //! Destination-sequenced distance vector routing (DSDV; Perkins and Bhagwat 1994). Link feedback from the MAC, the sizes of headers,
 //! and whether updates fit the MTU are parameters; `compat/dsdv_ns3.rs` is another implementation.
 
+mod pages;
 #[path = "../../compat/dsdv_ns3.rs"]
 pub(crate) mod prompt;
 pub(super) mod table;

@@ -3,6 +3,7 @@
 
 use tcp::units::{Bytes, Span, Time};
 
+use super::pages::Pages;
 use crate::ids::StationId;
 
 /// Size of a route advertisement.
@@ -55,7 +56,7 @@ impl Entry {
 /// A deadline for each destination, and the first of them.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
-    at: Vec<Time>,
+    at: Pages<Time>,
     /// Lower bound of the first deadline.
     first: Time,
     /// The bound may be too low.
@@ -66,12 +67,12 @@ const NONE: Time = Time::from_nanos(u64::MAX);
 
 impl Deadlines {
     fn new() -> Deadlines {
-        Deadlines { at: Vec::new(), first: NONE, stale: false }
+        Deadlines { at: Pages::new(NONE), first: NONE, stale: false }
     }
 
     pub(super) fn set(&mut self, station: StationId, at: Option<Time>) {
         let at = at.unwrap_or(NONE);
-        let old = std::mem::replace(&mut self.at[station.index()], at);
+        let old = std::mem::replace(self.at.get_mut(station), at);
         if at <= self.first {
             (self.first, self.stale) = (at, false);
         } else if old == self.first {
@@ -80,18 +81,18 @@ impl Deadlines {
     }
 
     pub(super) fn is_due(&self, station: StationId, now: Time) -> bool {
-        self.at[station.index()] <= now
+        *self.at.get(station) <= now
     }
 
     /// Clears all deadlines before `limit`.
     pub(super) fn clear_before(&mut self, limit: Time) {
-        self.at.iter_mut().filter(|at| **at < limit).for_each(|at| *at = NONE);
+        self.at.values_mut().filter(|at| **at < limit).for_each(|at| *at = NONE);
         self.stale = true;
     }
 
     pub(super) fn first(&mut self) -> Option<Time> {
         if self.stale {
-            self.first = self.at.iter().copied().min().unwrap_or(NONE);
+            self.first = self.at.values().copied().min().unwrap_or(NONE);
             self.stale = false;
         }
         Some(self.first).filter(|first| *first < NONE)
@@ -102,8 +103,8 @@ impl Deadlines {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     /// With a metric above all others for unknown destinations.
-    routes: Vec<Route>,
-    pub(super) entries: Vec<Entry>,
+    routes: Pages<Route>,
+    entries: Pages<Entry>,
     known: usize,
     /// Times of triggered updates.
     pub(super) triggers: Deadlines,
@@ -115,8 +116,9 @@ const UNKNOWN: Route = Route { next: StationId(0), metric: u32::MAX, sequence: 0
 
 impl Table {
     pub(super) fn new() -> Table {
+        let entries = Pages::new(Entry::new(Time::ZERO, Span::ZERO));
         let (triggers, neighbour_timeouts) = (Deadlines::new(), Deadlines::new());
-        Table { routes: Vec::new(), entries: Vec::new(), known: 0, triggers, neighbour_timeouts }
+        Table { routes: Pages::new(UNKNOWN), entries, known: 0, triggers, neighbour_timeouts }
     }
 
     /// Number of known destinations.
@@ -126,41 +128,34 @@ impl Table {
 
     /// The route to a known destination, valid or broken.
     pub(super) fn route(&self, destination: StationId) -> Option<Route> {
-        self.routes.get(destination.index()).copied().filter(|route| route.metric <= INFINITE)
+        Some(*self.routes.get(destination)).filter(|route| route.metric <= INFINITE)
     }
 
     /// The route to a known destination, mutable.
     pub(super) fn route_mut(&mut self, destination: StationId) -> &mut Route {
-        &mut self.routes[destination.index()]
+        self.routes.get_mut(destination)
     }
 
     pub(super) fn entry_mut(&mut self, destination: StationId) -> &mut Entry {
-        &mut self.entries[destination.index()]
+        self.entries.get_mut(destination)
     }
 
-    /// All numbers up to the largest known one.
+    /// All known destinations and others near them, in order.
     pub(super) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
-        (0..self.routes.len() as u32).map(StationId)
+        self.routes.stations()
     }
 
     /// Known destinations, in order.
     pub(super) fn rows(&self) -> impl Iterator<Item = (StationId, Route, &Entry)> {
-        let rows = self.stations().zip(&self.routes).zip(&self.entries);
-        rows.filter(|((_, route), _)| route.metric <= INFINITE)
-            .map(|((station, route), entry)| (station, *route, entry))
+        let rows = self.stations().zip(self.routes.values());
+        rows.filter(|(_, route)| route.metric <= INFINITE)
+            .map(|(station, route)| (station, *route, self.entries.get(station)))
     }
 
     /// Adds an unknown destination.
     pub(super) fn insert(&mut self, destination: StationId, route: Route, entry: Entry) {
-        let size = destination.index() + 1;
-        if self.routes.len() < size {
-            self.routes.resize(size, UNKNOWN);
-            self.entries.resize(size, Entry::new(Time::ZERO, Span::ZERO));
-            self.triggers.at.resize(size, NONE);
-            self.neighbour_timeouts.at.resize(size, NONE);
-        }
-        self.routes[destination.index()] = route;
-        self.entries[destination.index()] = entry;
+        *self.routes.get_mut(destination) = route;
+        *self.entries.get_mut(destination) = entry;
         self.known += 1;
     }
 }
@@ -176,7 +171,6 @@ mod tests {
     #[test]
     fn the_first_alarm_is_known_whatever_is_changed() {
         let mut deadlines = Deadlines::new();
-        deadlines.at.resize(3, NONE);
         assert_eq!(deadlines.first(), None);
         deadlines.set(StationId(0), Some(at(5)));
         deadlines.set(StationId(1), Some(at(7)));
