@@ -27,10 +27,10 @@ SQUARE = {
     "node": [{"name": name} for name in ("left0", "slow", "fast", "right0", "left1", "right1")],
     "link": [{"from": start, "to": end, "rate": rate, "delay": "5ms", "queue": "50p"} for start, end, rate in (
         ("left0", "slow", "5Mbps"), ("slow", "right0", "5Mbps"), ("left0", "fast", "20Mbps"), ("fast", "right0", "20Mbps"),
-        ("left1", "right1", "10Mbps"),
+        ("left1", "right1", "10Mbps"), ("right1", "left1", "30Mbps"), ("left1", "right1", "20Mbps"),
     )],
 }  # fmt: skip
-"""From left0 to right0 there are two paths of two links; the names say which is taken."""
+"""From left0 to right0 there are two paths of two links; the names say which is taken. Of parallel links what they are says it."""
 WORLDS = {
     "star": (1.5, {"kind": "star", "nodes": 6, "flows": 0, "source": LAN, "sink": MARKING}, DCTCP,
              [{"from": f"src{i}", "to": "sink0", "start_jitter": "1ms"} for i in range(2)]),

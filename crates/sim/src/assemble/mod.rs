@@ -36,7 +36,7 @@ use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::metrics::{OrderMetrics, Waits};
 use crate::network::{Network, SharedBuffers};
 use crate::qdisc::Qdisc;
-use crate::routing::order;
+use crate::routing::Order;
 use crate::scenario::{
     ClockDef, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
     ScenarioError, ServiceDef,
@@ -148,8 +148,9 @@ fn network_of(
         return Ok((network, Some(Box::new(dynamics))));
     }
     let channels = wireless::build(graph, names, seed)?;
-    let order = order::by_name(graph.node.iter().map(|node| node.name.as_str()));
-    let mut network = Network::new(order, build_links(graph, names, seed)?, channels);
+    let order = Order::of(graph);
+    let links = build_links(graph, names, &order, seed)?;
+    let mut network = Network::new(order, links, channels);
     network.shared_buffers = SharedBuffers::new(graph.node.iter().map(|node| node.shared_buffer), &network.links);
     Ok((network, None))
 }
@@ -165,11 +166,15 @@ fn schedule(ctx: &mut Context, scenario: &Scenario, changes: &[(Time, Change)]) 
     ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
 }
 
-fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {
+fn build_links(
+    graph: &Scenario,
+    names: &BTreeMap<&str, NodeId>,
+    order: &Order,
+    seed: u64,
+) -> Result<Vec<Link>, ScenarioError> {
     let mut links = Vec::with_capacity(graph.link.len() * 2);
     // A random stream is named by the ends of its link, so that another link elsewhere changes nothing; parallel links have
-    // numbers.
-    let mut parallel: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
+    // numbers by what they are.
     for (index, def) in graph.link.iter().enumerate() {
         let from = find_node(names, &def.from, &format!("link[{index}].from"))?;
         let to = find_node(names, &def.to, &format!("link[{index}].to"))?;
@@ -180,11 +185,11 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
             (from, to, expand::forward_options(def), [&def.from, &def.to]),
             (to, from, expand::reverse_options(def), [&def.to, &def.from]),
         ] {
-            let number = parallel.entry((from, to)).or_default();
+            let id = LinkId(links.len() as u32);
+            let number = order.number(id);
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
             let parts = link_parts(from, to, &options, rng);
-            *number += 1;
-            links.push(Link::new(LinkId(links.len() as u32), parts));
+            links.push(Link::new(id, parts));
         }
     }
     Ok(links)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{LinkId, NodeId};
-use crate::routing::{Edge, Routes, order};
+use crate::routing::{Edge, Order, Routes};
 use crate::scenario::Scenario;
 
 /// Paths of a graph. Direction k of link i is `LinkId(2 i + k)`.
@@ -27,9 +27,8 @@ impl Paths<'_> {
                 edges.push(Edge { link: LinkId((2 * i + k) as u32), from, to, up: true });
             }
         }
-        let order = order::by_name(graph.node.iter().map(|node| node.name.as_str()));
         let ends = edges.iter().map(|edge| (edge.link, edge.to)).collect();
-        Paths { nodes, routes: Routes::shortest(&order, &edges), ends }
+        Paths { nodes, routes: Routes::shortest(&Order::of(graph), &edges), ends }
     }
 
     /// The links from one node to another.

@@ -8,6 +8,7 @@ use tcp::units::{Bytes, Span};
 
 use super::bounds::refuse;
 use super::graph::{reverse_options, within};
+use crate::routing::order::parallel;
 use crate::scenario::{Amount, LinkDef, LinkOptions, Queue, Scenario, ScenarioError, VaryDef};
 
 const MOST_DELAYS: f64 = 0.5;
@@ -32,11 +33,10 @@ pub(super) fn apply(graph: &mut Scenario, seed: u64) {
         return;
     }
     let ends = ends_of_flows(graph);
-    let mut parallel: BTreeMap<(String, String), u32> = BTreeMap::new();
-    for link in &mut graph.link {
-        let number = parallel.entry((link.from.clone(), link.to.clone())).or_default();
+    let numbers = parallel(&graph.link);
+    for (index, link) in graph.link.iter_mut().enumerate() {
+        let number = numbers.get(&index).copied().unwrap_or(0);
         let name = format!("vary/{}/{}/{number}", link.from, link.to);
-        *number += 1;
         if delays > 0.0 && [&link.from, &link.to].into_iter().any(|end| ends.contains(end)) {
             let factor = 1.0 + delays * (2.0 * Rng::stream(seed, &format!("{name}/delay")).uniform() - 1.0);
             stretch(&mut link.options, factor);

@@ -4,7 +4,7 @@ use tcp::units::Time;
 
 use crate::ids::{EndpointId, FlowId, LinkId, NodeId};
 use crate::link::Link;
-use crate::routing::{Edge, EqualPaths, Routes};
+use crate::routing::{Edge, EqualPaths, Order, Routes};
 
 /// What the routes to a destination do not tell of a packet.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl FlowRoutes {
     }
 
     /// Follows a change of the links.
-    pub(crate) fn find(&mut self, order: &[u32], edges: &[Edge], routes: &Routes, links: &[Link]) {
+    pub(crate) fn find(&mut self, order: &Order, edges: &[Edge], routes: &Routes, links: &[Link]) {
         if let Some(equal) = &mut self.equal {
             equal.find(order, edges);
         }

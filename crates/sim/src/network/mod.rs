@@ -26,7 +26,7 @@ use crate::mobility::Point;
 use crate::packet::{DropReason, Packet};
 use crate::radio::energy::EnergyMeter;
 use crate::radio::service::MacCounters;
-use crate::routing::{Edge, Routes};
+use crate::routing::{Edge, Order, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
 pub(crate) use flow_routes::FlowRoutes;
 pub(crate) use ideal::IdealTransfer;
@@ -38,7 +38,7 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) nodes: Vec<NodeMetrics>,
     /// The place of each node in the order by which ties among paths are broken; empty where routes are given.
-    order: Vec<u32>,
+    order: Order,
     pub(crate) channels: Vec<WirelessSubnet>,
     /// By node: the channel and the station of its radio, if it has one; empty without channels.
     radios: Vec<Option<(ChannelId, StationId)>>,
@@ -65,8 +65,8 @@ enum Hop {
 
 impl Network {
     /// A network of nodes with this order ([`crate::routing::order`]).
-    pub(crate) fn new(order: Vec<u32>, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
-        let nodes = order.len();
+    pub(crate) fn new(order: Order, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
+        let nodes = order.nodes.len();
         let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
         for (index, channel) in channels.iter().enumerate() {
             for (station, node) in channel.nodes.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Network {
         Network {
             links,
             nodes,
-            order: Vec::new(),
+            order: Order::default(),
             channels,
             radios,
             wired,

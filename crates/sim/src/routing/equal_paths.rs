@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::Edge;
 use super::shortest::{Adjacency, Place};
+use super::{Edge, Order};
 use crate::hash::spread;
 use crate::ids::{LinkId, NodeId};
 
@@ -81,10 +81,10 @@ impl EqualPaths {
         EqualPaths { spread_by, salts, sets: Vec::new(), tables: Vec::new(), places: Vec::new() }
     }
 
-    /// Finds all shortest paths over the links that are up; `order` has the place of each node among all.
-    pub(crate) fn find(&mut self, order: &[u32], edges: &[Edge]) {
+    /// Finds all shortest paths over the links that are up.
+    pub(crate) fn find(&mut self, order: &Order, edges: &[Edge]) {
         let mut known: BTreeMap<Vec<LinkId>, u32> = BTreeMap::new();
-        self.tables = vec![Vec::new(); order.len()];
+        self.tables = vec![Vec::new(); order.nodes.len()];
         let net = Adjacency::new(order, edges);
         net.for_each_way(|row, destination, ways| {
             let links: Vec<LinkId> = ways.collect();

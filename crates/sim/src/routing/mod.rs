@@ -25,6 +25,7 @@ pub(crate) use dsdv::prompt::PromptDsdv;
 pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
 pub(crate) use dsr::{Dsr, SourceRoute};
 pub(crate) use equal_paths::{EqualPaths, Flowlets, Spread};
+pub(crate) use order::Order;
 pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::Order;
 use crate::ids::{LinkId, NodeId};
 
 /// An edge as routing sees it.
@@ -70,8 +71,8 @@ impl Routes {
         Routes { nodes: tables.into_iter().map(NodeRoutes::Table).collect(), places, strays: BTreeMap::new() }
     }
 
-    /// All-pairs shortest paths by hops; ties go to the first neighbour in this order of nodes, then to the lowest link.
-    pub(crate) fn shortest(order: &[u32], edges: &[Edge]) -> Routes {
+    /// All-pairs shortest paths by hops; ties go to the first neighbour in this order, then to the first of parallel links.
+    pub(crate) fn shortest(order: &Order, edges: &[Edge]) -> Routes {
         let net = Adjacency::new(order, edges);
         let mut tables = vec![vec![None; net.routers.len()]; net.routers.len()];
         net.for_each_way(|from, to, ways| tables[from][to] = ways.next());
@@ -118,11 +119,10 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    /// `order` has the place of each node among all.
-    pub(super) fn new(order: &[u32], edges: &[Edge]) -> Adjacency {
-        let nodes = order.len();
+    pub(super) fn new(order: &Order, edges: &[Edge]) -> Adjacency {
+        let nodes = order.nodes.len();
         let mut sorted: Vec<&Edge> = edges.iter().collect();
-        sorted.sort_by_key(|e| (order[e.to.index()], e.link));
+        sorted.sort_by_key(|e| (order.nodes[e.to.index()], order.number(e.link), e.link));
         let (mut degrees, mut only) = (vec![0; nodes], vec![None; nodes]);
         for edge in &sorted {
             degrees[edge.from.index()] += 1;
@@ -209,8 +209,7 @@ mod tests {
     }
 
     fn path(edges: &[Edge], nodes: u32, from: u32, to: u32) -> Option<Vec<u32>> {
-        let order: Vec<u32> = (0..nodes).collect();
-        let links = Routes::shortest(&order, edges).path(edges, NodeId(from), NodeId(to))?;
+        let links = Routes::shortest(&Order::of_nodes(0..nodes), edges).path(edges, NodeId(from), NodeId(to))?;
         Some(links.iter().map(|l| l.0).collect())
     }
 
@@ -232,7 +231,7 @@ mod tests {
         let mut broken = net.clone();
         broken[2].up = false;
         assert_eq!(path(&broken, 5, 0, 3), Some(vec![0, 6]));
-        let other = Routes::shortest(&[4, 3, 2, 1, 0], &net).path(&net, NodeId(0), NodeId(3));
+        let other = Routes::shortest(&Order::of_nodes((0..5).rev()), &net).path(&net, NodeId(0), NodeId(3));
         assert_eq!(other, Some(vec![LinkId(11), LinkId(9)]));
     }
 

@@ -8,7 +8,7 @@ use crate::routing::Routes;
 /// A fat tree without hosts of its own: a host on each edge switch. Nodes by pod: edges, aggregations; then cores, then hosts.
 struct FatTree {
     edges: Vec<Edge>,
-    order: Vec<u32>,
+    order: Order,
     half: u32,
 }
 
@@ -25,14 +25,15 @@ impl FatTree {
         pairs.extend((0..k * half).map(|i| (i / half * k + i % half, hosts + i)));
         let both = pairs.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).enumerate();
         let edge = |(i, (a, b))| Edge { link: LinkId(i as u32), from: NodeId(a), to: NodeId(b), up: true };
-        FatTree { edges: both.map(edge).collect(), order: (0..hosts + k * half).collect(), half }
+        FatTree { edges: both.map(edge).collect(), order: Order::of_nodes(0..hosts + k * half), half }
     }
 
     /// The core switches that flows with these keys pass from the first host to the last, each once for each flow.
     fn cores(&self, paths: &mut EqualPaths, keys: impl Iterator<Item = u64>) -> Vec<NodeId> {
         let routes = Routes::shortest(&self.order, &self.edges);
         paths.find(&self.order, &self.edges);
-        let (from, to) = (self.order.len() as u32 - 2 * self.half * self.half, self.order.len() as u32 - 1);
+        let nodes = self.order.nodes.len() as u32;
+        let (from, to) = (nodes - 2 * self.half * self.half, nodes - 1);
         let mut passed = Vec::new();
         for key in keys {
             let (mut here, mut hops) = (NodeId(from), 0);
@@ -80,7 +81,7 @@ fn sixteen_flows_on_four_paths_leave_the_fullest_with_six_on_average() {
 fn flows_spread_evenly_over_the_paths_between_pods() {
     for k in [4, 6] {
         let tree = FatTree::new(k);
-        let mut paths = EqualPaths::new(Spread::Flow, salts(tree.order.len()));
+        let mut paths = EqualPaths::new(Spread::Flow, salts(tree.order.nodes.len()));
         let flows = 10_000;
         let cores = tree.cores(&mut paths, (0..flows).map(|flow| 2 * flow + 1));
         let ways = (k * k / 4) as usize;
@@ -98,7 +99,7 @@ fn flows_spread_evenly_over_the_paths_between_pods() {
 fn one_salt_for_all_leaves_paths_unused() {
     for k in [4, 6, 8] {
         let tree = FatTree::new(k);
-        let mut paths = EqualPaths::new(Spread::Flow, vec![4711; tree.order.len()]);
+        let mut paths = EqualPaths::new(Spread::Flow, vec![4711; tree.order.nodes.len()]);
         let cores = tree.cores(&mut paths, (0..2000).map(|flow| 2 * flow + 1));
         let used = cores.into_iter().collect::<BTreeSet<_>>().len() as u32;
         assert_eq!(k * k / 4 - used, (k / 2) * (k / 2) - k / 2);
@@ -108,17 +109,17 @@ fn one_salt_for_all_leaves_paths_unused() {
 #[test]
 fn packets_take_turns_and_flowlets_stay_until_a_gap() {
     let tree = FatTree::new(8);
-    let (from, to) = (NodeId(0), NodeId(tree.order.len() as u32 - 1));
+    let (from, to) = (NodeId(0), NodeId(tree.order.nodes.len() as u32 - 1));
     let links_of = |paths: &mut EqualPaths, times: &[u64]| -> Vec<LinkId> {
         paths.find(&tree.order, &tree.edges);
         let at = |us: &u64| Time::ZERO + Span::from_micros(*us);
         times.iter().map(|us| paths.choose(at(us), from, to, 1).unwrap()).collect()
     };
-    let turns = links_of(&mut EqualPaths::new(Spread::Packet(BTreeMap::new()), salts(tree.order.len())), &[0; 8]);
+    let turns = links_of(&mut EqualPaths::new(Spread::Packet(BTreeMap::new()), salts(tree.order.nodes.len())), &[0; 8]);
     assert_eq!(turns[..4], turns[4..]);
     assert!(turns[..4].is_sorted() && turns[0] < turns[1]);
-    let routers = (0..tree.order.len()).map(|node| Flowlets::new(Rng::stream(1, &node.to_string()))).collect();
-    let mut paths = EqualPaths::new(Spread::Flowlet(Span::from_micros(500), routers), salts(tree.order.len()));
+    let routers = (0..tree.order.nodes.len()).map(|node| Flowlets::new(Rng::stream(1, &node.to_string()))).collect();
+    let mut paths = EqualPaths::new(Spread::Flowlet(Span::from_micros(500), routers), salts(tree.order.nodes.len()));
     // Pauses of exactly the gap, then longer ones.
     let times: Vec<u64> = (0..10).map(|i| 500 * i).chain((0..20).map(|i| 10_000 + 501 * i)).collect();
     let links = links_of(&mut paths, &times);
@@ -129,8 +130,8 @@ fn packets_take_turns_and_flowlets_stay_until_a_gap() {
 #[test]
 fn a_dead_link_leaves_its_set() {
     let mut tree = FatTree::new(4);
-    let (from, to) = (NodeId(0), NodeId(tree.order.len() as u32 - 1));
-    let mut paths = EqualPaths::new(Spread::Flow, salts(tree.order.len()));
+    let (from, to) = (NodeId(0), NodeId(tree.order.nodes.len() as u32 - 1));
+    let mut paths = EqualPaths::new(Spread::Flow, salts(tree.order.nodes.len()));
     paths.find(&tree.order, &tree.edges);
     let first = paths.set(from, to).unwrap()[0];
     tree.edges[first.index()].up = false;
