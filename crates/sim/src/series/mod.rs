@@ -43,6 +43,8 @@ impl Column {
 #[derive(Debug)]
 pub(crate) struct Series {
     wanted: Vec<SeriesName>,
+    /// Places of those that an input to a sender can change.
+    of_senders: Vec<usize>,
     every: Every,
     bin: Span,
     columns: Vec<Column>,
@@ -72,12 +74,14 @@ impl Series {
         wanted.sort_unstable();
         wanted.dedup();
         let internals = Internals::of(record.internals.as_ref(), flows, wanted.len())?;
+        let of_senders = (0..wanted.len()).filter(|index| SENDER_SERIES.contains(&wanted[*index])).collect();
         wanted.extend(internals.iter().flat_map(Internals::names));
         let mut series = Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![Vec::new(); wanted.len()],
             totals: vec![Vec::new(); wanted.len()],
             wanted,
+            of_senders,
             internals,
             every: record.every,
             bin: record.bin,
@@ -88,7 +92,7 @@ impl Series {
             on_flow_change: false,
         };
         series.on_flow_change =
-            series.every == Every::Change && (series.internals.is_some() || series.wanted.iter().any(is_of_sender));
+            series.every == Every::Change && (series.internals.is_some() || !series.of_senders.is_empty());
         series.next = series.first_sample();
         Ok(series)
     }
@@ -176,18 +180,25 @@ impl Series {
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 SeriesName::Buffer | SeriesName::Level => self.sample_players(ctx.now, hosts, index),
                 SeriesName::ChunkRate | SeriesName::ChunkLevel => self.sample_chunks(hosts, index),
-                name if self.every != Every::Change && SENDER_SERIES.contains(&name) => {
-                    for (id, (flow, metrics)) in flows.iter().zip(metrics).enumerate() {
-                        if let Some(value) = Sender::of(ctx.now, flow, metrics).and_then(|sender| sender.value(name)) {
-                            self.columns[index].push(ctx.now, id, value);
-                        }
-                    }
-                }
                 _ => {}
             }
         }
+        if self.every != Every::Change {
+            self.sample_senders(ctx.now, flows, metrics);
+        }
         self.sample_internals(ctx.now, flows);
         *self.next.insert(ctx.now + self.interval())
+    }
+
+    fn sample_senders(&mut self, now: Time, flows: &[Flow], metrics: &[FlowMetrics]) {
+        for (id, (flow, metrics)) in flows.iter().zip(metrics).enumerate() {
+            let Some(sender) = Sender::of(now, flow, metrics) else { continue };
+            for &index in &self.of_senders {
+                if let Some(value) = sender.value(self.wanted[index]) {
+                    self.columns[index].push(now, id, value);
+                }
+            }
+        }
     }
 
     fn sample_workloads(&mut self, now: Time, workloads: &Workloads, flows: &[Flow], index: usize) {
@@ -263,11 +274,9 @@ impl Series {
     /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow, metrics: &FlowMetrics) {
         let Some(sender) = Sender::of(now, flow, metrics) else { return };
-        for index in 0..self.wanted.len() {
-            let name = self.wanted[index];
-            if SENDER_SERIES.contains(&name)
-                && let Some(value) = sender.value(name)
-            {
+        for place in 0..self.of_senders.len() {
+            let index = self.of_senders[place];
+            if let Some(value) = sender.value(self.wanted[index]) {
                 self.push_change(index, now, id.index(), value);
             }
         }
