@@ -213,6 +213,8 @@ def test_an_algorithm_is_held_against_recordings_of_linux(page):
     (result,) = compare(AgainstLinux(shipped()), [case])
     page.open("algorithms/dctcp")
     page.until("document.querySelector('#against-linux')")
+    # Plots that arrive move what is below them.
+    page.shown()
     page.click("#against-linux")
     page.until("document.querySelector('#linux-table tbody tr')")
     row = page.js("[...document.querySelector('#linux-table tbody tr').cells].map((cell) => cell.textContent)")

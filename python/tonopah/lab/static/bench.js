@@ -19,8 +19,9 @@ const SETTLE_MS = 60;
 const PACES = [["as fast as possible", ""], ["0.1 × real time", "0.1"], ["real time", "1"], ["10 × real time", "10"]];
 export const OVER = ["done", "stopped", "failed"];
 
-// The last run stays on the screen until the next one is over, or so long.
-const HOLD_MS = 400;
+// The last run stays on the screen until the next one is over, or so long: till then nothing is asked for, as drawing what is not
+// complete would only delay the end of a short run.
+const HOLD_MS = 1000;
 
 // A run with its series as state of a component: `start` begins another, `zoom` chooses what is shown. What is shown is always one run:
 // series, network and numbers change together, and `stale` says that they are of a run before the newest.
@@ -33,7 +34,7 @@ export function useRun(columns) {
     const me = {
       run, view: null, over: false, began: 0, duration: 1, columns, rest: FRAME_MS,
       ask() {
-        if (!me.over) clearTimeout(me.timer);
+        clearTimeout(me.timer);
         const view = me.view ?? { from_s: 0, until_s: me.duration };
         if (!run.id || run.waiting) return void (me.again = true);
         me.asked = performance.now();
@@ -52,11 +53,12 @@ export function useRun(columns) {
           // The numbers of the run before stay, pale, until those of this one are there.
           me.next = { id: message.run, graph, links: linksOf(graph), flows: flowsOf(message), flow_count, resolved, random, document, duration: me.duration, seen: false, outdated: true };
           change((before) => ({ phase: "running", now: 0, error: null, warnings: message.warnings, stale: before.tracks.length > 0, ...(before.tracks.length ? {} : me.next) }));
-          me.ask();
+          if (me.paced) me.ask();
+          else me.timer = setTimeout(() => me.ask(), HOLD_MS);
         } else if (message.kind === "series") {
           if (message.run !== run.id) return;
           const ended = OVER.includes(message.state), drawable = message.tracks.some((track) => track.t.length > 1);
-          const ready = ended || !me.next || (drawable && (me.paced || performance.now() - me.began > HOLD_MS));
+          const ready = ended || !me.next || drawable;
           const facts = ready ? me.next : null;
           if (ready) me.next = null;
           change((before) => {
