@@ -20,6 +20,9 @@ TRIP = '{"lost": "false", "timestamps": {"client": {"send": {"wall": %s}}}, "del
 FILES = [
     ("sabre", f'[{{"duration_ms": {DIGITS}}}]', "is not JSON"),
     ("sabre", DEEP, "is nested too deeply"),
+    ("sabre", f'[{{"duration_ms": 1000, "bandwidth_kbps": {FAR}}}]', "should be a number from 0 on"),
+    ("lessons", f"+++\ntask = {DEEP}\n[guess]\n+++\n", "is nested too deeply"),
+    ("lessons", f"+++\ntask = {DIGITS}\n[guess]\n+++\n", "is not valid TOML"),
     ("irtt", f'{{"round_trips": [{TRIP % ("1e999", "1")}]}}', r"round_trips\[0\]: has no timestamps"),
     ("irtt", f'{{"round_trips": [{TRIP % ("1", "-1e999")}]}}', r"round_trips\[0\]: has no timestamps"),
     ("ping", f"[{DIGITS}.5] 64 bytes from x: time=60 ms\n", "line 1: .* should be a number"),

@@ -30,7 +30,7 @@ SQUARE = {
         ("left1", "right1", "10Mbps"), ("right1", "left1", "30Mbps"), ("left1", "right1", "20Mbps"),
     )],
 }  # fmt: skip
-"""From left0 to right0 there are two paths of two links; the names say which is taken. Of parallel links what they are says it."""
+"""From left0 to right0 there are two paths of two links; names say which is taken. Of parallel links what they are does."""
 WORLDS = {
     "star": (1.5, {"kind": "star", "nodes": 6, "flows": 0, "source": LAN, "sink": MARKING}, DCTCP,
              [{"from": f"src{i}", "to": "sink0", "start_jitter": "1ms"} for i in range(2)]),

@@ -295,7 +295,7 @@ def finite(word: Any, number: int, line: str, source: str) -> float:
     """Return a number that is at least 0."""
     try:
         value = float(word)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
         raise wrong(number, line, f"{str(word)[:40]!r} should be a number from 0 on", source)

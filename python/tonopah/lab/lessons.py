@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import tomli
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tonopah.errors import InputError
 from tonopah.lab.security import below
+from tonopah.scenario.document import parse
 
 FOLDER = Path(__file__).parent / "lessons"
 FENCE = "+++"
@@ -149,13 +149,11 @@ def read(path: Path) -> tuple[Lesson, str]:
     if before or len(rest) < 2:
         raise InputError("", "is no lesson", f"a head in TOML between two lines of {FENCE}, then the text", str(path))
     try:
-        return Lesson.model_validate(tomli.loads(rest[0])), rest[1].strip()
+        return Lesson.model_validate(parse(rest[0], str(path))), rest[1].strip()
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"]).lstrip(".")
         raise InputError(where, first["msg"].removeprefix("Value error, "), None, str(path)) from None
-    except ValueError as error:
-        raise InputError("", f"is no lesson: its head is no TOML: {error}", None, str(path)) from None
 
 
 TEACHERS = {"fact": True, "task": True, "guess": {"holds", "where"}}
