@@ -85,6 +85,18 @@ def test_harm_is_what_exceeds_the_worst_of_the_standards(harm):
     assert "more place" in said
 
 
+def test_what_is_like_the_baseline_is_shown_beside_it():
+    def others_take_more(experiment, arm, k, values):
+        if arm == "O:O":
+            values["y_goodput_bps"] /= 2
+
+    others = evaluation_of("C7", "E11")
+    row = row_of(others, others_take_more)
+    assert row.word == "like CUBIC"
+    assert "instead of" in sentences.seen_text(row, others.cast)
+    assert row.primary.subject == pytest.approx(row.primary.baseline, rel=0.1), "not beside what others do to one another"
+
+
 def test_the_second_set_confirms_or_the_word_is_unclear(harm):
     def at_first(experiment, arm, k, values):
         if arm == "S:B" and k <= FIRST:

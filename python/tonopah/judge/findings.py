@@ -6,7 +6,7 @@ choice of the place needs no correction of its own. That nothing differs is read
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -73,6 +73,11 @@ class Finding:
     def against_baseline(self) -> Effect:
         """What all replicates show against the baseline alone."""
         return self.against(next(iter(self.theirs)), lambda _: True, self.looks)
+
+    def beside_baseline(self) -> "Finding":
+        """Return the same, held against the baseline alone."""
+        first = next(iter(self.theirs))
+        return replace(self, theirs={first: self.theirs[first]})
 
     def against(self, arm: str, chosen: Any, looks: int) -> Effect:
         """Return the effect against one reference over some replicates."""

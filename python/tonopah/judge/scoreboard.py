@@ -160,7 +160,7 @@ def undecided_word(row: Row, candidate: Finding | None, cast: Cast) -> str:
         row.reason = f"the second set of seeds does not confirm what the first says. {row.reason}".strip()
         return "unclear"
     if all(one.is_like for one in settled):
-        row.decides = max(settled, key=lambda one: abs(one.excess(one.against_baseline)))
+        row.decides = max(settled, key=lambda one: abs(one.excess(one.against_baseline))).beside_baseline()
         return "within bounds" if row.limits and row.criterion.bound != "receivers" else f"like {cast.baseline.name}"
     doubtful = [one for one in settled if not one.is_no_worse]
     if not doubtful:
