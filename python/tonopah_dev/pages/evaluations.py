@@ -86,14 +86,13 @@ def evaluate(name: str, folder: Path, jobs: int | None = None) -> dict[str, Any]
 def read_board(text: str) -> dict[str, Any]:
     """Return the parts of a scoreboard in Markdown: its title, how often it has which word, its sentences, its table."""
     lines = text.splitlines()
-    counted = next((line for line in lines if line.startswith("Of ")), "")
     table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| C")]
-    words = Counter(row[2] for row in table if row[0] != "criterion")
+    words = Counter(word for row in table for word in row[2].split(", "))
     return {
         "title": lines[0].removeprefix("# "),
-        "verdicts": counted.partition(": ")[2].rstrip(".") or ", ".join(f"{count} {word}" for word, count in words.items()),
+        "verdicts": ", ".join(f"{count} {word}" for word, count in words.items()),
         "said": [line for line in lines if line.startswith("C")],
-        "rows": [row for row in table if row[0] != "criterion"],
+        "rows": table,
     }
 
 
