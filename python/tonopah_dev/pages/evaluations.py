@@ -42,7 +42,10 @@ TEMPLATE = HERE / "evaluations.md.j2"
 NAME = "evaluations"
 STUDIED = "One of the algorithms of the [studies](../findings.md)."
 STARTS = "One start of connections beside another ([starts](../starts.md)): the references are CUBIC and Reno with HyStart++."
-HYSTART = "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart. It keeps 0.8 of its window after a loss, today's 0.7."
+HYSTART = (
+    "CUBIC of Linux 2.6, as in the study [hystart](../findings/hystart.md), {} HyStart. "
+    "It keeps 0.8 of its window after a loss, today's 0.7."
+)
 MARKED = "Its own conditions alone: queues that mark, DualPI2 among them (E31, E32), networks that change marks, a data centre."
 PAGES = {
     "cubic": Page("cubic", "The baseline itself: its arms are the same runs, so that no row can differ."),
