@@ -127,3 +127,27 @@ def test_the_window_that_linux_had_stands_behind_a_run_of_a_recorded_world(page)
     )
     page.until("!document.querySelector('#recorded')")
     assert page.js("document.querySelector('#recording').value") == ""
+
+
+ENDS = [("begin", "up"), ("up", "end"), ("begin", "down"), ("down", "end")]
+SQUARE = {
+    "duration": "1s",
+    "network": {"kind": "graph"},
+    "node": [{"name": name} for name in ("end", "up", "down", "begin")],
+    "link": [{"from": start, "to": end, "rate": "10Mbps", "delay": "1ms", "queue": "9p"} for start, end in ENDS],
+    "flow": [{"from": "begin", "to": "end"}],
+}
+
+
+def test_a_network_without_places_stands_in_columns_by_hops_from_its_first_sender(page):
+    page.open("bench")
+    page.shown()
+    page.set("#toml", to_toml(SQUARE))
+    drawn = "[...document.querySelectorAll('figure.network text')]"
+    page.until(f"{drawn}.some((one) => one.textContent === 'begin')")
+    at = page.js(
+        f"Object.fromEntries({drawn}.map((one) => [one.textContent, ['x', 'y'].map((axis) => Number(one.getAttribute(axis)))]))"
+    )
+    assert at["begin"][0] < at["up"][0] == at["down"][0] < at["end"][0]
+    assert at["up"][1] < at["begin"][1] == at["end"][1] < at["down"][1]
+    assert page.complaints() == []

@@ -1,5 +1,5 @@
 // The picture of the network: flows by colour, queues that fill, stations that move, at the time of the cursor.
-/* global fromStyle */
+/* global fromStyle, known */
 import { html, useMemo } from "./api.js";
 import { Flights, flightsOf } from "./flights.js";
 
@@ -23,11 +23,26 @@ export function linksOf(graph) {
   return (graph?.link ?? []).flatMap(({ from, to }) => [{ from, to }, { from: to, to: from }]);
 }
 
+// The nodes of a network, which without places of its own stands in columns, by hops from where its first flow begins.
+function placed({ node: nodes, link: links }, flows) {
+  if (nodes.some(({ x }) => known(x))) return nodes;
+  const near = new Map(nodes.map(({ name }) => [name, []])), hops = new Map([[flows?.[0]?.from ?? nodes[0].name, 0]]), columns = [];
+  for (const { from, to } of links ?? []) near.get(from).push(to) && near.get(to).push(from);
+  // A map goes on with what is added while it is read.
+  for (const [name, hop] of hops) for (const next of near.get(name) ?? []) if (!hops.has(next)) hops.set(next, hop + 1);
+  for (const { name } of nodes) (columns[hops.get(name) ?? 0] ??= []).push(name);
+  return nodes.map((node) => {
+    const x = hops.get(node.name) ?? 0, column = columns[x];
+    return { ...node, x, y: column.indexOf(node.name) - (column.length - 1) / 2 };
+  });
+}
+
 export function Network({ graph, tracks, time, flows, moment }) {
   const flights = useMemo(() => (moment && graph?.link ? flightsOf(moment.events, graph) : []), [moment, graph]);
-  if (!graph?.node?.length || !graph.node.some((node) => node.x !== undefined && node.x !== null)) return null;
+  const nodes = useMemo(() => (graph?.node?.length ? placed(graph, flows) : null), [graph, flows]);
+  if (!nodes) return null;
   const of = (name, id) => tracks.find((track) => track.name === name && track.id === id);
-  const places = new Map(graph.node.map((node, i) => [node.name, { ...node, x: valueAt(of("position_x", i), time) ?? node.x ?? 0, y: valueAt(of("position_y", i), time) ?? node.y ?? 0 }]));
+  const places = new Map(nodes.map((node, i) => [node.name, { ...node, x: valueAt(of("position_x", i), time) ?? node.x ?? 0, y: valueAt(of("position_y", i), time) ?? node.y ?? 0 }]));
   const all = [...places.values()], xs = all.map((p) => p.x), ys = all.map((p) => p.y);
   const area = graph.network?.area && tracks.some((track) => track.name === "position_x");
   const moving = area ? ["x", "y"].map((axis) => parseFloat(graph.network.area[axis])) : null;
