@@ -127,10 +127,17 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
         raise InputError(path, f"{value} is a date or a time of day", 'write durations as text, like "20ms"', source)
     elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
         pass  # an algorithm in Python
+    elif isinstance(value, type) and hasattr(value, "on_ack"):
+        # It fits where runs are of this process; a study names it, so that any process finds it.
+        named = f'write it into a file and import it, or name it: "FILE.py:{value.__name__}"'
+        raise InputError(
+            path,
+            f"the class {value.__name__} is in no file from which a study could run it again",
+            f"{named}; a notebook writes with %%writefile",
+            source,
+        )
     elif not isinstance(value, str | int | float | bool | None):
-        # The class itself fits where runs are of this process; a study names it, so that any process finds it.
-        named = f'write it into a file and import it, or name it: "FILE.py:{value.__name__}"' if isinstance(value, type) else None
-        hint = (named or "give the class, not an object of it") if hasattr(value, "on_ack") else None
+        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
         raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 
