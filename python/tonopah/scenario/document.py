@@ -127,18 +127,18 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None, 
         raise InputError(path, f"{value} is a date or a time of day", 'write durations as text, like "20ms"', source)
     elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
         pass  # an algorithm in Python
-    elif isinstance(value, type) and hasattr(value, "on_ack"):
-        # It fits where runs are of this process; a study names it, so that any process finds it.
-        named = f'write it into a file and import it, or name it: "FILE.py:{value.__name__}"'
-        raise InputError(
-            path,
-            f"the class {value.__name__} is in no file from which a study could run it again",
-            f"{named}; a notebook writes with %%writefile",
-            source,
-        )
     elif not isinstance(value, str | int | float | bool | None):
-        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
-        raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
+        raise of_no_meaning(value, path, source)
+
+
+def of_no_meaning(value: Any, path: str, source: str | None) -> InputError:
+    """Return the error for what only Python can hold."""
+    if isinstance(value, type) and hasattr(value, "on_ack"):
+        # It fits where runs are of this process; a study names it, so that any process finds it.
+        hint = f'write it into a file and import it, or name it: "FILE.py:{value.__name__}"; a notebook writes with %%writefile'
+        return InputError(path, f"the class {value.__name__} is in no file from which a study could run it again", hint, source)
+    hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
+    return InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 
 def reject_odd_text(text: Any, path: str, source: str | None) -> None:
