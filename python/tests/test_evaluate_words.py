@@ -244,7 +244,6 @@ def test_runs_begin_at_what_cubic_needs_and_end_at_a_limit():
     assert 60 < first_length_s(short) < first_length_s(deep) == LIMIT_S
     assert expected_s(deep) > LIMIT_S
     assert (next_length_s(short, 120.0), next_length_s(short, 200.0), next_length_s(short, 300.0)) == (240.0, 300.0, None)
-    assert [next_length_s(short, 60.0, seen) for seen in (20.0, 10.0, 9.0, 4.0, 0.0)] == [120.0, 120.0, 240.0, 300.0, 300.0]
     assert next_length_s(World(rate="200Mbps", flows=[1, 1]), 150.0) is None, "2.5 million packets"
     assert [seconds(text) for text in (of_length(short, 120.0).duration, of_length(short, 120.0).warmup)] == [120.0, 40.0]
 

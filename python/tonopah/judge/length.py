@@ -2,8 +2,8 @@
 
 A coexistence or fairness result is about the long run (S. Floyd, RFC 5166 §2.1.2 keeps transients apart). A run is long enough
 when the flow with the fewest epochs of loss, or of probing, has had twenty of them after the warm-up, and the two halves of the
-measured interval agree over replicates. Until then it is run again at twice the length, or as often doubled as the epochs that it
-had ask for, up to a limit; what does not settle by then is "not converged". The numbers are ours.
+measured interval agree over replicates. Until then it is run again at twice the length, up to a limit; what does not settle by
+then is "not converged". The numbers are ours.
 """
 
 import math
@@ -47,18 +47,13 @@ def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequenc
     margin : float
         The difference of the share that counts.
     """
-    if not counts or of_half(counts) < EPOCHS:
+    if not counts or sorted(counts)[len(counts) // 2] < EPOCHS:
         return False
     drift = [later - earlier for earlier, later in zip(first, second, strict=True)]
     if not drift or abs(fmean(drift)) <= AGREE * margin:
         return True
     count = len(drift)
     return count > 1 and abs(fmean(drift)) <= t_quantile((1 + CONFIDENCE) / 2, count - 1) * stdev(drift) / math.sqrt(count)
-
-
-def of_half(counts: Sequence[float]) -> float:
-    """Return the epochs that half of the replicates have."""
-    return sorted(counts)[len(counts) // 2]
 
 
 def limit_s(world: World) -> float:
@@ -84,18 +79,9 @@ def first_length_s(world: World) -> float:
     return min(max(seconds(world.duration), expected_s(world)), limit_s(world))
 
 
-def next_length_s(world: World, length_s: float, seen: float = EPOCHS) -> float | None:
-    """Return the length that follows; None at the limit.
-
-    It is doubled until `seen`, the epochs of this length, would be enough: what lies between would be run for nothing. As all are
-    of one row of lengths, references serve whoever is judged.
-    """
-    if length_s >= limit_s(world):
-        return None
-    longer = 2 * length_s
-    while seen * longer < EPOCHS * length_s and longer < limit_s(world):
-        longer *= 2
-    return min(longer, limit_s(world))
+def next_length_s(world: World, length_s: float) -> float | None:
+    """Return the length that follows; None at the limit."""
+    return min(2 * length_s, limit_s(world)) if length_s < limit_s(world) else None
 
 
 def of_length(world: World, length_s: float) -> World:

@@ -20,7 +20,7 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, shown
 from tonopah.judge.effects import MARGINS
-from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_half, of_length
+from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
 from tonopah.judge.metrics import measure
 from tonopah.judge.subjects import Casting
 from tonopah.judge.traces import traces_of
@@ -157,11 +157,6 @@ class Place:
         first, second = ([one[k] for k in sorted(one)] for one in halves)
         return has_settled(list(counts.values()), first, second, MARGINS["x_share"])
 
-    def epochs(self) -> float:
-        """Return the epochs of the arm with the fewest, as half of its replicates have them."""
-        counts = [list(found.values()) for arm in self.arms if (found := self.metric(arm, "epochs"))]
-        return min(map(of_half, counts), default=0.0)
-
     def mean(self, arm: str, name: str) -> float:
         """Return the mean of a metric over replicates; NaN if there is none."""
         import numpy as np
@@ -256,9 +251,9 @@ class JudgedStudy(Study):
         for part in dict.fromkeys(part.id for part in longer):
             worlds = worlds_of(self.spec.part(part))
             for (key, point), place in zip(worlds.points.items(), results.at(part), strict=True):
-                if not point.world.settles or all(place.has_settled(arm) for arm in place.arms):
-                    continue
-                if length_s := next_length_s(point.world, worlds.length_s(key), place.epochs()):
+                unsettled = not all(place.has_settled(arm) for arm in place.arms)
+                length_s = next_length_s(point.world, worlds.length_s(key)) if point.world.settles and unsettled else None
+                if length_s:
                     worlds.lengths[key], found = length_s, True
         return found
 
