@@ -8,7 +8,8 @@ use tcp::units::{Bytes, Span};
 
 use super::bounds::refuse;
 use super::graph::{reverse_options, within};
-use crate::routing::order::parallel;
+use crate::ids::LinkId;
+use crate::routing::Order;
 use crate::scenario::{Amount, LinkDef, LinkOptions, Queue, Scenario, ScenarioError, VaryDef};
 
 const MOST_DELAYS: f64 = 0.5;
@@ -33,9 +34,9 @@ pub(super) fn apply(graph: &mut Scenario, seed: u64) {
         return;
     }
     let ends = ends_of_flows(graph);
-    let numbers = parallel(&graph.link);
+    let order = Order::of(graph);
     for (index, link) in graph.link.iter_mut().enumerate() {
-        let number = numbers.get(&index).copied().unwrap_or(0);
+        let number = order.number(LinkId(2 * index as u32));
         let name = format!("vary/{}/{}/{number}", link.from, link.to);
         if delays > 0.0 && [&link.from, &link.to].into_iter().any(|end| ends.contains(end)) {
             let factor = 1.0 + delays * (2.0 * Rng::stream(seed, &format!("{name}/delay")).uniform() - 1.0);

@@ -64,7 +64,7 @@ enum Hop {
 }
 
 impl Network {
-    /// A network of nodes with this order ([`crate::routing::order`]).
+    /// A network of nodes with this order.
     pub(crate) fn new(order: Order, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
         let nodes = order.nodes.len();
         let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];

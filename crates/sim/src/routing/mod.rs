@@ -9,7 +9,7 @@ pub(crate) mod build;
 mod dsdv;
 mod dsr;
 mod equal_paths;
-pub(crate) mod order;
+mod order;
 mod profiles;
 mod route_buffer;
 mod shortest;

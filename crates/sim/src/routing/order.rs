@@ -33,7 +33,7 @@ impl Order {
 
 /// Of each duplex link that is parallel to others its number among them, in the order of what the links are: links that differ in
 /// nothing may change places.
-pub(crate) fn parallel(links: &[LinkDef]) -> BTreeMap<usize, u32> {
+fn parallel(links: &[LinkDef]) -> BTreeMap<usize, u32> {
     let mut joined: BTreeMap<[&str; 2], Vec<usize>> = BTreeMap::new();
     for (index, LinkDef { from, to, .. }) in links.iter().enumerate() {
         joined.entry([from.min(to), from.max(to)]).or_default().push(index);

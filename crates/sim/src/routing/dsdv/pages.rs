@@ -30,16 +30,13 @@ impl<T: Copy> Pages<T> {
         &mut self.pages[page].get_or_insert_with(|| Box::new([self.unwritten; STATIONS_PER_PAGE]))[place]
     }
 
-    /// The stations of all written pages, in order.
-    pub(super) fn stations(&self) -> impl Iterator<Item = StationId> + use<T> {
-        let written: Vec<usize> = (0..self.pages.len()).filter(|page| self.pages[*page].is_some()).collect();
-        let of_page = |page| page * STATIONS_PER_PAGE..(page + 1) * STATIONS_PER_PAGE;
-        written.into_iter().flat_map(of_page).map(|number| StationId(number as u32))
-    }
-
-    /// The values of all written pages.
-    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
-        self.pages.iter().flatten().flat_map(|page| page.iter())
+    /// The stations of all written pages with their values, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (StationId, &T)> {
+        let written = self.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?)));
+        written.flat_map(|(number, page)| {
+            let first = number * STATIONS_PER_PAGE;
+            page.iter().enumerate().map(move |(place, value)| (StationId((first + place) as u32), value))
+        })
     }
 
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
@@ -62,10 +59,10 @@ mod tests {
         let values = [9_999, 9_998, 3, 20_000].map(|station| *pages.get(StationId(station)));
         assert_eq!(values, [8, 7, 7, 7]);
         assert_eq!(pages.pages.iter().flatten().count(), 1);
-        let stations: Vec<StationId> = pages.stations().collect();
+        let stations: Vec<StationId> = pages.iter().map(|(station, _)| station).collect();
         assert_eq!((stations[0], stations.len()), (StationId(9_984), STATIONS_PER_PAGE));
         pages.values_mut().for_each(|value| *value = 1);
-        assert_eq!(pages.values().sum::<usize>(), STATIONS_PER_PAGE);
+        assert_eq!(pages.iter().map(|(_, value)| value).sum::<usize>(), STATIONS_PER_PAGE);
         assert_eq!(*pages.get(StationId(3)), 7);
     }
 }

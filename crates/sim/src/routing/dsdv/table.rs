@@ -92,7 +92,7 @@ impl Deadlines {
 
     pub(super) fn first(&mut self) -> Option<Time> {
         if self.stale {
-            self.first = self.at.values().copied().min().unwrap_or(NONE);
+            self.first = self.at.iter().map(|(_, at)| *at).min().unwrap_or(NONE);
             self.stale = false;
         }
         Some(self.first).filter(|first| *first < NONE)
@@ -141,15 +141,14 @@ impl Table {
     }
 
     /// All known destinations and others near them, in order.
-    pub(super) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
-        self.routes.stations()
+    pub(super) fn stations(&self) -> Vec<StationId> {
+        self.routes.iter().map(|(station, _)| station).collect()
     }
 
     /// Known destinations, in order.
     pub(super) fn rows(&self) -> impl Iterator<Item = (StationId, Route, &Entry)> {
-        let rows = self.stations().zip(self.routes.values());
-        rows.filter(|(_, route)| route.metric <= INFINITE)
-            .map(|(station, route)| (station, *route, self.entries.get(station)))
+        let known = self.routes.iter().filter(|(_, route)| route.metric <= INFINITE);
+        known.map(|(station, route)| (station, *route, self.entries.get(station)))
     }
 
     /// Adds an unknown destination.
