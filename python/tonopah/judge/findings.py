@@ -69,15 +69,19 @@ class Finding:
         """What all replicates show."""
         return self.against_all(lambda _: True, self.looks)
 
+    @property
+    def baseline(self) -> str:
+        """The arm of the baseline."""
+        return next(iter(self.theirs))
+
     @cached_property
     def against_baseline(self) -> Effect:
         """What all replicates show against the baseline alone."""
-        return self.against(next(iter(self.theirs)), lambda _: True, self.looks)
+        return self.against(self.baseline, lambda _: True, self.looks)
 
     def beside_baseline(self) -> "Finding":
         """Return the same, held against the baseline alone."""
-        first = next(iter(self.theirs))
-        return replace(self, theirs={first: self.theirs[first]})
+        return replace(self, theirs={self.baseline: self.theirs[self.baseline]})
 
     def against(self, arm: str, chosen: Any, looks: int) -> Effect:
         """Return the effect against one reference over some replicates."""
@@ -131,7 +135,7 @@ class Finding:
     def is_like(self) -> bool:
         """Tell whether it is shown to be like the baseline: two one-sided tests of both sets, and no set says otherwise."""
         one = self.against_baseline
-        sets = [self.against(next(iter(self.theirs)), half, 1) for half in (self.in_first, self.in_second)]
+        sets = [self.against(self.baseline, half, 1) for half in (self.in_first, self.in_second)]
         small = all(abs(self.excess(each)) < 1.0 or each.identical for each in sets if each.samples)
         return one.identical or (small and (one.equivalent or self.within_least(one)))
 
@@ -157,7 +161,7 @@ class Finding:
 
     def within_least(self, effect: Effect, *, one_sided: bool = False) -> bool:
         """Tell whether the difference is shown to be below what has to be exceeded beside the margin."""
-        arm = effect.of if effect.of in self.theirs else next(iter(self.theirs))
+        arm = effect.of if effect.of in self.theirs else self.baseline
         common = sorted(set(self.mine) & set(self.theirs[arm]))
         if not self.least or len(common) < 2:
             return False

@@ -101,10 +101,9 @@ def read_board(text: str) -> dict[str, Any]:
 
 def with_changes(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the facts of an algorithm with the words that another engine had said; made again by the same, those stay."""
-    if before is None:
-        return {**now, "since": "", "changed": []}
-    if before["engine"] == now["engine"]:
-        return {**now, "since": before.get("since", ""), "changed": before.get("changed", [])}
+    if before is None or before["engine"] == now["engine"]:
+        kept = before or {"since": "", "changed": []}
+        return {**now, "since": kept["since"], "changed": kept["changed"]}
     # Until 0.11.0 a place followed the word.
     said = {row[0]: row[2].partition(", at ")[0] for row in before["rows"]}
     changed = [[row[0], said[row[0]], row[2]] for row in now["rows"] if said.get(row[0], row[2]) != row[2]]

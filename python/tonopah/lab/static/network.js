@@ -24,10 +24,11 @@ export function linksOf(graph) {
 }
 
 // The nodes of a network, which without places of its own stands in columns, by hops from where its first flow begins.
-function placed({ node: nodes, link: links }, flows) {
+function placed(graph, flows) {
+  const nodes = graph.node;
   if (nodes.some(({ x }) => known(x))) return nodes;
   const near = new Map(nodes.map(({ name }) => [name, []])), hops = new Map([[flows?.[0]?.from ?? nodes[0].name, 0]]), columns = [];
-  for (const { from, to } of links ?? []) near.get(from).push(to) && near.get(to).push(from);
+  for (const { from, to } of linksOf(graph)) near.get(from).push(to);
   // A map goes on with what is added while it is read.
   for (const [name, hop] of hops) for (const next of near.get(name) ?? []) if (!hops.has(next)) hops.set(next, hop + 1);
   for (const { name } of nodes) (columns[hops.get(name) ?? 0] ??= []).push(name);
