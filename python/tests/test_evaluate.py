@@ -10,6 +10,7 @@ import pytest
 
 from tonopah.cli.main import main
 from tonopah.errors import InputError
+from tonopah.execution.options import ExecutionOptions
 from tonopah.judge import bounds, workload
 from tonopah.judge.definitions import World, definitions, points, tcpeval_definitions
 from tonopah.judge.effects import effect_of, mostly
@@ -23,6 +24,8 @@ from tonopah.judge.traces import breaker_trips, starves
 from tonopah.judge.words import worst_word
 from tonopah.judge.workload import Draws
 from tonopah.judge.worlds import build, queue_limit, rate_walk
+from tonopah.spec import plan
+from tonopah.store.store import Store
 
 
 def cast_of(name):
@@ -282,6 +285,30 @@ def test_one_criterion_from_end_to_end(tmp_path, capsys):
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["run_now"] == 0
     assert not math.isnan(row["bound"][0]["value"])
+
+
+def test_a_world_is_planned_once_and_read_once_unless_its_algorithm_may_change(tmp_path, monkeypatch):
+    code = Path(__file__).parent / "planted" / "few_acks.py"
+    evaluations = [begin(name, criteria=["C8"], replicates=1, out=tmp_path) for name in ("reno", f"{code}:FewAcks")]
+    assert evaluations[0].carry_out(ExecutionOptions(jobs=1), quiet=True) > 0
+    before, asked = evaluations[0].tables(), []
+    plans = [one.plan for one in evaluations]
+    monkeypatch.setattr(plan, "check_point", lambda *given, make=plan.check_point: asked.append(given[1].label) or make(*given))
+    monkeypatch.setattr(Store, "summaries", lambda _, wanted: [] if not wanted else pytest.fail("read twice"))
+    for one, known in zip(evaluations, plans, strict=True):
+        one._plan = None
+        assert one.plan == known
+    assert set(asked) == {"S"}
+    assert all(before[part].equals(table) for part, table in evaluations[0].tables().items())
+
+
+def test_what_a_plan_does_not_want_is_not_checked(tmp_path):
+    evaluation = begin("reno", criteria=["C8"], replicates=1, out=tmp_path)
+    evaluation.carry_out(ExecutionOptions(jobs=1), quiet=True)
+    with Store(tmp_path) as store:
+        one, other = sorted(store.ids())[:2]
+        store.execute("UPDATE runs SET wall_s = -1.0 WHERE id = ?", (one,))
+        assert (store.damaged([other]), store.damaged([one, other])) == (set(), {one})
 
 
 def test_a_stopped_evaluation_goes_on_and_gives_the_same_bytes(tmp_path, capsys):

@@ -11,6 +11,7 @@ import tonopah as tp
 from tonopah.breaking.folder import STATE
 from tonopah.errors import InputError, RunFailedError
 from tonopah.importing.topology import import_topology
+from tonopah.report import verdicts
 from tonopah.store.database import checksum
 from tonopah.store.store import COLUMNS
 
@@ -72,6 +73,13 @@ def test_a_search_without_its_time_is_damaged(tmp_path):
         read("searches", json.dumps(state).encode(), tmp_path)
 
 
+def test_verdicts_without_their_size_are_of_another_tool():
+    facts = json.loads(file_kinds.finished()["verdicts.json"])
+    assert verdicts.parse(json.dumps(facts).encode())
+    del facts["quick"]
+    assert verdicts.parse(json.dumps(facts).encode()) is None
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -79,6 +87,8 @@ def test_a_search_without_its_time_is_damaged(tmp_path):
         ({"summary": "{"}, "is damaged"),
         ({"summary": "[]"}, "is damaged"),
         ({"summary": DEEP * 20}, "is damaged"),
+        ({"summary": '{"flows": [], "network": {}, "links": [{}]}'}, "is none of this version .KeyError: 'utilisation'"),
+        ({"summary": '{"flows": [{}], "network": {}}'}, "is none of this version .KeyError: 'lifetime_s'"),
     ],
 )
 def test_a_row_that_somebody_wrote_with_its_digest_is_damaged_or_not_there(change, words, tmp_path):

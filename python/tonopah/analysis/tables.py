@@ -6,14 +6,15 @@ SI units in their names; nested names are joined by a dot (`drops.queue`). What 
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, RunFailedError
 from tonopah.metrics import Metric, count_text
 from tonopah.metrics import metric as describe
 from tonopah.runs.summary import workload_columns
@@ -55,36 +56,47 @@ def key_columns(run: Run, part: str) -> dict[str, Any]:
     return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
 
 
-def part_tables(
-    part: Part, plan: PartPlan, store: "Store", stored: Mapping[str, Mapping[str, Any]] | None = None
-) -> tuple["pd.DataFrame", "pd.DataFrame"]:
-    """Return the tables of runs (network level) and of flows of one part; `stored` are summaries by id that are read already.
+def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
+    """Return the tables of runs (network level) and of flows of one part.
 
     Representative runs are excluded: they repeat replicate 1 with series.
     """
-    if stored is None:
-        stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
+    stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
     runs, flows = [], []
     for run in (run for run in plan.runs.values() if run.id in stored):
-        keys, summary = key_columns(run, part.id), stored[run.id]
-        if run.read:
-            runs.append({**keys, **run.read(summary)})
-            continue
-        busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
-        conserved = flatten({"conservation": summary.get("conservation", {})})
-        observed = summary.get("observed", {"run": {}, "flows": []})
-        more = [*observed["flows"], *([{}] * len(summary["flows"]))]
-        of_run = [flatten(flow) | own for flow, own in zip(summary["flows"], more, strict=False)]
-        listed = [flow for flow in of_run if "workload" not in flow]
-        measured = observed["run"] | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
-        runs.append(
-            {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
-             **host_fairness(summary["flows"]), "utilisation_max": busiest, **measured, **conserved,
-             "events": summary.get("events")}
-        )  # fmt: skip
+        keys = key_columns(run, part.id)
+        with reading(run, store):
+            network, of_run = rows_of(run, stored[run.id], part)
+        runs.append({**keys, **network})
         flows += [{**keys, **flow} for flow in of_run]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
     return frame(runs, start), frame(flows, [*start, "flow"])
+
+
+def rows_of(run: Run, summary: Mapping[str, Any], part: Part) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the columns of a run at network level, and those of each of its flows."""
+    busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
+    observed = summary.get("observed", {"run": {}, "flows": []})
+    more = [*observed["flows"], *([{}] * len(summary["flows"]))]
+    flows = [flatten(flow) | own for flow, own in zip(summary["flows"], more, strict=False)]
+    listed = [flow for flow in flows if "workload" not in flow]
+    measured = observed["run"] | summary.get("derived", {}) | measures.from_flows(part.derived, listed or flows)
+    conserved = flatten({"conservation": summary.get("conservation", {})})
+    network = {
+        **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
+        **host_fairness(summary["flows"]), "utilisation_max": busiest, **measured, **conserved, "events": summary.get("events"),
+    }  # fmt: skip
+    return network, flows
+
+
+@contextmanager
+def reading(run: Run, store: "Store") -> Iterator[None]:
+    """Raise RunFailedError where the summary of a run lacks what every summary has: somebody wrote it, with its digest."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        why = f"the result of run {run.id} is none of this version ({type(error).__name__}: {error})"
+        raise RunFailedError(f"{store.path}: {why}; run the study in another folder") from error
 
 
 def network_ratios(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:

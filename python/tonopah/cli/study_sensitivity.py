@@ -125,7 +125,8 @@ def reuse(folder: Path, plan: Plan, store: Store) -> int:
     if not (folder / "runs.sqlite").is_file() or folder.resolve() == store.folder.resolve():
         return 0
     with Store(folder, create=False) as study:
-        wanted = (study.ids() - study.damaged()) & set(plan.runs) - store.ids()
+        wanted = study.ids() & set(plan.runs) - store.ids()
+        wanted -= study.damaged(wanted)
         return store.merge(study, wanted) if wanted else 0
 
 

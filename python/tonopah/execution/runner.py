@@ -100,7 +100,7 @@ def run_missing(
     """
     options = options or ExecutionOptions(jobs=jobs)
     wanted = select_shard(plan, options.shard)
-    damaged = store.damaged()
+    damaged = store.damaged({run.id for run in wanted})
     done = store.ids() - damaged
     # The sort keeps the order of each kind; those in which Python works need processes.
     missing = sorted((run for run in wanted if run.id not in done), key=lambda run: run.apart)

@@ -50,17 +50,18 @@ class Evaluation(JudgedStudy):
         A first set of replicates is run until it tells of the long run; a second is drawn after it where that asks for it; and
         with several looks, more of it where a row is unclear.
         """
-        done = super().carry_out(options, quiet)
-        if options.shard:
-            return done
-        self.draw_again(wanted_again(row, self.replicates) for row in self.rows(self.measured()))
-        done += self.run(out=self.folder, quiet=quiet, options=options)
-        for count in self.schedule[1:]:
-            unclear = [row for row in self.rows(self.measured()) if row.is_undecided]
-            if not unclear:
-                break
-            self.draw_again(wanted_everywhere(row, count) for row in unclear)
+        with self.writing(options):
+            done = super().carry_out(options, quiet)
+            if options.shard:
+                return done
+            self.draw_again(wanted_again(row, self.replicates) for row in self.rows(self.measured()))
             done += self.run(out=self.folder, quiet=quiet, options=options)
+            for count in self.schedule[1:]:
+                unclear = [row for row in self.rows(self.measured()) if row.is_undecided]
+                if not unclear:
+                    break
+                self.draw_again(wanted_everywhere(row, count) for row in unclear)
+                done += self.run(out=self.folder, quiet=quiet, options=options)
         return done
 
     def draw_again(self, wanted: Iterable[Mapping[tuple[str, str], int]]) -> None:

@@ -6,14 +6,14 @@ report that uses the same folder, and equal arms are run once.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_version
-from tonopah.analysis.tables import part_tables, sample_at
+from tonopah.analysis.tables import frame, key_columns, reading, sample_at
 from tonopah.digest import digest
 from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions
@@ -21,7 +21,7 @@ from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, shown
 from tonopah.judge.effects import MARGINS
 from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
-from tonopah.judge.metrics import measure
+from tonopah.judge.metrics import Values, measure
 from tonopah.judge.subjects import Casting
 from tonopah.judge.traces import traces_of
 from tonopah.judge.workload import Draws
@@ -29,7 +29,7 @@ from tonopah.judge.worlds import build, seconds
 from tonopah.scenario.document import to_toml
 from tonopah.spec.claim import Claim
 from tonopah.spec.model import Drawn, Part, StudySpec
-from tonopah.spec.plan import LARGE_PLAN, Plan, count_points, make_plan
+from tonopah.spec.plan import LARGE_PLAN, Known, Plan, count_points, make_plan
 from tonopah.spec.schema import Sweep, Variant
 from tonopah.store.store import Store
 from tonopah.study import sources_of_runs
@@ -42,6 +42,8 @@ NOT_IN_DRAWS = ("flows", "other")
 """Axes that do not change the draws: the first flow of a world has the same whoever is beside it."""
 
 
+START = ["part", "run", "algorithm", "seed"]
+"""Columns of a table without rows."""
 SEED_BITS = 32
 """A seed is the replicate, and so many bits that belong to the point."""
 
@@ -80,14 +82,21 @@ class ExperimentWorlds:
     again: dict[str, int] = field(default_factory=dict)
     """Replicates of points that are drawn beyond the first set."""
 
-    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
-        """Return the world of an arm at a point; None where the arm is not run."""
+    def which(self, label: str, values: Mapping[str, Any], replicate: int) -> Hashable | None:
+        """Return what tells the world of an arm at a point from all others; None where the arm is not run."""
         key = repr(dict(values))
-        point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
         if self.everywhere and replicate > self.everywhere + self.again.get(key, 0):
             return None
-        if (algorithms := self.casting.algorithms(label, point)) is None:
+        if self.casting.algorithms(label, self.points[key]) is None:
             return None
+        return label, key, replicate, self.first, self.length_s(key)
+
+    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn:
+        """Return the world of an arm at a point where it is run."""
+        key = repr(dict(values))
+        point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
+        algorithms = self.casting.algorithms(label, point)
+        assert algorithms
         axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
         world = of_length(point.world, self.length_s(key)) if point.world.settles else point.world
         built = build(world, algorithms, Draws(f"{self.experiment.draws or self.experiment.id}/{axes}/{turn}"))
@@ -216,6 +225,8 @@ class JudgedStudy(Study):
         self._begin(name, StudySpec("", name, parts, list(claims)), {}, name)
         self.out, self.folder, self.home = out, Path(store) if store else out, Path()
         self.quiet = True
+        self._known: Known = {}
+        self._read: dict[tuple[str, ...], Values] = {}
 
     @property
     def plan(self) -> Plan:
@@ -223,7 +234,7 @@ class JudgedStudy(Study):
         if self._plan is None:
             count = count_points(self.spec)
             with show_progress(count, 0, self.quiet or count < LARGE_PLAN, "worlds") as on_point:
-                self._plan = make_plan(self.spec, self.home, on_point)
+                self._plan = make_plan(self.spec, self.home, on_point, self._known)
         return self._plan
 
     def draw_from(self, first: int) -> None:
@@ -238,10 +249,11 @@ class JudgedStudy(Study):
         A shard, which does not see all runs, is of the first lengths. Raises as `Study.run`.
         """
         self.quiet = quiet
-        done = self.run(out=self.folder, quiet=quiet, options=options)
-        while not options.shard and self.lengthen():
-            self._plan = None
-            done += self.run(out=self.folder, quiet=quiet, options=options)
+        with self.writing(options):
+            done = self.run(out=self.folder, quiet=quiet, options=options)
+            while not options.shard and self.lengthen():
+                self._plan = None
+                done += self.run(out=self.folder, quiet=quiet, options=options)
         return done
 
     def lengthen(self) -> bool:
@@ -271,10 +283,19 @@ class JudgedStudy(Study):
         return len(self.plan.runs), self.missing()
 
     def tables(self) -> "dict[str, pd.DataFrame]":
-        """Return the metrics of all stored runs, by experiment."""
+        """Return the metrics of all stored runs, by experiment: a row for each arm and replicate. Each run is read once."""
+        planned = {part: {(part, *key): run for key, run in made.runs.items()} for part, made in self.plan.parts.items()}
+        new = {key: run for runs in planned.values() for key, run in runs.items() if key not in self._read}
         with Store(self.folder, create=False) as store:
-            stored = {run.id: summary for run, summary in store.summaries(self.plan.runs)}
-            return {part.id: part_tables(part, self.plan.parts[part.id], store, stored)[0] for part in self.spec.parts}
+            found = {run.id: summary for run, summary in store.summaries({run.id: run for run in new.values()})}
+            for key, run in new.items():
+                if run.read and run.id in found:
+                    with reading(run, store):
+                        self._read[key] = run.read(found[run.id])
+        return {
+            part: frame([{**key_columns(run, part), **self._read[key]} for key, run in runs.items() if key in self._read], START)
+            for part, runs in planned.items()
+        }
 
     def measured(self) -> Results:
         """Return the metrics of the stored runs."""

@@ -67,6 +67,12 @@ def read_subject(text: str, option: str = "ALGORITHM", folder: str | Path = ".")
     return make_subject(given, option, folder)
 
 
+@cache
+def known_algorithms() -> Mapping[str, Mapping[str, Any]]:
+    """Return the descriptions of all algorithms that have a name, by name; every flow of every world asks for one of them."""
+    return {entry["name"]: entry for entry in algorithms()}
+
+
 def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Subject:
     """Return the algorithm that a value of `cc` names. Raises InputError."""
     if isinstance(given, Mapping) and "tcp" in given:
@@ -74,7 +80,7 @@ def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Su
     named = str(name_in(given)[1] or "")
     if is_code(given):
         return own_subject(given, named, option, folder)
-    known = {entry["name"]: entry for entry in algorithms()}
+    known = known_algorithms()
     if named not in known:
         raise InputError(option, f"{named!r} is unknown", list_allowed(known, value=named))
     entry = known[named]

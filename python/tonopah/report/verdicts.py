@@ -17,8 +17,8 @@ FILE = VERDICTS
 FORMAT = 2
 """Raised when the meaning of a key changes or a key goes."""
 
-READ = {"study": str, "title": str, "question": str, "answer": list, "counts": dict, "claims": list, "runs": int, "finished": str,
-        "tonopah": str}  # fmt: skip
+READ = {"study": str, "title": str, "question": str, "answer": list, "counts": dict, "claims": list, "quick": bool, "runs": int,
+        "finished": str, "tonopah": str}  # fmt: skip
 """What is read of it; a file without is of another tool, or was cut."""
 
 

@@ -1,6 +1,6 @@
 """A study after its file was read: parts with everything they take from the file, and claims that name their parts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -72,8 +72,12 @@ class Drawn:
 class Worlds(Protocol):
     """Where the scenarios of a part come from, if each replicate is a world of its own that all variants have in common."""
 
-    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn | None:
-        """Return the world of a variant at a point of a sweep; None where the variant is not run."""
+    def which(self, label: str, values: Mapping[str, Any], replicate: int) -> Hashable | None:
+        """Return what tells the world of a variant at a point of a sweep from all others; None where the variant is not run."""
+        ...
+
+    def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn:
+        """Return the world of a variant at a point of a sweep."""
         ...
 
 

@@ -9,7 +9,7 @@ would give the same bits.
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,9 @@ from tonopah.scenario import paths
 from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.effects import refuse_flat_axes
-from tonopah.spec.model import Part, StudySpec, Worlds
+from tonopah.spec.model import Drawn, Part, StudySpec, Worlds
 from tonopah.spec.point import Point, check_point, record_derived, record_representative
+from tonopah.spec.schema import Variant
 from tonopah.spec.source import refuse_idle
 
 MAX_RUNS = 1_000_000
@@ -60,6 +61,10 @@ class Run:
     def apart(self) -> bool:
         """Whether Python works in it, for its algorithm or to observe it: threads would wait for one another."""
         return bool(self.origins or self.observer)
+
+
+Known = dict[tuple[str, Hashable], Run]
+"""Runs by part and by what tells a world from others."""
 
 
 @dataclass
@@ -139,8 +144,12 @@ def count_points(spec: StudySpec) -> int:
     )
 
 
-def make_plan(spec: StudySpec, folder: str | Path = ".", on_point: Callable[[], None] = lambda: None) -> Plan:
+def make_plan(
+    spec: StudySpec, folder: str | Path = ".", on_point: Callable[[], None] = lambda: None, known: Known | None = None
+) -> Plan:
     """Return the runs of a study; paths in it start at `folder`. `on_point` is called after each point of a sweep.
+
+    `known` are runs of worlds of a plan before, which are not made again; new ones are added to it.
 
     Raises InputError, with path, when the engine refuses one of its scenarios.
     """
@@ -150,7 +159,10 @@ def make_plan(spec: StudySpec, folder: str | Path = ".", on_point: Callable[[], 
     plan = Plan()
     for part in spec.parts:
         try:
-            mine = plan_part(part, folder, needs_nominal_point(part, spec), on_point)
+            if part.worlds:
+                mine = plan_worlds(part, part.worlds, folder, on_point, {} if known is None else known)
+            else:
+                mine = plan_part(part, folder, needs_nominal_point(part, spec), on_point)
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         check_shown_flows(part, mine)
@@ -201,8 +213,6 @@ def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
 
 def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_point: Callable[[], None] = lambda: None) -> PartPlan:
     """Return the runs of one part; `with_nominal` asks for the nominal point even where no sweep passes it."""
-    if part.worlds:
-        return plan_worlds(part, part.worlds, folder, on_point)
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part, derived)
@@ -247,7 +257,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
     return plan
 
 
-def plan_worlds(part: Part, worlds: Worlds, folder: str | Path, on_point: Callable[[], None]) -> PartPlan:
+def plan_worlds(part: Part, worlds: Worlds, folder: str | Path, on_point: Callable[[], None], known: Known) -> PartPlan:
     """Return the runs of a part whose replicates are worlds of their own."""
     plan = PartPlan(random=("the world of a replicate",), replicates=part.replicates)
     for number, sweep in enumerate(part.sweeps):
@@ -255,16 +265,26 @@ def plan_worlds(part: Part, worlds: Worlds, folder: str | Path, on_point: Callab
         replicates = range(1, part.replicates + 1)
         for values, variant, replicate in itertools.product(cross(sweep.vary), part.variants, replicates):
             on_point()
-            if (drawn := worlds(variant.label, values, replicate)) is None:
+            if (which := worlds.which(variant.label, values, replicate)) is None:
                 continue
-            try:
-                point = check_point(drawn.scenario, variant, {}, folder, drawn.derived)
-            except InputError as error:
-                raise relay(error, suffix=f" [{', '.join(f'{axis} = {value}' for axis, value in values.items())}]") from None
-            run = next(runs_of(point, values, range(drawn.seed, drawn.seed + 1)))
-            plan.runs[run.algorithm, f"{number}/{run.id}"] = replace(run, representative=drawn.recorded, read=drawn.read)
+            place = part.id, which
+            run = known.get(place) or plan_world(worlds(variant.label, values, replicate), variant, values, folder)
+            if not run.origins:
+                # The file of an algorithm may be edited before the plan is made again.
+                known[place] = run
+            plan.runs[run.algorithm, f"{number}/{run.id}"] = run
             plan.sweeps[number].add(run.id)
     return plan
+
+
+def plan_world(drawn: Drawn, variant: Variant, values: dict[str, Any], folder: str | Path) -> Run:
+    """Return the run of the world of one replicate."""
+    try:
+        point = check_point(drawn.scenario, variant, {}, folder, drawn.derived)
+    except InputError as error:
+        raise relay(error, suffix=f" [{', '.join(f'{axis} = {value}' for axis, value in values.items())}]") from None
+    run = next(runs_of(point, values, range(drawn.seed, drawn.seed + 1)))
+    return replace(run, representative=drawn.recorded, read=drawn.read)
 
 
 def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) -> set[str]:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,8 @@ COLUMNS = "id, seed, engine, scenario, summary, wall_s, finished, build, series,
 RUN_ID = re.compile("[0-9a-f]{32}", re.ASCII)
 RESULT = (1, 3, 4, 7)
 """Those that are equal when a run is repeated: seed, scenario, summary and build."""
+AT_ONCE = 500
+"""Rows that are looked up by one statement; SQLite takes 999 values everywhere."""
 
 
 class Store:
@@ -104,9 +106,17 @@ class Store:
         known = ((run_id, recorded) for run_id, recorded in rows if RUN_ID.fullmatch(str(run_id)))
         return {run_id for run_id, recorded in known if not recorded or self.series_path(run_id).is_file()}
 
-    def damaged(self) -> set[str]:
-        """Return the ids of finished runs of this build whose row or series are not what was stored; they are to be repeated."""
-        rows = self.execute(f"SELECT {COLUMNS} FROM runs WHERE build = ?", (engine_build(),))
+    def rows_of(self, wanted: Collection[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of finished runs of this build, of those wanted by id; other studies may have runs in the same store."""
+        ids = list(wanted)
+        for start in range(0, len(ids), AT_ONCE):
+            some = ids[start : start + AT_ONCE]
+            places = ", ".join("?" * len(some))
+            yield from self.execute(f"SELECT {COLUMNS} FROM runs WHERE build = ? AND id IN ({places})", (engine_build(), *some))
+
+    def damaged(self, wanted: Collection[str]) -> set[str]:
+        """Return the ids of finished runs, of those wanted, whose row or series differ from what was stored; to be repeated."""
+        rows = self.rows_of(wanted)
         return {row[0] for row in rows if is_damaged(row) or (row[8] and self.read_series(row[0], row[9]) is None)}
 
     def other_builds(self) -> dict[str, int]:
@@ -223,9 +233,7 @@ class Store:
         Raises RunFailedError when one of them is damaged.
         """
         rows = {}
-        for row in self.execute(f"SELECT {COLUMNS} FROM runs WHERE build = ?", (engine_build(),)):
-            if row[0] not in wanted:
-                continue
+        for row in self.rows_of(wanted):
             try:
                 # The digest is right where somebody wrote both.
                 rows[row[0]] = None if is_damaged(row) else json.loads(row[4])

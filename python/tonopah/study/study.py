@@ -2,7 +2,8 @@
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -90,6 +91,7 @@ class Study(StudyResults):
         self.folder = Path("results") / name
         self.home = Path(source).resolve().parent
         self._plan: Plan | None = None
+        self._store: Store | None = None
         self.told: set[str] = set()
         self.code = ANY
 
@@ -331,12 +333,25 @@ class Study(StudyResults):
             self._plan = None
         plan = self.plan
         self.tell(plan, quiet)
-        with Store(self.folder, wait=options.wait) as store:
+        with self.writing(options) as store:
             self.remember(store)
             try:
                 return runner.run_missing(plan, store, quiet=quiet, options=options, on_progress=on_progress)
             except InputError as error:
                 raise relay(error, self.source) from None
+
+    @contextmanager
+    def writing(self, options: ExecutionOptions) -> Iterator[Store]:
+        """Open the store for writing; blocks within this one have the same. To open it checks the whole database."""
+        if self._store:
+            yield self._store
+            return
+        with Store(self.folder, wait=options.wait) as store:
+            self._store = store
+            try:
+                yield store
+            finally:
+                self._store = None
 
     def tell(self, plan: Plan, quiet: bool) -> None:
         """Print what is to be known before the runs, each sentence once."""
