@@ -19,7 +19,7 @@ from tonopah.cli.main import main
 from tonopah.cli.reproduce import write_sources
 from tonopah.errors import InputError
 from tonopah.lab.studies import Studies
-from tonopah.spec.source import loaded
+from tonopah.spec.source import installed, loaded
 from tonopah.store.database import checksum
 from tonopah.store.pack import unpacked
 from tonopah.store.store import COLUMNS
@@ -124,6 +124,7 @@ def test_reading_results_imports_no_plug_in(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", f"{package}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.chdir(tmp_path)
     find_entry_points.cache_clear()
+    installed.cache_clear()
     text = STUDY.replace("CC", '"mine"').replace("pairs = 1\n", "").replace("[scenario]", '[scenario]\nsource = "mine:x"')
     (tmp_path / "s.toml").write_text(text.replace("goodput_bps", "mine.answer"))
     study = Study.load("s.toml")
@@ -140,6 +141,7 @@ def test_reading_results_imports_no_plug_in(tmp_path, monkeypatch, capsys):
     assert not executed(tmp_path) and "a_plugin" not in sys.modules
     shutil.rmtree(package)
     find_entry_points.cache_clear()
+    installed.cache_clear()
     assert Study.open("m").table().equals(first)
     assert "As in mine." in (tmp_path / "r" / "report.html").read_text()
     # Who runs what was opened asks the plug-in anew.
