@@ -38,6 +38,8 @@ FILES = [
     ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "18184467440737095516ms..5ms" }]', "is no range"),
     ("spaces", '[axis.mine]\nsets = "a"\nchoice = [{ value = "1.2.3..5" }]', "is no range"),
     ("searches", DEEP * 20, "is damaged"),
+    ("edges", "from to delay\na b 1e304s\n", "the edge between a and b has 1e[+]304 s .at most 1000 s"),
+    ("edges", "from to rate\na b 1e300G\n", "the edge between a and b has 1e[+]309 bit/s|is '1e300G'"),
     ("spaces", f"only = {DEEP}", "is nested too deeply"),
     ("spaces", f"only = {DIGITS}", "is not valid TOML"),
     ("statements", f"ecn = {DEEP}", "is nested too deeply"),
@@ -64,6 +66,13 @@ def test_a_place_beyond_all_numbers_is_none(tmp_path):
 def test_what_was_found_is_refused(name, text, words, tmp_path):
     with pytest.raises(tp.ScenarioError, match=words):
         read(name, text.encode(), tmp_path)
+
+
+def test_one_node_of_gml_may_be_written_in_two_ways(tmp_path):
+    pytest.importorskip("networkx")
+    (tmp_path / "zero.gml").write_text("graph [ node [ id 0 ] node [ id 1 ] edge [ source 1 target -0.0 ] ]")
+    made = import_topology("gml", [str(tmp_path / "zero.gml")], tmp_path / "out.toml")
+    assert made.told[0] == "2 nodes, 1 links"
 
 
 def test_a_search_without_its_time_is_damaged(tmp_path):

@@ -13,9 +13,10 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.scenario.csv_files import read_csv
+from tonopah.scenario.link_files import MOST_BPS, MOST_DELAY_S
 
-MOST_BPS, MOST_DELAY_S, MOST_S = 1e15, 1000.0, 1e9
-"""What a scenario takes."""
+MOST_S = 1e9
+"""What a scenario takes of times."""
 
 
 @dataclass

@@ -24,6 +24,9 @@ from tonopah.scenario.workload_files import read_arrivals, read_sizes
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Limit of the size of a file, also of what a compressed one stands for."""
 
+MOST_BPS, MOST_DELAY_S = 1e15, 1000.0
+"""The greatest rate and delay of a link."""
+
 MAX_LINES = 50_000_000
 MAX_ROWS = 100_000
 """Lines of a trace, and rows of a table of delays."""

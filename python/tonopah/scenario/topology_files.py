@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.scenario.link_files import read_text
+from tonopah.scenario.link_files import MOST_BPS, MOST_DELAY_S, read_text
 from tonopah.scenario.setdest import named_by
 
 RATE, DELAY, QUEUE = "10Gbps", "1ms", "1000p"
@@ -100,6 +100,10 @@ def link_of(edge: Edge, read: Read, defaults: dict[str, str], counts: Counter[st
         delay_s = flight(edge, read, counts, source)
     if delay_s is None:
         counts[f"links have neither delay nor places: {defaults['delay']}"] += 1
+    for value, most, unit in ((bps, MOST_BPS, "bit/s"), (delay_s, MOST_DELAY_S, "s")):
+        if value is not None and value > most:
+            ends = " and ".join(edge.ends)
+            raise InputError("", f"the edge between {ends} has {value:g} {unit}", f"at most {most:g} {unit}", source)
     rate = defaults["rate"] if bps is None else f"{round(bps)}bps"
     delay = defaults["delay"] if delay_s is None else f"{round(delay_s * 1e9)}ns"
     return {"rate": rate, "delay": delay, "queue": defaults["queue"]}
@@ -186,9 +190,11 @@ def of_networkx(parse: Any, what: str, source: str) -> Read:
         # It raises what its parsers do: of XML, of numbers, its own.
         reason = str(error).split("\n")[0][:200] or type(error).__name__
         raise InputError("", f"is not {what}: {reason}", None, source) from None
-    labels = {str(node): str(data.get("label") or node) for node, data in graph.nodes(data=True)}
-    places = {str(node): place for node, data in graph.nodes(data=True) if (place := place_of(data))}
-    edges = [Edge((str(first), str(second)), dict(data)) for first, second, data in graph.edges(data=True)]
+    # An edge may write the number of a node in another way: 0 and -0.0 are one node.
+    names = {node: str(node) for node in graph.nodes()}
+    labels = {names[node]: str(data.get("label") or node) for node, data in graph.nodes(data=True)}
+    places = {names[node]: place for node, data in graph.nodes(data=True) if (place := place_of(data))}
+    edges = [Edge((names[first], names[second]), dict(data)) for first, second, data in graph.edges(data=True)]
     return Read(labels, places, edges)
 
 

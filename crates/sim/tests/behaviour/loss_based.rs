@@ -1,8 +1,9 @@
 //! The loss-based algorithms for fast and long links.
 
 use serde_json::{Value, json};
+use sim::Simulation;
 
-use crate::common::{one_flow, run};
+use crate::common::{one_flow, run, scenario};
 
 const MSS: f64 = 1460.0;
 
@@ -89,4 +90,23 @@ fn highspeed_follows_its_response_function() {
         let window = run(&scenario, 1).flows[0].measures.goodput_bps * 0.1 / (MSS * 8.0);
         assert!((window / law - 1.0).abs() < 0.05, "p = {p}: {window:.1} of {law:.1}, {:.3}", window / law);
     }
+}
+
+/// Jacobson 1988: after a loss Tahoe starts again from one segment, whatever tells of the loss; Reno keeps half of its window.
+#[test]
+fn tahoe_starts_again_from_one_segment_whatever_finds_the_loss() {
+    let least = |cc: &str, recovery: &str| {
+        let options = json!({"cc": cc, "recovery": recovery, "sack": recovery != "tahoe", "recv_buffer": "64MB"});
+        let mut world = one_flow("10Mbps", 20, "33p", "10s", options);
+        world["record"] = json!({"series": ["cwnd"], "every": "change"});
+        let outcome = Simulation::new(&scenario(&world), 1).expect("a valid scenario").run();
+        assert!(outcome.summary.flows[0].recovery_count > Some(1), "{cc} {recovery}");
+        let cwnd = &outcome.series[0].1;
+        let of_run = cwnd.t_s.iter().zip(&cwnd.value).filter(|(t_s, _)| **t_s > 1.0);
+        of_run.map(|(_, bytes)| bytes / MSS).fold(f64::INFINITY, f64::min)
+    };
+    for recovery in ["tahoe", "sack", "rack"] {
+        assert_eq!(least("tahoe", recovery), 1.0, "{recovery}");
+    }
+    assert!(least("newreno", "rack") > 10.0);
 }
