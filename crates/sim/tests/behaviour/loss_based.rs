@@ -109,4 +109,12 @@ fn tahoe_starts_again_from_one_segment_whatever_finds_the_loss() {
         assert_eq!(least("tahoe", recovery), 1.0, "{recovery}");
     }
     assert!(least("newreno", "rack") > 10.0);
+    // Its slow start repairs: what SACK says saves retransmissions, and time.
+    let transfer_s = |recovery: &str| {
+        let options = json!({"cc": "tahoe", "recovery": recovery, "sack": recovery != "tahoe", "recv_buffer": "64MB"});
+        let mut world = one_flow("10Mbps", 20, "33p", "10s", options);
+        world["flow"][0]["app"] = json!({"kind": "bulk", "bytes": "500kB"});
+        run(&world, 1).flows[0].completion_s.expect("10 s are enough")
+    };
+    assert!(transfer_s("sack") < transfer_s("tahoe") && transfer_s("rack") < transfer_s("tahoe"));
 }

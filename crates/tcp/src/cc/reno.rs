@@ -10,7 +10,7 @@ use super::backoff::MarkBackoff;
 use super::controller::CongestionControl;
 use super::parameters::{BETA_ECN, Param, ParamValues, Profile, Value, strict};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
-use super::signals::{Ack, Cause, Congestion, View};
+use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{IdleRule, Window};
 use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span};
@@ -164,6 +164,11 @@ impl Reno {
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.dup_ack_collapses && view.state == State::Recovery && ack.cumulative_segments > 0 {
+            // Its slow start repairs by SACK too; what arrived before the loss was seen opens nothing, as duplicate ACKs do not.
+            self.reno.window.grow_per_ack(1, view.mss);
+            return;
+        }
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
