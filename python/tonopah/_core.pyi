@@ -192,7 +192,7 @@ class Congestion:
     first: bool
     """The first reduction of this episode; if not, ssthresh is to be left alone, unless `again`."""
     loss_window_bytes: int
-    """What a timed-out sender starts from: one segment, and what is still believed in the network."""
+    """One segment; after a time-out, what the sender starts from, also what is still believed in the network."""
     head_sent_at_s: float | None
     """When the oldest outstanding segment was last sent; None if nothing is outstanding."""
     head_transmissions: int

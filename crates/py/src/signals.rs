@@ -122,7 +122,7 @@ pub(crate) struct Congestion {
     flight_bytes: u64,
     /// First reduction of this episode; otherwise ssthresh must not change, unless `again`.
     first: bool,
-    /// Loss window after a time-out: one segment, plus the data still in the network.
+    /// Loss window: one segment, after a time-out plus the data still in the network.
     loss_window_bytes: u64,
     /// When the oldest outstanding segment was last sent; None if nothing is outstanding.
     head_sent_at_s: Option<f64>,

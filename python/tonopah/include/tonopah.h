@@ -180,7 +180,7 @@ struct tonopah_congestion {
     double flight_bytes;
     /* First reduction of this episode; otherwise ssthresh must not change, unless again. */
     double first;
-    /* Loss window after a time-out: one segment, plus the data still in the network. */
+    /* Loss window: one segment, after a time-out plus the data still in the network. */
     double loss_window_bytes;
     /* When the oldest outstanding segment was last sent; NaN if nothing is outstanding. */
     double head_sent_at_s;

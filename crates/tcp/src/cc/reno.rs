@@ -205,10 +205,6 @@ impl CongestionControl for Reno {
         if self.dup_ack_collapses {
             self.reno.counter.reset();
             self.reno.window.collapse(ssthresh, event);
-            // By SACK too a loss means slow start; the loss window of an event holds what is in the network besides.
-            if event.cause != Cause::Timeout {
-                self.reno.window.cwnd = view.mss;
-            }
         } else {
             self.reno.reduce(ssthresh, event);
         }

@@ -243,7 +243,7 @@ pub struct Congestion {
     /// [`super::CongestionControl::is_strict`], or a segment after a mark ([`Congestion::after_mark`]), for one that
     /// [`super::CongestionControl::spares_marks`].
     pub again: bool,
-    /// Loss window after a time-out: one segment, plus the data still in the network.
+    /// Loss window (RFC 5681 §3.1): one segment, after a time-out plus the data still in the network.
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.
     pub head: Option<Head>,

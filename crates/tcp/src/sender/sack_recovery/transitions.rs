@@ -197,13 +197,13 @@ impl SackRecovery {
 
     /// The first reduction of an episode.
     pub(super) fn sign(&self, core: &SenderCore, cause: Cause) -> CongestionSign {
-        let loss_window = core.board.pipe() + self.mss;
+        let in_network = if cause == Cause::Timeout { core.board.pipe() } else { Bytes::ZERO };
         CongestionSign {
             cause,
             first: true,
             again: false,
             limited_transmit: self.limited_transmit,
-            loss_window,
+            loss_window: in_network + self.mss,
             head: None,
         }
     }
