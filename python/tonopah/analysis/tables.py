@@ -51,6 +51,10 @@ def require_runs(sources: Sequence[PartTables], store: "Store") -> None:
         raise InputError("", "contains no finished run", hint, str(store.folder))
 
 
+KEYS = ["run", "algorithm", "seed"]
+"""The first columns of every table, after the part if there are several; also of one without rows."""
+
+
 def key_columns(run: Run, part: str) -> dict[str, Any]:
     """Return the columns that identify a row; a study of one part without id has no column `part`."""
     return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
@@ -69,7 +73,7 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
             network, of_run = rows_of(run, stored[run.id], part)
         runs.append({**keys, **network})
         flows += [{**keys, **flow} for flow in of_run]
-    start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
+    start = ["part"] * bool(part.id) + KEYS
     return frame(runs, start), frame(flows, [*start, "flow"])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_version
-from tonopah.analysis.tables import frame, key_columns, reading, sample_at
+from tonopah.analysis.tables import KEYS, frame, key_columns, reading, sample_at
 from tonopah.digest import digest
 from tonopah.execution.machine import machine
 from tonopah.execution.options import ExecutionOptions
@@ -42,8 +42,6 @@ NOT_IN_DRAWS = ("flows", "other")
 """Axes that do not change the draws: the first flow of a world has the same whoever is beside it."""
 
 
-START = ["part", "run", "algorithm", "seed"]
-"""Columns of a table without rows."""
 SEED_BITS = 32
 """A seed is the replicate, and so many bits that belong to the point."""
 
@@ -96,7 +94,7 @@ class ExperimentWorlds:
         key = repr(dict(values))
         point, turn = self.points[key], replicate + self.first - 1 + (self.apart if label.startswith("S") else 0)
         algorithms = self.casting.algorithms(label, point)
-        assert algorithms
+        assert algorithms is not None
         axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
         world = of_length(point.world, self.length_s(key)) if point.world.settles else point.world
         built = build(world, algorithms, Draws(f"{self.experiment.draws or self.experiment.id}/{axes}/{turn}"))
@@ -284,6 +282,7 @@ class JudgedStudy(Study):
 
     def tables(self) -> "dict[str, pd.DataFrame]":
         """Return the metrics of all stored runs, by experiment: a row for each arm and replicate. Each run is read once."""
+        keys = ["part", *KEYS]
         planned = {part: {(part, *key): run for key, run in made.runs.items()} for part, made in self.plan.parts.items()}
         new = {key: run for runs in planned.values() for key, run in runs.items() if key not in self._read}
         with Store(self.folder, create=False) as store:
@@ -293,7 +292,7 @@ class JudgedStudy(Study):
                     with reading(run, store):
                         self._read[key] = run.read(found[run.id])
         return {
-            part: frame([{**key_columns(run, part), **self._read[key]} for key, run in runs.items() if key in self._read], START)
+            part: frame([{**key_columns(run, part), **self._read[key]} for key, run in runs.items() if key in self._read], keys)
             for part, runs in planned.items()
         }
 

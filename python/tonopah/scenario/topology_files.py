@@ -52,6 +52,9 @@ class Edge:
     ends: tuple[str, str]
     attributes: dict[str, Any]
 
+    def __str__(self) -> str:
+        return f"the edge between {' and '.join(self.ends)}"
+
 
 @dataclass
 class Read:
@@ -102,8 +105,7 @@ def link_of(edge: Edge, read: Read, defaults: dict[str, str], counts: Counter[st
         counts[f"links have neither delay nor places: {defaults['delay']}"] += 1
     for value, most, unit in ((bps, MOST_BPS, "bit/s"), (delay_s, MOST_DELAY_S, "s")):
         if value is not None and value > most:
-            ends = " and ".join(edge.ends)
-            raise InputError("", f"the edge between {ends} has {value:g} {unit}", f"at most {most:g} {unit}", source)
+            raise InputError("", f"{edge} has {value:g} {unit}", f"at most {most:g} {unit}", source)
     rate = defaults["rate"] if bps is None else f"{round(bps)}bps"
     delay = defaults["delay"] if delay_s is None else f"{round(delay_s * 1e9)}ns"
     return {"rate": rate, "delay": delay, "queue": defaults["queue"]}
@@ -125,10 +127,7 @@ def quantity(edge: Edge, keys: Sequence[str], units: dict[str, float], source: s
     except (KeyError, ValueError):
         number = math.nan
     if not math.isfinite(number) or number < 0:
-        ends = " and ".join(edge.ends)
-        raise InputError(
-            "", f"{key} of the edge between {ends} is {str(value)[:40]!r}", "a number and a unit, like 10Gbps", source
-        )
+        raise InputError("", f"{key} of {edge} is {str(value)[:40]!r}", "a number and a unit, like 10Gbps", source)
     return number if number >= (1.0 if units is BITS else 0.0) else None
 
 

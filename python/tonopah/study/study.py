@@ -319,7 +319,7 @@ class Study(StudyResults):
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(sizes[p.id])]
             if not open_parts:
                 break
-        with Store(self.folder, wait=options.wait) as store:
+        with self.writing(options) as store:
             self.remember(store)
         return done
 
