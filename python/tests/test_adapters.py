@@ -1,5 +1,6 @@
 """The transports of docs/examples: quinn-proto and smoltcp, where `make adapters` has built them."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 from test_transport_runs import world
 
 import tonopah as tp
+from tonopah.conform.api import conform
 from tonopah.export import pcapng
 from tonopah.runs.twice import run_twice
 
@@ -28,6 +30,12 @@ def built(folder: str, name: str) -> Path:
 @pytest.fixture
 def quinn() -> Path:
     return built("quinn-endpoint", "quinn_endpoint")
+
+
+def newreno(library: Path, **options: object) -> str:
+    """Return quinn-proto with NewReno and without encryption, as a command line names it."""
+    words = {"transport": str(library), "cc": "newreno", "crypto": "none", **options}
+    return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in words.items())} }}"
 
 
 @pytest.fixture
@@ -123,3 +131,36 @@ def test_smoltcp_ends_what_it_sends(smoltcp: Path) -> None:
     assert flow["handshake_s"] == pytest.approx(0.10004, abs=1e-5) and flow["cwnd_mean_bytes"] is None
     given = over(smoltcp, {"kind": "bulk", "bytes": "1MB"}, cc="reno")
     assert run_twice(given, None, 1).summary["flows"][0]["cc"] == "smoltcp 0.14.0 reno"
+
+
+def test_quinn_and_rfc_9002(quinn: Path) -> None:
+    """What deviates is explained in docs/conform.md."""
+    found = {one.case.id: one for one in conform(newreno(quinn), "rfc9002").outcomes}
+    assert {name for name, one in found.items() if one.verdict == "deviates"} == {"q6", "q13", "q17"}
+    assert {one.verdict for one in found.values()} == {"deviates", "holds"} and len(found) == 17
+    assert found["q17"].measures[0].value == 1, "it closes by itself"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "case"),
+    [
+        ("packet_threshold", 10, "q2"), ("time_threshold", 2.0, "q3"), ("persistent_congestion_threshold", 1, "q8"),
+        ("initial_rtt_ms", 100, "q5"), ("initial_window", 64, "q12"),
+    ],
+)  # fmt: skip
+def test_a_wrong_constant_of_quinn_deviates(quinn: Path, option: str, value: float, case: str) -> None:
+    outcome = conform(newreno(quinn, **{option: value}), "rfc9002", case=[case]).outcomes[0]
+    assert outcome.verdict == "deviates" and outcome.packets
+
+
+def test_quinn_is_not_held_up_by_its_own_windows(quinn: Path) -> None:
+    """Where a window took part of what was written, nobody asked for the rest: the stream stopped for ever."""
+    for window in ("1250000B", "67108864B"):
+        flow = flow_of(quinn, {"kind": "bulk", "bytes": "20MB"}, crypto="none", receive_window=window)
+        assert flow["delivered_bytes"] == 20_000_000
+
+
+def test_bbr_of_quinn_and_the_draft(quinn: Path) -> None:
+    subject = f'{{ transport = {json.dumps(str(quinn))}, cc = "bbr", crypto = "none" }}'
+    report = conform(subject, "bbr-draft", case=["01", "03", "11", "11b", "12", "13", "14", "16", "18"])
+    assert [one.verdict for one in report.outcomes] == ["holds"] * 9 and {one.form for one in report.outcomes} == {"outside"}

@@ -20,6 +20,7 @@ from tonopah.identification.sending import Acking, Acks, Sending, acking_of, cur
 from tonopah.identification.simulations import Simulated, candidates_of, drawn, receiver
 from tonopah.scenario.document import to_toml
 from tonopah.validate.trace.capture import ACK, CapturedPacket
+from tonopah_dev.identify import CUBICS, Link, capture
 
 DATA = Path(__file__).parent / "data" / "identify"
 ANSWERS = json.loads((DATA / "answers.json").read_text())
@@ -126,6 +127,18 @@ def test_where_a_receiver_begins_to_delay_its_acks():
     lost = replace(sent([0, 1], [3.5]), rtt=curve([0.0], [0.5]))
     steps = np.r_[np.ones(300), np.full(60, 2), np.ones(70), np.full(70, 2)]
     assert acking_of(curve(acked[:, 0], MSS * np.cumsum(steps)), lost) == Acking(300 * MSS, 2)
+
+
+def test_a_receiver_that_nobody_has_tuned_delays_acks_before_its_window_opens(tmp_path):
+    """HyStart sees no train of ACKs there; beside receivers that acknowledge each segment CUBIC was taken for one without it."""
+    steps = np.r_[np.ones(26), np.full(6, 2), np.ones(400), np.full(200, 2)]
+    assert acking_of(curve(0.01 * np.arange(len(steps)), MSS * np.cumsum(steps)), sent([0, 1])) == Acking(438 * MSS, 2, True)
+    assert receiver(LINE, Acking(438 * MSS, 2, True), 1e6) == {"buffers": "stock", "ack_every": 2}
+    made = capture(Link(10, 40, 33, 20), {"name": "cubic", "profile": "linux"}, 1, tmp_path)
+    for path in made.values():
+        assert read(path, 0, 20.0).sending.acking.is_stock
+        found = tp.identify(path, candidates=CUBICS)
+        assert (found.answer, found.ranking[0].candidate, found.ranking[0].profile) == ("cubic", "cubic", "linux")
 
 
 def test_a_simulated_receiver_delays_its_acks_where_that_of_the_trace_did():

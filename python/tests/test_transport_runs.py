@@ -10,6 +10,8 @@ from test_transport import EXAMPLES, OPTIONS, build
 import tonopah as tp
 from tonopah._core import trace
 from tonopah.cc import last_call
+from tonopah.conform.api import conform
+from tonopah.errors import InputError
 from tonopah.runs.simulation import engine_form, run_prepared
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")
@@ -220,3 +222,21 @@ def test_all_generated_flows_have_one(stopwait):
             "arrivals": {"kind": "poisson", "rate": "1/s"},
         }
         tp.check(given | {"workload": [arrivals]})
+
+
+def test_a_transport_is_held_against_specifications(stopwait, tmp_path, capsys):
+    """By its datagrams alone: it has no log."""
+    subject = str(stopwait)
+    report = conform(subject, "rfc9002", case=["q1", "q5", "q6", "q9", "q15"], out=tmp_path / "out", qlogs=tmp_path / "logs")
+    found = {one.case.id: one for one in report.outcomes}
+    assert {name: one.verdict for name, one in found.items()} == {
+        "q1": "not observable", "q5": "deviates", "q6": "holds", "q9": "not applicable", "q15": "holds",
+    }  # fmt: skip
+    # Its time-out is 200 ms from the start, that of RFC 9002 999 ms.
+    assert found["q5"].measures[0].value == pytest.approx(200) and found["q5"].packets
+    for name, asked in (("q5", tp.run(tmp_path / "out" / "worlds" / "q5.toml")), ("q15", None)):
+        assert (tmp_path / "logs" / name).is_dir() and (asked is None or asked.summary == found[name].run.summary)
+    with pytest.raises(InputError, match="which is a whole transport"):
+        conform(subject, "rfc9438")
+    with pytest.raises(InputError, match="rfc9002 has no cases for CUBIC, which is an algorithm"):
+        conform("cubic", "rfc9002")

@@ -7,19 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tonopah.cc.binding import rebase
+from tonopah.cc.binding import find_transports, rebase
 from tonopah.conform.case import Case, Outcome, judge
 from tonopah.conform.page import write_page
 from tonopah.conform.report import Report, around, as_text
 from tonopah.conform.runs import Runs
-from tonopah.conform.specs import cases_of, names_of, spec_of
+from tonopah.conform.specs import SPECS, cases_of, names_of, spec_of
 from tonopah.conform.words import DEVIATES
 from tonopah.errors import InputError
 from tonopah.execution.options import cores
-from tonopah.export import qlog
+from tonopah.export import qlog, transport_logs
 from tonopah.judge.subjects import read_subject
 from tonopah.scenario.document import to_toml
 from tonopah.writing import replace_file
+
+KINDS = {"algorithm": "an algorithm", "transport": "a whole transport"}
 
 
 def conform(
@@ -42,6 +44,9 @@ def conform(
     cases, names = cases_of(found, case or []), names_of(map or [])
     one = read_subject(subject)
     runs = Runs(one.cc, Path(), seed, set or {}, names)
+    if runs.kind not in found.takes:
+        others = ", ".join(each.name for each in SPECS.values() if runs.kind in each.takes)
+        raise InputError("--spec", f"{spec} has no cases for {one.name}, which is {KINDS[runs.kind]}", f"there are {others}")
     with ThreadPoolExecutor(jobs or cores()) as pool:
         outcomes = list(pool.map(lambda each: tried(each, runs), cases))
     report = Report(one.label, found, seed, outcomes)
@@ -82,9 +87,12 @@ def write(report: Report, folder: Path) -> None:
 
 
 def write_qlogs(report: Report, folder: Path, seed: int) -> None:
-    """Write a qlog of each run. Raises InputError."""
+    """Write a qlog of each run; a whole transport writes what it logs to a folder of each. Raises InputError."""
     if folder.exists() and not folder.is_dir():
         raise InputError("--qlog", f"{folder} is no folder", "a folder, which may be new")
     folder.mkdir(parents=True, exist_ok=True)
     for name, scenario in worlds(report).items():
-        qlog.run(scenario, None, seed, folder / f"{name}.sqlog")
+        if any(find_transports(scenario)):
+            transport_logs.run(scenario, None, seed, folder / name)
+        else:
+            qlog.run(scenario, None, seed, folder / f"{name}.sqlog")

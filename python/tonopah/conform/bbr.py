@@ -13,7 +13,7 @@ from tonopah.conform.worlds import MSS, PAYLOAD, cbr, change, lost, script, worl
 
 SPEC = Spec(
     "bbr-draft", "BBR congestion control, example test cases", "draft-ietf-ccwg-bbr, text of 2026-08-03", "bbr3",
-    "our reading of the prose of a draft",
+    "our reading of the prose of a draft", ("algorithm", "transport"),
 )  # fmt: skip
 case = SPEC.case
 W = world()

@@ -41,6 +41,8 @@ class Spec:
     """An algorithm that has what it is about."""
     reading: str = ""
     """What its cases are, where they are more than a sample of a text."""
+    takes: tuple[str, ...] = ("algorithm",)
+    """What it can be held against: an `algorithm`, a whole `transport` in a library, or both."""
     cases: list[Case] = field(default_factory=list)
 
     def case(self, id: str, title: str, source: str, outside: Body | None = None, note: str = "") -> Callable[[Body], Body]:

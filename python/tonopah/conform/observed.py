@@ -49,6 +49,10 @@ class Stay:
 class Observed:
     """A run."""
 
+    headers = 52
+    """Bytes of a segment besides its payload: IPv4, TCP, timestamps."""
+    recorded: tuple[str, ...] = SENDER
+
     def __init__(
         self,
         scenario: Mapping[str, Any],
@@ -73,9 +77,14 @@ class Observed:
         """Payload of a full segment."""
         return parse_quantity(self.scenario["tcp"]["mss"], "size")
 
+    @property
+    def payload(self) -> float:
+        """Share of the link's rate that is payload."""
+        return self.mss / (self.mss + self.headers)
+
     def column(self, name: str) -> tuple[Numbers, Numbers]:
         """Return times and values of a series or variable. Raises NotObservableError if the algorithm does not show it."""
-        place = {"recovery": "state"}.get(name, name if name in SENDER and name != "state" else "")
+        place = {"recovery": "state"}.get(name, name if name in self.recorded and name != "state" else "")
         if not place:
             self.reads_internals = True
             place = self.internal(name)
@@ -156,6 +165,13 @@ class Observed:
     def stays(self) -> list[Stay]:
         """The states of the algorithm in turn."""
         return self.stays_of("state")
+
+    @property
+    def shown_stays(self) -> list[Stay]:
+        """What there is to show of states: those of the algorithm, else the episodes of recovery, where they are seen."""
+        if self.shows("state"):
+            return self.stays
+        return self.recoveries() if self.shows("recovery") else []
 
     def recoveries(self, after: float = -math.inf, least: int = RECOVERY) -> list[Stay]:
         """Return the episodes of recovery that begin after a time; `least` 4: only after time-outs, 2: by marks too."""

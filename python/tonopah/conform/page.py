@@ -61,10 +61,13 @@ def figure(one: Outcome) -> str:
 def draw(axes: Any, run: Observed, name: str, factor: float, moment: float) -> None:
     """Draw a series around a moment, over bands of the states."""
     start, end = max(moment - WIDE_S, 0), moment + WIDE_S
+    if not run.shows(name):
+        axes.text(0.5, 0.5, "not shown by the transport", transform=axes.transAxes, ha="center", va="center")
+        return
     times, values = run.changes(name, start, end)
     times, values = np.concatenate([[start], times, [end]]), np.concatenate([[run.at(name, start)], values, [run.at(name, end)]])
     axes.plot(times, values * factor, drawstyle="steps-post", linewidth=0.9)
     axes.set_xlim(start, end)
-    for place, stay in enumerate(run.stays if run.shows("state") else run.recoveries()):
+    for place, stay in enumerate(run.shown_stays):
         if stay.begin < end and stay.end > start:
             axes.axvspan(max(stay.begin, start), min(stay.end, end), alpha=0.08 + 0.08 * (place % 2), linewidth=0, color="0.5")

@@ -131,7 +131,10 @@ def around(runs: Runs, run: Observed, moment: float) -> list[dict[str, Any]]:
 def packet_row(run: Observed, packet: dict[str, Any]) -> dict[str, Any]:
     """Return a packet that the source sent or received."""
     size, is_sent = packet["payload_bytes"], packet["event"] == "sent"
-    if is_sent:
+    if "seq" not in packet:
+        # What is in a datagram of a whole transport only that knows.
+        text = f"{size:,} B"
+    elif is_sent:
         text = f"{size:,} B from {packet['seq']:,}" + (" again" if packet["retransmission"] else "") if size else "no data"
     else:
         text = f"ACK of {packet['ack']:,}" if packet["ack"] is not None else "no ACK"
@@ -147,8 +150,7 @@ def packet_row(run: Observed, packet: dict[str, Any]) -> dict[str, Any]:
 
 def state_at(run: Observed, at: float) -> str:
     """Return the state of the algorithm at a time; of one that shows none that of the sender."""
-    stays = run.stays if run.shows("state") else run.recoveries()
-    return next((stay.word for stay in stays if stay.begin <= at < stay.end), "")
+    return next((stay.word for stay in run.shown_stays if stay.begin <= at < stay.end), "")
 
 
 def changes_at(run: Observed, moment: float) -> str:

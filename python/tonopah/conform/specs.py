@@ -1,11 +1,11 @@
 """The specifications whose cases there are, and what the cases read of an algorithm."""
 
-from tonopah.conform import bbr_more, cubic, hystart, tcp
+from tonopah.conform import bbr_more, cubic, hystart, quic, tcp
 from tonopah.conform.case import Case, Spec
 from tonopah.errors import InputError
 from tonopah.spec.validation import list_allowed
 
-SPECS: dict[str, Spec] = {spec.name: spec for spec in (bbr_more.SPEC, cubic.SPEC, hystart.SPEC, tcp.SPEC)}
+SPECS: dict[str, Spec] = {spec.name: spec for spec in (bbr_more.SPEC, cubic.SPEC, hystart.SPEC, quic.SPEC, tcp.SPEC)}
 VARIABLES = (
     "state", "max_bw_bps", "min_rtt_s", "pacing_gain", "cwnd_gain", "full_bw_reached", "extra_acked_bytes", "bw_shortterm_bps",
     "inflight_shortterm_bytes", "inflight_longterm_bytes",

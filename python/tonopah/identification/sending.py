@@ -26,6 +26,9 @@ SINGLE = 0.5
 RECOVERY_RTTS = 2
 """So long after a retransmission nothing is said of the receiver: it acknowledges all that arrives out of order at once."""
 MOST_EVERY = 64
+QUICK_ENDS = range(16, 64)
+"""Where the first delayed ACK of a Linux host that nobody has tuned is: after its 16 quick ACKs and before its window, which
+auto-tuning opens once in a round trip, has opened often."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class Acking:
 
     singly_bytes: float = np.inf
     every: int = 2
+    is_stock: bool = False
+    """Whether it is a Linux host that nobody has tuned: it delays ACKs between its quick ACKs and the first opening of its
+    window, so that HyStart sees no train of them there."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +123,13 @@ def acking_of(acked: Curve, sending: Sending) -> Acking:
     plain = (steps > 0) & (since > RECOVERY_RTTS * rtt)
     steps, known = steps[plain], acked[plain, 1]
     total = np.cumsum((steps == 1) - SINGLE)
+    delayed = np.flatnonzero(steps == 2)
+    is_stock = len(delayed) > 0 and int(delayed[0]) in QUICK_ENDS
     if not len(steps) or total.argmax() == len(steps) - 1:
-        return Acking()
+        return Acking(is_stock=is_stock)
     place = int(total.argmax()) + 1 if total.max() > 0 else 0
-    return Acking(float(known[place - 1]) if place else 0.0, int(np.clip(np.median(steps[place:]), 2, MOST_EVERY)))
+    every = int(np.clip(np.median(steps[place:]), 2, MOST_EVERY))
+    return Acking(float(known[place - 1]) if place else 0.0, every, is_stock)
 
 
 def read(path: Path, number: int, seconds: float) -> Seen:

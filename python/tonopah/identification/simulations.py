@@ -165,6 +165,8 @@ def receiver(path: PathOf, acking: Acking | None, singly_bytes: float) -> dict[s
 
     It does so from where its window is open. One that delays before a window is open that never limits begins with more.
     """
+    if acking and acking.is_stock:
+        return {"buffers": "stock", "ack_every": acking.every}
     singly, every = (acking.singly_bytes, acking.every) if acking else (singly_bytes, 2)
     if not math.isfinite(singly):
         return {"recv_buffer": f"{BUFFER}B", "initial_recv_window": f"{OPENED}B", "ack_every": every}

@@ -186,7 +186,11 @@ impl End {
     pub fn write(&mut self, stream: u64, bytes: &[u8], fin: bool) -> usize {
         let Some(connection) = self.connection() else { return 0 };
         let mut stream = connection.send_stream(stream_id(stream));
-        let taken = if bytes.is_empty() { 0 } else { stream.write(bytes).unwrap_or(0) };
+        // Until it is refused: only then does the stack tell when there is room again.
+        let mut taken = 0;
+        while let Some(more) = bytes[taken..].first().and_then(|_| stream.write(&bytes[taken..]).ok()) {
+            taken += more;
+        }
         if fin && taken == bytes.len() {
             // An error here is a stream that has ended already.
             let _ = stream.finish();
@@ -276,6 +280,8 @@ fn transport_config(
     let latest_rtt_ns = Arc::clone(&watching.latest_rtt_ns);
     config
         .congestion_controller_factory(Arc::new(watching))
+        .stream_receive_window(VarInt::from_u64(options.receive_window as u64).expect("a range that fits"))
+        .send_window(8 * options.receive_window as u64)
         .enable_segmentation_offload(false)
         .initial_rtt(Duration::from_secs_f64(options.initial_rtt_ms / 1000.0))
         .packet_threshold(options.packet_threshold as u32)

@@ -18,6 +18,7 @@ pub struct Options {
     pub packet_threshold: f64,
     pub time_threshold: f64,
     pub persistent_congestion_threshold: f64,
+    pub receive_window: f64,
 }
 
 /// The state behind the pointer that `create` gave.
@@ -125,7 +126,7 @@ const fn number(name: &CStr, standard: f64, range: [f64; 2], unit: &CStr, doc: &
     TransportOption { name: name.as_ptr(), standard, min, max, unit: unit.as_ptr(), doc: doc.as_ptr(), words: null() }
 }
 
-static OPTIONS: Fixed<[TransportOption; 8]> = Fixed([
+static OPTIONS: Fixed<[TransportOption; 9]> = Fixed([
     word(c"cc", 0.0, &raw const CC.0[0], 2.0, c"congestion control"),
     word(c"crypto", 0.0, &raw const CRYPTO.0[0], 1.0, c"TLS 1.3 (rustls with ring), or keys that change nothing"),
     number(c"mtud", 1.0, [0.0, 1.0], c"", c"1: path MTU discovery (RFC 8899); 0: datagrams of 1200 B"),
@@ -146,6 +147,13 @@ static OPTIONS: Fixed<[TransportOption; 8]> = Fixed([
         c"",
         c"probe time-outs of persistent congestion (RFC 9002 7.6.1)",
     ),
+    number(
+        c"receive_window",
+        67_108_864.0,
+        [16_384.0, 1_099_511_627_776.0],
+        c"B",
+        c"what a stream may have unread (RFC 9000 4.1); quinn-proto has 1250000, which is 100 Mb/s over 100 ms",
+    ),
 ]);
 
 #[allow(non_upper_case_globals)]
@@ -158,7 +166,7 @@ pub static tonopah_transport: Transport = Transport {
     protocol: 17,
     max_streams: 100,
     options: OPTIONS.0.as_ptr(),
-    option_count: 8,
+    option_count: 9,
     states: STATES.0.as_ptr(),
     state_count: 3,
     create,
