@@ -192,7 +192,7 @@ def test_what_is_unknown_is_an_error_with_what_is_known(keys: dict[str, Any], pa
 def test_the_command_lists_cases_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", "--list", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert len(rows) == 56
+    assert len(rows) == 73
     assert main(["conform", "--list", "--spec", "rfc9406"]) == 0
     assert "h10" in capsys.readouterr().out
     for given in ([], ["bbr3"], ["bbr3", "--spec", "rfc1"], ["bbr3", "--spec", "tcp", "--set", "tcp.none=1", "--case", "r1"]):

@@ -11,7 +11,7 @@ import tonopah as tp
 from tonopah._core import trace
 from tonopah.cc import last_call
 from tonopah.conform.api import conform
-from tonopah.errors import InputError
+from tonopah.errors import AlgorithmError, InputError
 from tonopah.runs.simulation import engine_form, run_prepared
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")
@@ -240,3 +240,9 @@ def test_a_transport_is_held_against_specifications(stopwait, tmp_path, capsys):
         conform(subject, "rfc9438")
     with pytest.raises(InputError, match="rfc9002 has no cases for CUBIC, which is an algorithm"):
         conform("cubic", "rfc9002")
+
+
+def test_a_transport_that_crashes_in_a_case_is_an_error_with_its_place(tmp_path):
+    library = build(tmp_path, "crash", "-DFAULT_CRASH")
+    with pytest.raises(AlgorithmError, match="ended the process of the run: SIG"):
+        conform(str(library), "rfc9002", case=["q5"])

@@ -24,7 +24,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_common(command, act, *EXAMPLES)
     command.add_argument(
-        "subject", nargs="?", metavar="ALGORITHM", help="what `cc` of a scenario takes: name, FILE.py:Class, library, a whole transport"
+        "subject",
+        nargs="?",
+        metavar="ALGORITHM",
+        help="what `cc` of a scenario takes: name, FILE.py:Class, library, a whole transport",
     )
     command.add_argument("--spec", default="", metavar="SPEC", help=f"{', '.join(SPECS)}")
     command.add_argument("--case", default="", metavar="ID,…", help="only these cases")
@@ -37,7 +40,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=first_seed, default=1, metavar="N", help="seed of all runs (default: 1)")
     command.add_argument("--jobs", type=positive, metavar="N", help="cases at a time (default: all cores)")
     command.add_argument("--out", metavar="DIR", help="write report.html, conform.json and the worlds, each a scenario")
-    command.add_argument("--qlog", metavar="DIR", help="write a qlog of each run, with the variables of the algorithm; of a transport its logs")
+    command.add_argument(
+        "--qlog", metavar="DIR", help="write a qlog of each run, with the variables of the algorithm; of a transport its logs"
+    )
     command.add_argument("--strict", action="store_true", help="what cannot be told counts as a deviation")
 
 

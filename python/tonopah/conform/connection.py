@@ -2,19 +2,16 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tonopah.conform.observed import Numbers
 from tonopah.conform.words import NotObservableError
 from tonopah.qlog.trace import SentPacket, Trace
-
-if TYPE_CHECKING:
-    from tonopah.conform.runs import Runs
 
 SERIES = ("cwnd", "ssthresh", "srtt", "rtt", "rttvar", "min_rtt", "pipe", "state", "pacing_rate", "timeouts", "wire_flight")
 """Series that are recorded of a transport."""
@@ -44,19 +41,19 @@ class Datagrams:
     def instants(self) -> tuple[Numbers, Numbers]:
         """Times at which some leave, and the bytes of all that leave then."""
         times, places = np.unique(self.t_s, return_inverse=True)
-        return times, np.bincount(places, self.payload, len(times))
+        return times, np.bincount(places, self.payload, len(times)).astype(float)
 
 
 class Connection:
     """A run of a whole transport; its client sends the data."""
 
-    def __init__(self, runs: "Runs", scenario: Mapping[str, Any], logged: Trace | None):
-        self.runs, self.scenario, self.logged = runs, scenario, logged
+    def __init__(self, trace: Callable[[], Sequence[Mapping[str, Any]]], logged: Trace | None):
+        self.trace, self.logged = trace, logged
 
     @cached_property
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Every datagram where it is sent and where it arrives, in turn."""
-        return self.runs.datagrams(self.scenario)
+        return self.trace()
 
     def of(self, event: str, towards: str) -> Datagrams:
         """Return what is `sent` by an end, or `delivered` to it, on the way to the `sink` (the server) or the `source`."""

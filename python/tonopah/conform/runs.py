@@ -75,7 +75,11 @@ class Runs:
         found = self.once(self.known, scenario, lambda: self.observe(scenario))
         # What a case reads of it is noted in its own.
         again = (found.scenario, found.summary, found.series, self.names)
-        return Observed(*again) if self.transport is None else Carried(*again, Connection(self, found.scenario, found.log))
+        return (
+            Observed(*again)
+            if self.transport is None
+            else Carried(*again, Connection(lambda: self.datagrams(found.scenario), found.log))
+        )
 
     def observe(self, scenario: dict[str, Any]) -> Found:
         """Run a scenario; of a whole transport with what its client logs."""
@@ -135,6 +139,6 @@ def call_apart(bound: BoundScenario, function: str, seed: int, options: dict[str
     try:
         return ask("tonopah.cc.loading:call_engine", function, bound.text, seed, bound.origins, options)
     except ProcessEndedError as error:
-        raise ended_by_library(bound.text, bound.origins, error.status) from None
+        raise ended_by_library(bound.text, bound.origins, error.how) from None
     except AlgorithmError as error:
         raise with_place(error, bound.text, bound.origins) from None
