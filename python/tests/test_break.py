@@ -1,11 +1,13 @@
 """`tonopah break`: what is found, shrunk, stored and replayed."""
 
 import json
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +145,34 @@ def test_replay_says_what_still_fails(found, capsys):
     assert main.main(["break", "--replay", folder, TWIN, "--space", str(space), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert {one["word"] for one in facts["findings"]} == {"mended"} and len(facts["changed"]) == 1
+
+
+def test_a_subject_that_does_not_run_is_not_mended(found, capsys):
+    """Every run of it was refused, so that it failed with no seed."""
+    search, space = found
+    wrong = '{ name = "cubic", tcp = { ecn_option = true } }'
+    assert main.main(["break", "--replay", str(search.folder), wrong, "--space", str(space)]) == 2
+    assert "mended" not in capsys.readouterr().out
+
+
+def test_a_subject_may_have_settings_of_its_own(tmp_path, capsys):
+    """`tcp` in the table of an algorithm is that of the flow."""
+    subject = '{ name = "tahoe", tcp = { ack_every = 3 } }'
+    assert main.main(["break", subject, "--worlds", "20", "--out", str(tmp_path), "--json", "--jobs", "1"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    first = facts["findings"][0]
+    scenario = tmp_path / first["file"]
+    head = scenario.read_text().splitlines()
+    assert tomllib.loads(scenario.read_text())["flow"][0]["tcp"] == {"ack_every": 3}
+    beside = shlex.split(next(line for line in head if "Beside it" in line).partition("tonopah ")[2])
+    seed = first["fails"][0]
+    assert tp.run(scenario, seed=seed).summary["flows"][0]["cc"] == "tahoe"
+    assert main.main([*beside, "--json"]) == 0
+    other = json.loads(capsys.readouterr().out)
+    plain = tomllib.loads(scenario.read_text())
+    del plain["flow"][0]["tcp"]
+    cc = tomllib.loads(next(one for one in beside if one.startswith("tcp.cc=")).replace("tcp.cc=", "cc = ", 1))["cc"]
+    assert other["flows"] == tp.run(plain | {"tcp": plain["tcp"] | {"cc": cc}}, seed=seed).summary["flows"]
 
 
 def test_an_accepted_finding_does_not_fail_ci(found, tmp_path, capsys):

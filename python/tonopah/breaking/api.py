@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tonopah._core import engine_build
 from tonopah.breaking.classes import NAMES
 from tonopah.breaking.folder import Folder, Question
 from tonopah.breaking.page import write_page
-from tonopah.breaking.runs import Runs, Wanted
+from tonopah.breaking.runs import Runs
 from tonopah.breaking.search import Clock, Search, State
-from tonopah.breaking.space import World, read_space
+from tonopah.breaking.space import read_space
 from tonopah.breaking.told import Told, tell
 from tonopah.breaking.trial import Trials
 from tonopah.errors import InputError, RunFailedError
@@ -134,7 +132,7 @@ def counterexamples(
     work = Work(folder, question, trials, clock, before_s, command, progress or Progress())
     with trials.runs.working():
         if not stored:
-            refuse_dice(trials)
+            trials.refuse_dice()
         try:
             complete = Search(trials, what.seed, what.most, tuple(what.only), state).run(worlds, clock.over, work.changed)
         except (KeyboardInterrupt, RunFailedError):
@@ -218,17 +216,6 @@ class Work:
         self.folder.write_findings(self.asked, self.trials, state, told)
         write_page(self.folder, self.asked, self.trials, state, told, self.command)
         return told
-
-
-def refuse_dice(trials: Trials) -> None:
-    """Run the base world twice with one seed. Raises InputError if the two differ: nothing could be told of such an algorithm."""
-    wanted = Wanted(World(), trials.subject, 1)
-    first = trials.runs.all([wanted])[0]
-    trials.runs.forget()
-    second = trials.runs.all([wanted])[0]
-    assert first and second
-    if first.error != second.error or first.flows != second.flows or not np.array_equal(first.bins, second.bins):
-        raise InputError("SUBJECT", "not repeatable: two runs of one world with one seed differ", "draw from setup.seed")
 
 
 def file_name(name: str) -> str:

@@ -16,7 +16,7 @@ from tonopah.breaking.told import Told
 from tonopah.breaking.trial import Trials
 from tonopah.cc.references import is_code
 from tonopah.errors import InputError, RunFailedError, reading
-from tonopah.judge.subjects import Algorithm
+from tonopah.judge.subjects import Algorithm, endpoint
 from tonopah.scenario.document import to_toml
 from tonopah.scenario.files import read_file
 from tonopah.writing import replace_file
@@ -164,16 +164,20 @@ class Folder:
         setup = trials.runs.setup(one.finding.where, trials.subject)
         assert setup
         scenario = json.loads(json.dumps(setup.scenario))
-        scenario["tcp"]["cc"] = self.reference_from_here(trials.runs.algorithms[trials.subject])
+        scenario["tcp"]["cc"] = endpoint(self.reference_from_here(trials.runs.algorithms[trials.subject]))["cc"]
         file, seed = shlex.quote(str(self.path / one.file)), one.finding.fails[0]
         other = trials.runs.algorithms[one.worst].subject
-        beside = other.cc if isinstance(other.cc, str) else to_inline(other.cc)
+        keys = endpoint(other.cc)
+        sets = [f"tcp.cc={keys['cc'] if isinstance(keys['cc'], str) else to_inline(keys['cc'])}"]
+        if "tcp" in keys or any("tcp" in scenario["flow"][place] for place in setup.subjects):
+            sets += [f"flow[{place}].tcp={to_inline(keys.get('tcp', {}))}" for place in setup.subjects]
+        beside = " ".join(f"--set {shlex.quote(one)}" for one in sets)
         head = [
             f"{one.finding.kind} {one.finding.name}: {one.sentence}",
             f"It fails with {one.times} seeds that the search never saw: {', '.join(map(str, one.finding.fails))}.",
             f"From the base world differs: {one.axes}.",
             f"The subject: tonopah run {file} --seed {seed}",
-            f"Beside it:   tonopah run {file} --seed {seed} --set {shlex.quote(f'tcp.cc={beside}')}",
+            f"Beside it:   tonopah run {file} --seed {seed} {beside}",
             f"For CI:      tonopah break --replay {shlex.quote(str(self.path))}",
         ]
         return "".join(f"# {line}\n" for line in "\n".join(head).split("\n")) + "\n" + to_toml(scenario)

@@ -16,7 +16,9 @@ from tonopah.judge.subjects import Algorithm, read_algorithm
 
 MENDED = 0.25
 """Share of the seeds of then with which a mended finding may still fail."""
-Word = Literal["fails", "mended", "unclear"]
+Word = Literal["fails", "mended", "unclear", "refused"]
+
+UNTOLD = ("unclear", "refused")
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class Replay:
 
     @property
     def status(self) -> int:
-        """Exit status: 1 if one fails, 3 if one is unclear."""
-        return 1 if any(one.counts for one in self.found) else 3 if any(one.word == "unclear" for one in self.found) else 0
+        """Exit status: 1 if one fails, 3 if one is unclear or refused."""
+        return 1 if any(one.counts for one in self.found) else 3 if any(one.word in UNTOLD for one in self.found) else 0
 
 
 def replay(folder: str | Path, cc: Any = None, *, space: str | Path | None = None, jobs: int = 1) -> Replay:
@@ -74,7 +76,8 @@ def replay(folder: str | Path, cc: Any = None, *, space: str | Path | None = Non
     Returns
     -------
     Replay
-        For each finding *fails* (as it was confirmed), *mended* (at most a quarter of the seeds of then) or *unclear*.
+        For each finding *fails* (as it was confirmed), *mended* (at most a quarter of the seeds of then), *unclear*, *refused*:
+        the engine does not run this subject in its world.
 
     Raises
     ------
@@ -93,6 +96,7 @@ def replay(folder: str | Path, cc: Any = None, *, space: str | Path | None = Non
     references = [runs.add(read_algorithm(one, "--against", folder)) for one in facts["references"]]
     trials = Trials(runs, label, [one for one in references if one != label], math.log2(asked["margin"]))
     with runs.working():
+        trials.refuse_dice()
         found = [one_replayed(trials, one) for one in facts["findings"]]
     return Replay(found, changed(asked, subject))
 
@@ -112,6 +116,8 @@ def one_replayed(trials: Trials, one: dict[str, Any]) -> Replayed:
     now = len(count.fails)
     needed = 0.9 * then
     word: Word = "fails" if now >= needed and now else "mended" if now <= MENDED * then else "unclear"
+    if trials.runs.setup(world, trials.subject) is None:
+        word = "refused"
     return Replayed(
         one["number"], one["class"], one["kind"], one["axes"], word, then, now, len(one["seeds"]), one.get("accepted")
     )

@@ -10,7 +10,7 @@ from typing import Any
 from tonopah._core import parse_quantity
 from tonopah.breaking.space import OWN, Space, World
 from tonopah.errors import InputError
-from tonopah.judge.subjects import Algorithm
+from tonopah.judge.subjects import Algorithm, endpoint
 from tonopah.scenario.worlds import Graph
 
 BASE = tomllib.loads(resources.files(__package__).joinpath("base.toml").read_text())
@@ -77,12 +77,15 @@ def set_up(space: Space, world: World, algorithm: Algorithm) -> Setup:
     bottleneck = scenario["network"]["bottleneck"]
     bottleneck |= {key: space.base[key] for key in ("rate", "delay", "queue")}
     scenario["duration"] = space.base["duration"]
-    scenario["tcp"]["cc"] = algorithm.cc
+    own = endpoint(algorithm.cc)
+    scenario["tcp"]["cc"] = own["cc"]
     values = {name: space.value(name, setting) for name, setting in world.settings}
     for name, value in values.items():
         if name not in OWN:
             put(scenario, space.axes[name].sets, value, f"axis.{name}.sets")
     flows, subjects, rivals = flows_of(scenario, values, asks=algorithm.subject.takes_marks)
+    for place in subjects if "tcp" in own else ():
+        flows[place]["tcp"] = own["tcp"]
     network = scenario["network"]
     network["pairs"] = len(flows)
     scenario["flow"] = flows

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from tonopah.breaking.classes import HARM_REFERENCES, NAMES, margin, possible
 from tonopah.breaking.observed import Observed
 from tonopah.breaking.runs import Runs, Wanted
 from tonopah.breaking.space import World
+from tonopah.errors import InputError
 from tonopah.judge.subjects import read_algorithm
 from tonopah.stats import Share
 
@@ -165,6 +168,16 @@ class Trials:
             elif any(self.margin_of(name, world, *pair, swap=True) >= 0 for pair in pairs):
                 count.exchanged.append(seed)
         return count
+
+    def refuse_dice(self) -> None:
+        """Run the base world twice with one seed. Raises InputError if the two differ: nothing could be told of the subject."""
+        wanted = Wanted(World(), self.subject, 1)
+        first = self.runs.all([wanted])[0]
+        self.runs.forget()
+        second = self.runs.all([wanted])[0]
+        assert first and second
+        if first.error != second.error or first.flows != second.flows or not np.array_equal(first.bins, second.bins):
+            raise InputError("SUBJECT", "not repeatable: two runs of one world with one seed differ", "draw from setup.seed")
 
     def near(self, world: World, name: str, kind: Kind) -> int:
         """Return in how many of ten worlds whose numbers are moved a little it fails."""
