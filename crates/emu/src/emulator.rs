@@ -282,9 +282,9 @@ impl Emulator {
         self.counts
     }
 
-    /// Ends the run at `now`.
+    /// Ends the run at `now`, or where the scenario ends if that was before.
     pub fn finish(mut self, now: Time) -> Outcome {
-        if !self.is_over {
+        if !self.advance(now) {
             self.simulation.lasts_until(now);
         }
         self.simulation.finish()

@@ -144,6 +144,17 @@ fn simulated_flows_are_in_the_same_queue() {
     assert!(summary.flows.iter().all(|flow| flow.measures.goodput_bps > 5e5));
 }
 
+/// A busy machine may ask only then whether it is over.
+#[test]
+fn a_run_lasts_no_longer_than_its_scenario() {
+    for (ended_ms, lasted_ms) in [(3_000, 3_000), (4_500, 4_000)] {
+        let mut emulator = emulator(&world(cbr()));
+        emulator.advance(Time::from_nanos(2_000_000_000));
+        let summary = emulator.finish(Time::from_nanos(ended_ms * 1_000_000)).summary;
+        assert_eq!((summary.duration_s * 1e3).round() as u64, lasted_ms);
+    }
+}
+
 #[test]
 fn what_no_host_has_asked_for_is_counted_and_goes_nowhere() {
     let mut emulator = emulator(&world(json!([])));
