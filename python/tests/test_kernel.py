@@ -120,7 +120,7 @@ def test_the_kernel_carries_the_flows_of_a_scenario(tmp_path):
     summary = json.loads(done.stdout)
     bulk, transfer, datagrams = summary["flows"]
     assert summary["engine"].startswith("linux ")
-    assert summary["duration_s"] == pytest.approx(2.0, abs=0.05)  # a busy machine may look late
+    assert summary["duration_s"] == 2.0
     assert summary["sysctls"]["net.ipv4.tcp_no_metrics_save"] == "1"
     assert bulk["delivered_bytes"] > 100_000
     assert bulk["cwnd_mean_bytes"] > 1448

@@ -165,7 +165,9 @@ impl Emulator {
             self.counts.unrouted += 1;
             return;
         };
-        self.advance(at);
+        if self.advance(at) && self.ends_with_scenario() {
+            return;
+        }
         let ends = Ends { from: host, to };
         let Some(place) = self.flows.find(headers.tuple).or_else(|| self.open(at, headers.tuple, ends)) else {
             self.counts.unrouted += 1;
@@ -227,10 +229,17 @@ impl Emulator {
         }
     }
 
-    /// Handles what is due at `now`; true if the duration of the scenario is over.
+    /// True if it carries the flows of the scenario, which end with it; programs end by themselves.
+    pub fn ends_with_scenario(&self) -> bool {
+        self.settings.carried.is_some()
+    }
+
+    /// Handles what is due at `now`; true if the duration of the scenario is over, after which carried flows do nothing.
     pub fn advance(&mut self, now: Time) -> bool {
-        self.is_over |= self.simulation.advance_to_input(now);
-        self.collect();
+        if !(self.is_over && self.ends_with_scenario()) {
+            self.is_over |= self.simulation.advance_to_input(now);
+            self.collect();
+        }
         self.is_over
     }
 
@@ -282,9 +291,12 @@ impl Emulator {
         self.counts
     }
 
-    /// Ends the run at `now`, or where the scenario ends if that was before.
+    /// Ends the run at `now`; that of carried flows where the scenario ends, if nobody has looked since.
     pub fn finish(mut self, now: Time) -> Outcome {
-        if !self.advance(now) {
+        if self.ends_with_scenario() {
+            self.advance(now);
+        }
+        if !self.is_over {
             self.simulation.lasts_until(now);
         }
         self.simulation.finish()

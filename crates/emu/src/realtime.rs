@@ -80,8 +80,6 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
     set_current_timer_slack(NonZeroU64::new(1)).map_err(io::Error::from)?;
     let (mut lateness, mut ready, mut buffer) = (Lateness::default(), Vec::new(), vec![0; BUFFER]);
     let header = emulator.settings().header;
-    // Carried flows are those of the scenario, and end with it; programs end by themselves.
-    let ends = emulator.settings().carried.is_some();
     let mut stop = false;
     while !stop {
         for &index in &ready {
@@ -96,7 +94,7 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
         }) {
             written?;
         }
-        if is_over && ends {
+        if is_over && emulator.ends_with_scenario() {
             break;
         }
         stop = run.wait(devices, emulator.next_event(), &mut ready)?;
