@@ -17,8 +17,8 @@ from tonopah.judge.subjects import Algorithm, read_algorithm
 MENDED = 0.25
 """Share of the seeds of then with which a mended finding may still fail."""
 Word = Literal["fails", "mended", "unclear", "refused"]
-
 UNTOLD = ("unclear", "refused")
+"""What says neither that a finding fails nor that it is mended."""
 
 
 @dataclass(frozen=True)

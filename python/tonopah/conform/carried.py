@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tonopah.conform.connection import SERIES, Connection
-from tonopah.conform.observed import RECOVERY, SENDER, Numbers, Observed
+from tonopah.conform.observed import RECOVERY, Numbers, Observed
 from tonopah.conform.words import NotObservableError
 from tonopah.qlog.trace import UDP_HEADERS
 
@@ -36,7 +36,7 @@ class Carried(Observed):
             if name not in self.columns:
                 self.columns[name] = derived[name]()
             return self.columns[name]
-        times, values = super().column(name) if name in SERIES or name not in SENDER else (np.zeros(0), np.zeros(0))
+        times, values = super().column(name)
         known = ~np.isnan(values)
         if not np.any(known):
             raise NotObservableError(f"the transport does not show its {name}")
@@ -52,12 +52,10 @@ class Carried(Observed):
         one = self.connection
         if one.logged is None:
             return super().column("wire_flight")
-        steps = [(np.zeros(1), np.zeros(1)), (one.sent.t_s, one.sent.payload)]
-        times, acked = one.acknowledged
-        steps.append((times, -np.diff(acked, prepend=0.0)))
-        lost = [(t_s, -float(size)) for t_s, _, _, size in one.logged.lost]
-        steps.append((np.array([t_s for t_s, _ in lost]), np.array([size for _, size in lost])))
-        every, by = (np.concatenate([step[place] for step in steps]) for place in (0, 1))
+        heard_s, acked = one.acknowledged
+        lost = np.array([(t_s, size) for t_s, _, _, size in one.logged.lost], float).reshape(-1, 2)
+        every = np.concatenate([[0.0], one.sent.t_s, heard_s, lost[:, 0]])
+        by = np.concatenate([[0.0], one.sent.payload, -np.diff(acked, prepend=0.0), -lost[:, 1]])
         order = np.argsort(every, kind="stable")
         instants, last = np.unique(every[order][::-1], return_index=True)
         return instants, np.maximum(np.cumsum(by[order])[::-1][last], 0.0)

@@ -16,6 +16,7 @@ from tonopah.conform.connection import GRANULARITY_S, MAX_ACK_DELAY_S, SAME_S, C
 from tonopah.conform.observed import Observed
 from tonopah.conform.words import NotApplicableError
 from tonopah.conform.worlds import ACCESS, change, lost, outage, script, time
+from tonopah.qlog.trace import UDP_HEADERS
 from tonopah.scenario.worlds import drop_tail, dumbbell, link
 
 SPEC = Spec(
@@ -27,7 +28,6 @@ DELAY = "20ms"
 BULK = {"kind": "bulk", "bytes": "20MB"}
 BASE = 1200
 """Bytes of the smallest datagram that a path of QUIC has to carry."""
-UDP = 28
 
 
 def queue(app: Table | None = None, seconds: float = 20, packets: int | Table = 200, **more: Any) -> Table:
@@ -62,7 +62,7 @@ def late(seen: Connection, number: int, by_s: float) -> list[Table]:
 
     Nothing before may be lost: datagrams arrive in the order in which they are sent. The delay is that where transmission begins.
     """
-    start = float(seen.arrived.t_s[number]) - 0.02 - float(seen.sent.payload[number] + UDP) * 8 / 20e6
+    start = float(seen.arrived.t_s[number]) - 0.02 - float(seen.sent.payload[number] + UDP_HEADERS) * 8 / 20e6
     return [change(start - 1e-4, delay=time(0.02 + by_s), overtake=True), change(start + 1e-4, delay=DELAY, overtake=True)]
 
 
@@ -305,7 +305,7 @@ def _(t: Trial) -> None:
 @case("q16", "a smaller MTU", "9000 14.4")
 def _(t: Trial) -> None:
     run, seen = connected(t, queue({"kind": "bulk", "bytes": "300kB"}, 5, transport={"mtu": "1400B"}))
-    t.check("largest_that_arrives", float(np.max(seen.arrived.payload)), BASE, 1400 - UDP)
+    t.check("largest_that_arrives", float(np.max(seen.arrived.payload)), BASE, 1400 - UDP_HEADERS)
     t.check("falls_of_cwnd", float(np.sum(np.diff(run.column("cwnd")[1]) < 0)), 0, 0)
     t.check("arrives", float(run.flow["delivered_bytes"]), 300e3, None)
 

@@ -75,11 +75,9 @@ class Runs:
         found = self.once(self.known, scenario, lambda: self.observe(scenario))
         # What a case reads of it is noted in its own.
         again = (found.scenario, found.summary, found.series, self.names)
-        return (
-            Observed(*again)
-            if self.transport is None
-            else Carried(*again, Connection(lambda: self.datagrams(found.scenario), found.log))
-        )
+        if self.transport is None:
+            return Observed(*again)
+        return Carried(*again, Connection(lambda: self.datagrams(found.scenario), found.log))
 
     def observe(self, scenario: dict[str, Any]) -> Found:
         """Run a scenario; of a whole transport with what its client logs."""

@@ -188,7 +188,8 @@ impl End {
         let mut stream = connection.send_stream(stream_id(stream));
         // Until it is refused: only then does the stack tell when there is room again.
         let mut taken = 0;
-        while let Some(more) = bytes[taken..].first().and_then(|_| stream.write(&bytes[taken..]).ok()) {
+        while taken < bytes.len() {
+            let Ok(more) = stream.write(&bytes[taken..]) else { break };
             taken += more;
         }
         if fin && taken == bytes.len() {
