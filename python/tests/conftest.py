@@ -4,6 +4,9 @@ import copy
 import json
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +79,33 @@ STUDY: dict[str, Any] = {
 @pytest.fixture
 def dumbbell() -> dict[str, Any]:
     return copy.deepcopy(DUMBBELL)
+
+
+@pytest.fixture
+def public(monkeypatch) -> Iterator[Path]:
+    """A folder that others than root may enter, as they may not those of pytest; what is temporary goes there too."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder, temporary = Path(name), Path(name) / "tmp"
+        folder.chmod(0o755)
+        temporary.mkdir()
+        temporary.chmod(0o777)
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+        yield folder
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Make `folder` one that cannot be written, and its reader, if he is root, another user."""
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
 
 
 @pytest.fixture

@@ -8,12 +8,10 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import zipfile
-from pathlib import Path
 
 import pytest
-from conftest import edit
+from conftest import edit, read_only
 
 import tonopah as tp
 from tonopah.cli import main
@@ -357,31 +355,15 @@ study.run(quiet=True, jobs=1, out=sys.argv[2], on_progress=on_progress)
 
 
 @pytest.mark.parametrize("index", [True, False])
-def test_the_folder_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, index):
-    # Others than root may not go into pytest's folders.
-    home = Path(tempfile.mkdtemp(dir="/tmp"))
-    try:
-        command = [sys.executable, "-c", KILLED, finished.source, str(home / "out")]
-        assert subprocess.run(command, check=False).returncode == 9
-        assert leftovers(home / "out") == ["runs.sqlite-shm", "runs.sqlite-wal"]
-        if not index:
-            (home / "out" / "runs.sqlite-shm").unlink()
-        for path in [home, *home.rglob("*")]:
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        study = tp.Study.load(finished.source)
-        study.folder = home / "out"
-        root = os.geteuid() == 0
-        if root:
-            os.seteuid(65534)
-        try:
-            missing = study.missing()
-        finally:
-            if root:
-                os.seteuid(0)
-        assert 0 < missing < len(study.plan.runs)
-        assert leftovers(home / "out") == ["runs.sqlite-shm", "runs.sqlite-wal"][not index :]
-    finally:
-        for path in [home, *home.rglob("*")]:
-            if path.is_dir():
-                path.chmod(0o755)
-        shutil.rmtree(home)
+def test_the_folder_of_a_killed_study_can_be_read_where_nothing_can_be_written(finished, public, index):
+    folder = public / "out"
+    assert subprocess.run([sys.executable, "-c", KILLED, finished.source, str(folder)], check=False).returncode == 9
+    assert leftovers(folder) == ["runs.sqlite-shm", "runs.sqlite-wal"]
+    if not index:
+        (folder / "runs.sqlite-shm").unlink()
+    study = tp.Study.load(finished.source)
+    study.folder = folder
+    with read_only(folder):
+        missing = study.missing()
+    assert 0 < missing < len(study.plan.runs)
+    assert leftovers(folder) == ["runs.sqlite-shm", "runs.sqlite-wal"][not index :]

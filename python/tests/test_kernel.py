@@ -222,13 +222,11 @@ def test_without_rights_there_is_one_sentence_with_the_remedy(tmp_path, monkeypa
 
 
 @real
-def test_who_is_not_root_gets_a_namespace_in_which_he_is(tmp_path):
+def test_who_is_not_root_gets_a_namespace_in_which_he_is(public):
     """As any user: without capabilities, and with the user namespaces of the machine."""
     if os.getuid() != 0 or not Path("/usr/bin/setpriv").exists():
         pytest.skip("needs root and setpriv to become another user")
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
-    file = written(tmp_path, world())
+    file = written(public, world())
     as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
     allowed = subprocess.run([*as_user, "unshare", "-Urn", "true"], capture_output=True, check=False)
     reads = subprocess.run([*as_user, sys.executable, "-c", "import tonopah"], capture_output=True, check=False)

@@ -7,12 +7,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from contextlib import contextmanager
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from conftest import edit
+from conftest import edit, read_only
 from test_isolation import until
 
 import tonopah as tp
@@ -21,6 +20,7 @@ from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions
+from tonopah.store import database as database_file
 from tonopah.store import store
 from tonopah.store.store import Store
 
@@ -120,6 +120,40 @@ def test_a_database_of_another_program_is_refused_and_left_alone(study):
     assert (study.folder / "runs.sqlite").read_bytes() == before
 
 
+def test_a_store_whose_tables_are_about_to_be_created_is_left_alone(study):
+    study.folder.mkdir()
+    path = study.folder / "runs.sqlite"
+    path.touch()
+    with pytest.raises(tp.InputError, match=r"contains no study .*its runs.sqlite is empty"):
+        tp.Study.open(study.folder)
+    assert path.read_bytes() == b""
+    study.run(quiet=True)
+    assert study.missing() == 0
+
+
+def test_tables_that_are_created_while_their_version_is_read_are_not_those_of_another_program(tmp_path):
+    path = tmp_path / "runs.sqlite"
+
+    def create(statement):
+        if "sqlite_master" in statement:
+            with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other, suppress(sqlite3.OperationalError):
+                other.execute("CREATE TABLE runs (id TEXT PRIMARY KEY)")
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.set_trace_callback(create)
+        assert database_file.read_version(database, path) == 0
+
+
+def test_tables_that_another_process_has_created_since_are_kept(study):
+    study.run(quiet=True, replicates=1)
+    expected = study.table()
+    path = study.folder / "runs.sqlite"
+    database = database_file.open_for_writing(path)
+    database_file.migrate(database, path)
+    database_file.close_after_writing(database)
+    assert study.table().equals(expected)
+
+
 def test_a_damaged_database_is_refused_and_left_alone(study):
     study.run(quiet=True)
     path = study.folder / "runs.sqlite"
@@ -183,38 +217,17 @@ def test_a_full_disk_is_an_error_and_what_was_stored_stays(study):
     assert study.run(quiet=True) == left
 
 
-@contextmanager
-def unwritable_copy(folder):
-    """A copy of a folder that its reader, who is not root, cannot write."""
-    # Others than root may not go into pytest's folders.
-    home = Path(tempfile.mkdtemp(dir="/tmp"))
-    root = os.geteuid() == 0
-    try:
-        shutil.copytree(folder, home / "out")
-        for path in [home, *home.rglob("*")]:
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        if root:
-            os.seteuid(65534)
-        yield home / "out"
-    finally:
-        if root:
-            os.seteuid(0)
-        for path in [home, *home.rglob("*")]:
-            if path.is_dir():
-                path.chmod(0o755)
-        shutil.rmtree(home)
-
-
-def test_a_folder_that_cannot_be_written_is_refused_to_run_and_can_be_read(study):
+def test_a_folder_that_cannot_be_written_is_refused_to_run_and_can_be_read(study, public):
     study.run(quiet=True, replicates=1)
-    with unwritable_copy(study.folder) as folder:
+    folder = shutil.copytree(study.folder, public / "out")
+    with read_only(folder):
         with pytest.raises(tp.InputError, match=r"cannot be used as a store: .*([Pp]ermission|cannot be written)"):
             study.run(quiet=True, replicates=2, out=folder)
         study.resize(replicates=1)
         assert study.missing() == 0 and len(study.table()) == len(study.plan.runs) - 2
 
 
-def test_a_change_that_a_killed_process_left_unfinished_is_taken_back(study, tmp_path):
+def test_a_change_that_a_killed_process_left_unfinished_is_taken_back(study, tmp_path, public):
     study.run(quiet=True, replicates=1)
     expected = study.table()
     killed = tmp_path / "killed"
@@ -228,7 +241,8 @@ def test_a_change_that_a_killed_process_left_unfinished_is_taken_back(study, tmp
         shutil.copyfile(study.folder / file, killed / file)
     database.execute("ROLLBACK")
     database.close()
-    with unwritable_copy(killed) as folder:
+    folder = shutil.copytree(killed, public / "out")
+    with read_only(folder):
         assert tp.Study.open(folder).table().equals(expected)
     assert tp.Study.open(killed).table().equals(expected)
 

@@ -62,17 +62,19 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         # Each commit is on disk, even if the machine loses power.
         database.execute("PRAGMA synchronous = FULL")
         if version < VERSION:
-            migrate(database, version)
+            migrate(database, path)
     except BaseException:
         database.close()
         raise
     return database
 
 
-def migrate(database: sqlite3.Connection, version: int) -> None:
+def migrate(database: sqlite3.Connection, path: Path) -> None:
     """Create the tables, or bring those of an older version up to date."""
     database.execute("BEGIN IMMEDIATE")
     try:
+        # Another process may have done so since.
+        version = read_version(database, path)
         for older in range(version or VERSION, VERSION):
             for statement in ADDED[older]:
                 database.execute(statement)
@@ -105,8 +107,12 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     mode = "?mode=ro" if writable or interrupted else "?mode=ro&immutable=1"
     database = sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=BUSY_S)
     try:
-        if read_version(database, path) == VERSION:
+        version = read_version(database, path)
+        if version == VERSION:
             return database
+        if not version:
+            # A study is about to create the tables, or was killed before: a reader that created them would be in its way.
+            raise InputError("", "contains no study", "its runs.sqlite is empty: running the study fills it", str(path.parent))
     except sqlite3.OperationalError as error:
         database.close()
         # A study was killed while it created or closed the database: who may write takes the unfinished change back.
@@ -154,8 +160,17 @@ def is_filled(file: Path) -> bool:
 def read_version(database: sqlite3.Connection, path: Path) -> int:
     """Return the version of the tables, 0 for a new database. Raises InputError for a file not written by Tonopah."""
     database.text_factory = decode
-    head, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    kinds = dict(database.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall())
+    # In one transaction: another process may create the tables between these questions.
+    begun = not database.in_transaction
+    if begun:
+        database.execute("BEGIN")
+    try:
+        head, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        kinds = dict(database.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall())
+        columns = {row[1] for row in database.execute("PRAGMA table_info(runs)")}
+    finally:
+        if begun and database.in_transaction:
+            database.execute("ROLLBACK")
     tables = {name for name, kind in kinds.items() if kind == "table"}
     database.text_factory = str
     # A view may have rows without end, and a trigger change what is written.
@@ -169,10 +184,9 @@ def read_version(database: sqlite3.Connection, path: Path) -> int:
     if not tables and head == 0:
         return 0
     # Version 1 had no signature.
-    if head == 0 and tables == {"runs", "study"}:
-        columns = {row[1] for row in database.execute("PRAGMA table_info(runs)")}
-        if columns == {"id", "seed", "engine", "scenario", "summary", "wall_s", "finished"}:
-            return 1
+    first = {"id", "seed", "engine", "scenario", "summary", "wall_s", "finished"}
+    if head == 0 and tables == {"runs", "study"} and columns == first:
+        return 1
     raise InputError("", "cannot be used as a store: a database of another program", "use another folder", str(path))
 
 
