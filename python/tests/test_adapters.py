@@ -88,6 +88,17 @@ def test_every_application_is_answered(name: str) -> None:
     assert flow_of(library, {"kind": "transfer", "size": "100kB"})["delivered_bytes"] == 100_000
 
 
+def test_pages_and_transfers_that_come_and_go_are_complete(quinn: Path) -> None:
+    one = {"from": ["a"], "to": ["b"], "size": {"kind": "exponential", "mean": "50kB"}, "transport": {"native": str(quinn)}}
+    pages = one | {"name": "pages", "app": {"kind": "page", "objects": 5, "protocol": "h2"}}
+    arrivals = {"arrivals": {"kind": "poisson", "rate": "5/s"}, "stop": "10s"}
+    given = over(quinn, {"kind": "bulk"}, {"loss": {"kind": "packet", "p": 0.01}}, "30s")
+    given = given | {"flow": [], "workload": [one | {"name": "transfers"} | arrivals, pages | arrivals]}
+    for workload in run_twice(given, None, 1).summary["workloads"]:
+        assert (workload["finished"], workload["aborted"]) == (workload["started"], 0)
+        assert workload["started"] > 30 and workload["fct_p50_s"] > 0.2
+
+
 def test_marks_reduce_the_window_of_quinn(quinn: Path) -> None:
     link = {"queue": {"kind": "codel", "ecn": True, "limit": "1000p"}}
     given = over(quinn, {"kind": "bulk"}, link, "10s", crypto="none") | {"record": {"series": ["cwnd"], "every": "change"}}

@@ -11,7 +11,7 @@ import tonopah as tp
 from tonopah._core import trace
 from tonopah.cc import last_call
 from tonopah.conform.api import conform
-from tonopah.errors import AlgorithmError, InputError
+from tonopah.errors import AlgorithmError, InputError, LimitError
 from tonopah.runs.simulation import engine_form, run_prepared
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")
@@ -213,15 +213,70 @@ def test_all_generated_flows_have_one(stopwait):
     assert tp.run(given | {"traffic": {"transport": sink}}).summary["flows"] == result.summary["flows"]
     with pytest.raises(tp.InputError, match=r"^traffic\.app: times handshakes of new connections"):
         tp.check(given | {"traffic": {"transport": sink, "app": {"kind": "responsiveness"}}})
-    with pytest.raises(tp.InputError, match="does not reach flows of workloads"):
-        arrivals = {
-            "name": "w",
-            "from": ["left0"],
-            "to": ["right0"],
-            "size": {"kind": "constant", "bytes": "5kB"},
-            "arrivals": {"kind": "poisson", "rate": "1/s"},
-        }
-        tp.check(given | {"workload": [arrivals]})
+
+
+def coming_and_going(library, arrivals, duration="10s", **more):
+    """Return flows that come and go over the link of `world`, 5 kB each."""
+    workload = {"name": "w", "from": ["a"], "to": ["b"], "arrivals": arrivals, "size": {"kind": "constant", "bytes": "5kB"}}
+    given = world(library) | {"duration": duration, "workload": [workload | more]}
+    del given["flow"]
+    return given
+
+
+def test_flows_of_workloads_have_one(stopwait):
+    transport = {"native": str(stopwait)}
+    given = coming_and_going(stopwait, {"kind": "list", "at": ["0s", "1s"]}, transport=transport)
+    result = run_prepared(given, None, 1, threads=2)
+    assert result.undivided == "a transport in a library runs in one part"
+    summary = result.summary
+    took = pytest.approx(0.040048 + 4 * 0.0408488 + 0.0208248, abs=1e-9)
+    for number, flow in enumerate(summary["flows"]):
+        assert (flow["cc"], flow["transport"], flow["start_s"]) == ("stop and wait", "native", number)
+        assert flow["fct_s"] == flow["completion_s"] == took
+        assert flow["handshake_s"] == pytest.approx(0.040048, abs=1e-12) and flow["slowdown"] is None
+        assert (flow["transport_closed"], flow["declared_lost_packets"]) == (0, 0)
+    workload = summary["workloads"][0]
+    assert (workload["finished"], workload["rto_count"], workload["retransmitted_packets"]) == (2, None, None)
+    # The same where an algorithm is named, and as the common transport.
+    named = coming_and_going(stopwait, {"kind": "list", "at": ["0s", "1s"]}, cc=str(stopwait))
+    assert tp.run(named).summary == summary
+    common = coming_and_going(stopwait, {"kind": "list", "at": ["0s", "1s"]}) | {"traffic": {"transport": transport}}
+    assert tp.run(common).summary["flows"] == summary["flows"]
+
+
+def test_flows_of_workloads_leave_their_slots_also_where_packets_are_lost(stopwait):
+    arrivals = {"kind": "poisson", "rate": "50/s"}
+    given = coming_and_going(stopwait, arrivals, "30s", transport={"native": str(stopwait)})
+    given["link"][0]["loss"] = {"kind": "packet", "p": 0.05}
+    workload = tp.run(given).summary["workloads"][0]
+    assert workload["arrived"] > 1400 and workload["finished"] > workload["started"] - 50 and workload["alive_max"] < 60
+    assert workload["retransmitted_packets"] > 0
+
+
+def test_more_of_them_at_once_than_a_process_keeps_end_the_run(stopwait):
+    given = coming_and_going(stopwait, {"kind": "list", "at": ["0s"] * 1001}, transport={"native": str(stopwait)})
+    with pytest.raises(LimitError, match="1000 flows with a transport in a library exist at once at 0 s"):
+        tp.run(given)
+    given["workload"][0]["arrivals"] = {"kind": "list", "at": ["0s"] * 500 + ["5s"] * 501}
+    given["link"][0] |= {"rate": "1Gbps", "queue": "10000p"}
+    assert tp.run(given).summary["workloads"][0]["finished"] == 1001
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"transport": {"native": "nothing.so"}}, "workload[0].transport.native"),
+        ({"transport": {"native": "nothing.so"}, "cc": "reno"}, "workload[0].transport.native"),
+        ({"cc": "reno"}, "workload[0].cc"),
+        ({"tcp": {"mss": "1000B"}}, "workload[0].tcp"),
+        ({"stop": "0s"}, "workload[0].stop"),
+    ],
+)
+def test_what_does_not_go_with_a_transport_of_a_workload(stopwait, more, path):
+    given = coming_and_going(stopwait, {"kind": "poisson", "rate": "1/s"}, **{"transport": {"native": str(stopwait)}} | more)
+    with pytest.raises(tp.InputError) as raised:
+        tp.check(given)
+    assert raised.value.path == path
 
 
 def test_a_transport_is_held_against_specifications(stopwait, tmp_path, capsys):

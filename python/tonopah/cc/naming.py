@@ -1,6 +1,6 @@
 """Where an algorithm is named, a whole transport in a library may be: `cc = { transport = "libx.so", … }` or `cc = "libx.so"`.
 
-Such a `cc` becomes the key `transport` of its flow, or of `traffic` if it is that of all flows, before a scenario is bound.
+Such a `cc` becomes the key `transport` of its flow or workload, or of `traffic` if it is that of all flows, before a scenario is bound.
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,6 @@ def name_transports(scenario: dict[str, Any], folder: Path) -> None:
                 path = f"{key}[{index}]{place}.cc"
                 if not isinstance(holder, dict) or not (transport := transport_of(holder.get("cc"), folder)):
                     continue
-                if key == "workload":
-                    raise InputError(path, "a transport in a library does not carry flows of workloads", "an algorithm")
                 give(holder, entry, transport, path)
 
 

@@ -214,8 +214,8 @@ impl Sink for Capture {
         self.payload.extend(bytes);
     }
 
-    fn open(&mut self, flow: FlowId, [source, sink]: [NodeId; 2]) {
-        self.flows.0.push(Ends::new(flow.0, source, sink));
+    fn open(&mut self, flow: FlowId, [source, sink]: [NodeId; 2], protocol: u8) {
+        self.flows.0.push(Ends { protocol, ..Ends::new(flow.0, source, sink) });
     }
 
     /// CSV: the node, link or channel, link type of pcapng, time, size, headers as hexadecimal digits.

@@ -50,14 +50,15 @@ pub(super) fn sources(
 pub(super) fn planned(def: &FlowDef) -> Cow<'_, AppDef> {
     match &def.app {
         AppDef::Page(page) if def.transport.is_some() && page.protocol == PageProtocol::H2 => {
-            Cow::Owned(AppDef::Page(PageDef {
-                protocol: PageProtocol::H1,
-                connections: page.objects + 1,
-                ..page.clone()
-            }))
+            Cow::Owned(AppDef::Page(over_streams(page)))
         }
         app => Cow::Borrowed(app),
     }
+}
+
+/// An HTTP/2 page over the streams of a whole transport.
+pub(super) fn over_streams(page: &PageDef) -> PageDef {
+    PageDef { protocol: PageProtocol::H1, connections: page.objects + 1, ..page.clone() }
 }
 
 /// An application that only writes.

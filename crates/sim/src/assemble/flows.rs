@@ -1,7 +1,6 @@
 //! Flows that the scenario lists or generates, one by one.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddrV4;
 use std::sync::Arc;
 
 use tcp::rng::Rng;
@@ -13,16 +12,13 @@ use super::applications;
 use super::names::find_node;
 use crate::engine::flow_ends::FlowEnds;
 use crate::expand::transport_of;
-use crate::foreign::ForeignSetup;
-use crate::host::app::command::End;
 use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
 use crate::host::flow::{Flow, SinkAgent};
-use crate::host::foreign::{Foreign, role_of};
+use crate::host::foreign::Foreign;
 use crate::host::transport::Transport;
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
-use crate::packet::wire::{Socket, sockets};
 use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
 
 /// What queues may ask about a flow.
@@ -61,17 +57,19 @@ pub(super) fn build_flow(
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
     let (mut headers, mut fill) = (Headers::Options, Bytes(1));
-    let transport = match transport_of(&def.app) {
-        _ if def.transport.is_some() => {
+    let client = plans::client_of(&def.app);
+    let transport = match (&def.transport, transport_of(&def.app)) {
+        (Some(native), _) => {
             let seeds = seeds.expect("a flow with a whole transport has its seeds");
-            Transport::Foreign(Box::new(foreign(graph, def, id, [source, sink], seeds)))
+            let places = [source, sink].map(|node| graph.node[node.index()].name.as_str());
+            Transport::Foreign(Box::new(Foreign::between(native, client, id, [source, sink], places, seeds)))
         }
-        TransportDef::Udp => Transport::Udp,
-        TransportDef::Tcp => {
+        (None, TransportDef::Udp) => Transport::Udp,
+        (None, TransportDef::Tcp) => {
             let own = !def.tcp.is_empty();
             let config = if own { Arc::new(def.tcp.resolve(&join(path, "tcp"))?) } else { common.clone() };
             (headers, fill) = (config.headers(), config.write_unit());
-            Transport::connection(&config, rng.next_u64(), plans::client_of(&def.app))
+            Transport::connection(&config, rng.next_u64(), client)
         }
     };
     Ok(Flow {
@@ -86,24 +84,6 @@ pub(super) fn build_flow(
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
         ..Flow::new([source, sink], app.with_writes_of(fill), transport, id)
     })
-}
-
-/// The connection of a flow over a whole transport.
-fn foreign(graph: &Scenario, def: &FlowDef, id: FlowId, nodes: [NodeId; 2], seeds: [u64; 2]) -> Foreign {
-    let native = def.transport.as_ref().expect("it has one");
-    let client = plans::client_of(&def.app);
-    let sockets = sockets(id.0, nodes).map(|Socket { address, port }| SocketAddrV4::new(address, port));
-    let setup = |end: End| ForeignSetup {
-        now: Time::ZERO,
-        seed: seeds[end as usize],
-        role: role_of(end, client),
-        mtu: native.mtu.expect("a complete transport has its MTU"),
-        local: sockets[end as usize],
-        remote: sockets[end.peer() as usize],
-        place: graph.node[nodes[end as usize].index()].name.clone(),
-        label: format!("flow{}-{}", id.0, ["source", "sink"][end as usize]),
-    };
-    Foreign::new(native.ends(), [setup(End::Source), setup(End::Sink)], client)
 }
 
 pub(super) fn check_path(

@@ -7,6 +7,7 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
+use super::applications::over_streams;
 use super::classes::Groups;
 use super::names::{find_node, matching};
 use crate::host::app::plans::period_of;
@@ -15,14 +16,15 @@ use crate::ids::{FlowId, NodeId};
 use crate::link::Link;
 use crate::network::{IdealTransfer, Network};
 use crate::scenario::{
-    ArrivalsDef, ListedArrivals, LoadOf, OpenArrivals, PriorityDef, Scenario, ScenarioError, WorkloadDef, join,
+    ArrivalsDef, ListedArrivals, LoadOf, OpenArrivals, PriorityDef, Scenario, ScenarioError, WorkloadApp, WorkloadDef,
+    join,
 };
 use crate::workload::arrivals::{Arrivals, Gap, ListedArrival};
 use crate::workload::counts::ClassCounts;
 use crate::workload::ends::Ends;
 use crate::workload::recorder::Recorder;
 use crate::workload::sizes::Sizes;
-use crate::workload::{MOST_FLOWS, State, Streams, Workload, Workloads};
+use crate::workload::{MOST_FLOWS, Native, State, Streams, Workload, Workloads};
 
 /// Headers that a load by packets counts for each segment.
 const HEADERS: f64 = 40.0;
@@ -96,12 +98,24 @@ fn workload(
         dscp: def.dscp.unwrap_or_default(),
         group: 0,
         config: Arc::new(config),
+        native: def.transport.clone().map(|transport| {
+            let places = graph.node.iter().map(|node| node.name.clone()).collect();
+            Native { transport, places }
+        }),
         streams,
         rate,
         link_bps,
         state: State { classes: vec![ClassCounts::default(); def.classes.len() + 1], ..State::default() },
-        def: def.clone(),
+        def: WorkloadDef { app: played(def), ..def.clone() },
     })
+}
+
+/// The application as the ends of a flow play it.
+fn played(def: &WorkloadDef) -> WorkloadApp {
+    match &def.app {
+        WorkloadApp::Page(page) if def.transport.is_some() => WorkloadApp::Page(over_streams(page)),
+        app => app.clone(),
+    }
 }
 
 fn gap(def: &ArrivalsDef, open: &OpenArrivals, mean: f64) -> Gap {

@@ -61,8 +61,8 @@ impl Context {
         }
     }
 
-    /// A flow of a workload takes the slot `id`, which is free.
-    pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds) {
+    /// A flow of a workload takes the slot `id`, which is free; `protocol` is that of its packets.
+    pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds, protocol: u8) {
         match self.flows.get_mut(id.index()) {
             Some(metrics) => metrics.reopen(),
             None => self.flows.push(FlowMetrics::default()),
@@ -75,7 +75,7 @@ impl Context {
             order.open(id);
         }
         if let Some(sink) = &mut self.sink {
-            sink.open(ends.serial, [ends.source, ends.sink]);
+            sink.open(ends.serial, [ends.source, ends.sink], protocol);
         }
     }
 

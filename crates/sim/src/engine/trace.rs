@@ -172,8 +172,9 @@ pub trait Sink: Debug + Send {
     fn payload(&mut self, _bytes: &[u8]) {}
     /// The source of a flow has found out something.
     fn told(&mut self, _now: Time, _flow: FlowId, _told: &Told) {}
-    /// A flow of a workload arrives, between these nodes. Its number, which its packets have in records, is the next one.
-    fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2]) {}
+    /// A flow of a workload arrives, between these nodes, with this protocol number of IP. Its own number, which its packets have
+    /// in records, is the next one.
+    fn open(&mut self, _flow: FlowId, _ends: [NodeId; 2], _protocol: u8) {}
     /// A link has made a copy of a packet, which goes its own way from now on.
     fn copied(&mut self, _packet: &Packet) {}
     /// Returns what was gathered, as text.

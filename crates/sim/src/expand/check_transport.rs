@@ -14,10 +14,6 @@ pub(super) fn complete_common(scenario: &mut Scenario) -> Result<(), ScenarioErr
     let Some(transport) = &mut scenario.traffic.transport else { return Ok(()) };
     let path = "traffic.transport";
     **transport = transport.complete(path)?;
-    if !scenario.workload.is_empty() {
-        return Err(ScenarioError::new(path, "does not reach flows of workloads, which come and go")
-            .with_hint("give `transport` to listed flows"));
-    }
     if transport_of(&scenario.traffic.app) != TransportDef::Tcp {
         return Err(ScenarioError::new(path, "does not carry datagrams, which traffic.app sends"));
     }
@@ -27,7 +23,7 @@ pub(super) fn complete_common(scenario: &mut Scenario) -> Result<(), ScenarioErr
     Ok(())
 }
 
-/// Gives a listed flow its transport, complete; false if our TCP or datagrams carry it.
+/// Gives a listed flow, or those of a workload, their transport, complete; false if our TCP or datagrams carry it.
 pub(super) fn complete(
     common: Option<&NativeTransport>,
     flow: &mut FlowDef,

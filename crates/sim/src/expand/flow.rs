@@ -118,8 +118,6 @@ fn complete_workload(
     common: &TcpConfig,
     path: &str,
 ) -> Result<(), ScenarioError> {
-    // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
-    let time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
     let mut template = FlowDef {
         cc: def.cc.take(),
         app: def.app.of_size(Bytes(1)),
@@ -127,9 +125,17 @@ fn complete_workload(
         stop: def.stop,
         priority: def.priority,
         dscp: def.dscp,
-        tcp: TcpOptions { time_wait, ..def.tcp.clone() },
+        tcp: def.tcp.clone(),
+        transport: def.transport.take(),
         ..FlowDef::between("", "")
     };
+    if check_transport::complete(scenario.traffic.transport.as_deref(), &mut template, path)? {
+        check_flow(scenario, &template, path)?;
+        def.transport = template.transport;
+        return Ok(());
+    }
+    // Nothing of a flow exists when its slot is used again: TIME-WAIT has nothing to wait for.
+    template.tcp.time_wait = def.tcp.time_wait.or(scenario.tcp.time_wait).or(Some(Span::ZERO));
     complete_flow(scenario, &mut template, common, path)?;
     def.tcp = template.tcp;
     Ok(())

@@ -1,15 +1,13 @@
 //! A flow: its application, its two endpoints, and the metrics of these.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use tcp::cc::Algorithm;
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, Limit, Segment, Snapshot, TcpConfig, Totals};
+use tcp::{Ecn, Limit, Segment, Snapshot, Totals};
 
 use crate::host::app::App;
-use crate::host::app::command::End;
 use crate::host::foreign::Foreign;
 use crate::host::transport::{Side, Transport};
 use crate::ids::{EndpointId, FlowId, NodeId};
@@ -157,26 +155,13 @@ impl Flow {
         Flow { sink_agent: SinkAgent::Outside, ..flow }
     }
 
-    /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own, in the memory of the one `before`.
-    pub(crate) fn transfer(
-        ends: [NodeId; 2],
-        size: Bytes,
-        config: &Arc<TcpConfig>,
-        seed: u64,
-        id: FlowId,
-        before: Transport,
-    ) -> Flow {
-        let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
-        let headers = config.headers();
-        Flow { headers, ..Flow::new(ends, app, Transport::connection_after(before, config, seed, End::Source), id) }
-    }
-
-    /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.
+    /// True if its transport has nothing more to do: an end is closed, and no end waits for a time.
     pub(crate) fn is_closed(&self) -> bool {
         let waits = |side: &Side| !side.is_closed() && side.connection.next_timeout().is_some();
         match &self.transport {
             Transport::Tcp(sides) => self.has_closed_end() && !sides.iter().any(waits),
-            Transport::Udp | Transport::Foreign(_) => false,
+            Transport::Foreign(foreign) => foreign.is_closed(),
+            Transport::Udp => false,
         }
     }
 
@@ -196,7 +181,8 @@ impl Flow {
     pub(crate) fn has_closed_end(&self) -> bool {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].is_closed() || sides[1].is_closed(),
-            Transport::Udp | Transport::Foreign(_) => false,
+            Transport::Foreign(foreign) => foreign.has_closed_end(),
+            Transport::Udp => false,
         }
     }
 

@@ -3,6 +3,7 @@
 //! is none, then the next time-out.
 
 use std::collections::VecDeque;
+use std::net::SocketAddrV4;
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -14,10 +15,11 @@ use crate::host::app::command::End;
 use crate::host::flow::Flow;
 use crate::host::streams::{Streams, grouped};
 use crate::host::transport::Transport;
-use crate::ids::EndpointId;
+use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
-use crate::packet::wire::UDP;
+use crate::packet::wire::{Socket, UDP, sockets};
 use crate::packet::{Datagram, DropReason, IP_HEADER, Packet, PacketHeader, TTL, UDP_HEADER};
+use crate::scenario::NativeTransport;
 
 /// Datagrams or events at one instant, and time-outs at one.
 const MOST_AT_ONCE: u32 = 65_536;
@@ -58,6 +60,8 @@ pub(super) struct Side {
     pub(super) closes: bool,
     done: bool,
     wake_at: Option<Time>,
+    /// It has something to do at a later time.
+    waits: bool,
     /// Datagrams that depart later.
     held: VecDeque<ForeignDatagram>,
     last_departure: Time,
@@ -77,6 +81,7 @@ impl Side {
             closes: false,
             done: false,
             wake_at: None,
+            waits: false,
             held: VecDeque::new(),
             last_departure: Time::ZERO,
             timeouts: (Time::ZERO, 0),
@@ -128,6 +133,29 @@ impl Foreign {
         Foreign { sides, streams, counts, latest_rtt_s: f64::NAN, lost_before: 0.0 }
     }
 
+    /// The connection of `flow` over this transport, which `client` opens. `nodes` are those of source and sink, called `places`.
+    pub(crate) fn between(
+        native: &NativeTransport,
+        client: End,
+        flow: FlowId,
+        nodes: [NodeId; 2],
+        places: [&str; 2],
+        seeds: [u64; 2],
+    ) -> Foreign {
+        let sockets = sockets(flow.0, nodes).map(|Socket { address, port }| SocketAddrV4::new(address, port));
+        let setup = |end: End| ForeignSetup {
+            now: Time::ZERO,
+            seed: seeds[end as usize],
+            role: if end == client { ForeignRole::Client } else { ForeignRole::Server },
+            mtu: native.mtu.expect("a complete transport has its MTU"),
+            local: sockets[end as usize],
+            remote: sockets[end.peer() as usize],
+            place: places[end as usize].to_owned(),
+            label: format!("flow{}-{}", flow.0, ["source", "sink"][end as usize]),
+        };
+        Foreign::new(native.ends(), [setup(End::Source), setup(End::Sink)], client)
+    }
+
     /// What the source says of its sending half.
     pub(crate) fn stats(&self, now: Time) -> ForeignStats {
         self.sides[0].end.as_ref().map_or(ForeignStats::UNKNOWN, |end| end.stats(now))
@@ -155,6 +183,16 @@ impl Foreign {
     /// What ended the connection: 0 if an end has closed it; absent while it lives.
     pub(crate) fn close_code(&self) -> Option<u32> {
         self.sides.iter().filter_map(|side| side.closed).max()
+    }
+
+    /// True if an end is closed.
+    pub(super) fn has_closed_end(&self) -> bool {
+        self.sides.iter().any(|side| side.done || side.closed.is_some())
+    }
+
+    /// True if an end is closed, and none waits for a time: nothing happens any more unless a datagram comes.
+    pub(super) fn is_closed(&self) -> bool {
+        self.has_closed_end() && !self.sides.iter().any(|side| side.waits)
     }
 
     /// Both ends come into being.
@@ -284,7 +322,9 @@ impl Hosts {
             }
         }
         let Some(side) = flow.foreign_side(endpoint) else { return };
-        if let Some(at) = side.next_wake(now)
+        let next = side.next_wake(now);
+        side.waits = next.is_some();
+        if let Some(at) = next
             && side.wake_at.is_none_or(|pending| at < pending)
         {
             side.wake_at = Some(at);
@@ -325,9 +365,4 @@ impl Flow {
             Transport::Tcp(_) | Transport::Udp => None,
         }
     }
-}
-
-/// The role of an end of a flow.
-pub(crate) fn role_of(end: End, client: End) -> ForeignRole {
-    if end == client { ForeignRole::Client } else { ForeignRole::Server }
 }

@@ -1,26 +1,23 @@
 //! Flows of workloads, which come and go: each takes a slot, the memory of the connection that was there before, and for as
 //! long as it lives a session if its ends answer each other.
 
-use std::sync::Arc;
-
-use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::Bytes;
 
 use crate::host::Hosts;
+use crate::host::app::command::End;
 use crate::host::app::member::Member;
 use crate::host::app::{App, plans};
 use crate::host::flow::Flow;
 use crate::host::session::Session;
-use crate::host::transport::Transport;
+use crate::host::transport::{Carrier, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::scenario::AppDef;
 
 impl Hosts {
     /// A flow of a workload takes the slot `id`: `size` bytes over a connection of its own.
-    pub(crate) fn open(&mut self, id: FlowId, ends: [NodeId; 2], size: Bytes, config: &Arc<TcpConfig>, seed: u64) {
-        let before = self.vacate(id);
-        self.occupy(id, Flow::transfer(ends, size, config, seed, id, before));
+    pub(crate) fn open(&mut self, id: FlowId, ends: [NodeId; 2], size: Bytes, carrier: Carrier) {
+        self.occupy(id, ends, App::Bulk { bytes: Some(size) }, End::Source, carrier);
     }
 
     /// A flow of a workload takes the slot `id` with a conversation over one connection.
@@ -29,8 +26,7 @@ impl Hosts {
         id: FlowId,
         ends: [NodeId; 2],
         app: &AppDef,
-        config: &Arc<TcpConfig>,
-        seed: u64,
+        carrier: Carrier,
         rng: Rng,
     ) {
         let conversation = plans::conversation_of(app, 1, rng).expect("an application whose ends answer each other");
@@ -47,20 +43,18 @@ impl Hosts {
         };
         let client = plans::client_of(app);
         let member = App::Conversation(Box::new(Member::new(number, 0, client, plans::has_end(app))));
-        let (headers, app) = (config.headers(), member.with_writes_of(config.write_unit()));
-        let transport = Transport::connection_after(self.vacate(id), config, seed, client);
-        self.occupy(id, Flow { headers, ..Flow::new(ends, app, transport, id) });
+        self.occupy(id, ends, member, client, carrier);
     }
 
-    /// What is left of the connection that was in a slot.
-    fn vacate(&mut self, id: FlowId) -> Transport {
-        match self.flows.get_mut(id.index()) {
+    /// Puts a flow into a slot, in the memory of the connection that was there before.
+    fn occupy(&mut self, id: FlowId, ends: [NodeId; 2], app: App, client: End, carrier: Carrier) {
+        let before = match self.flows.get_mut(id.index()) {
             Some(before) => std::mem::replace(&mut before.transport, Transport::Udp),
             None => Transport::Udp,
-        }
-    }
-
-    fn occupy(&mut self, id: FlowId, flow: Flow) {
+        };
+        let (headers, unit) = carrier.units();
+        let transport = carrier.connection_after(before, client);
+        let flow = Flow { headers, ..Flow::new(ends, app.with_writes_of(unit), transport, id) };
         match self.flows.get_mut(id.index()) {
             Some(before) => *before = flow,
             None => self.flows.push(flow),

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use tcp::cc::Begin;
-use tcp::units::Time;
+use tcp::settings::Headers;
+use tcp::units::{Bytes, Time};
 use tcp::{Connection, ConnectionState, TcpConfig};
 
 use crate::host::app::command::End;
 use crate::host::foreign::Foreign;
 use crate::host::resume::Resuming;
+use crate::packet::wire::TCP;
 
 /// The transport of a flow.
 #[derive(Debug)]
@@ -21,6 +23,41 @@ pub(crate) enum Transport {
     Foreign(Box<Foreign>),
 }
 
+/// What carries a flow of a workload.
+#[derive(Debug)]
+pub(crate) enum Carrier<'a> {
+    /// Our TCP with these settings and this seed of random numbers.
+    Tcp(&'a Arc<TcpConfig>, u64),
+    /// A whole transport that is not ours.
+    Foreign(Box<Foreign>),
+}
+
+impl Carrier<'_> {
+    /// How its segments are counted, and the bytes that a write has a multiple of.
+    pub(super) fn units(&self) -> (Headers, Bytes) {
+        match self {
+            Carrier::Tcp(config, _) => (config.headers(), config.write_unit()),
+            Carrier::Foreign(_) => (Headers::Options, Bytes(1)),
+        }
+    }
+
+    /// Its protocol number of IP.
+    pub(crate) fn protocol(&self) -> u8 {
+        match self {
+            Carrier::Tcp(..) => TCP,
+            Carrier::Foreign(foreign) => foreign.protocol(),
+        }
+    }
+
+    /// The connection, which `client` opens, in place of one that is over.
+    pub(super) fn connection_after(self, before: Transport, client: End) -> Transport {
+        match self {
+            Carrier::Tcp(config, seed) => Transport::connection_after(before, config, seed, client),
+            Carrier::Foreign(foreign) => Transport::Foreign(foreign),
+        }
+    }
+}
+
 impl Transport {
     /// Both sides of a connection with these settings and this seed of random numbers, which the client opens.
     pub(crate) fn connection(config: &Arc<TcpConfig>, seed: u64, client: End) -> Transport {
@@ -29,7 +66,7 @@ impl Transport {
     }
 
     /// The two ends of a connection in place of one that is over, whose memory it takes.
-    pub(crate) fn connection_after(before: Transport, config: &Arc<TcpConfig>, seed: u64, client: End) -> Transport {
+    fn connection_after(before: Transport, config: &Arc<TcpConfig>, seed: u64, client: End) -> Transport {
         match before {
             Transport::Tcp(mut sides) => {
                 for (side, end) in sides.iter_mut().zip([End::Source, End::Sink]) {

@@ -11,7 +11,7 @@ use crate::ids::NodeId;
 
 /// Don't fragment; with it the identification may be 0 (RFC 6864 §4.1).
 const DONT_FRAGMENT: u16 = 0x4000;
-const TCP: u8 = 6;
+pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 const NO_OPERATION: u8 = 1;
 /// AccECN option of order 0 (RFC 9768 §3.2.3).

@@ -118,11 +118,17 @@ fn obstacle(world: &World) -> Option<&'static str> {
         (ctx.order.is_some(), "the order of packets is measured where links change it"),
         (ctx.keeps_doubles(), "time is kept in doubles"),
         (!world.probes.is_empty(), "a shaper's controller measures delays of a flow elsewhere"),
-        (world.hosts.flows.iter().any(|flow| flow.foreign().is_some()), "a transport in a library runs in one part"),
+        (has_transport(world), "a transport in a library runs in one part"),
         (ctx.waits.is_some(), "waits of single flows are recorded in one part"),
         (ctx.sink.is_some(), "its packets are watched in their order"),
     ];
     obstacles.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+}
+
+/// True if a whole transport carries flows.
+fn has_transport(world: &World) -> bool {
+    let of_workload = |workload: &Workload| workload.native.is_some();
+    world.hosts.flows.iter().any(|flow| flow.foreign().is_some()) || world.workloads.all.iter().any(of_workload)
 }
 
 /// True if arrivals wait for flows that have ended, or the sinks of flows answer.

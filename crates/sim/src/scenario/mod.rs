@@ -261,6 +261,7 @@ impl Scenario {
             flow.tcp = std::mem::take(&mut flow.tcp).with(further);
         }
         for workload in &mut self.workload {
+            workload.transport.iter_mut().for_each(|transport| transport.give(further));
             workload.cc.iter_mut().for_each(|cc| cc.give(further));
             workload.tcp = std::mem::take(&mut workload.tcp).with(further);
         }

@@ -12,6 +12,7 @@ use super::sizes::SizeDef;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::traffic::AppDef;
+use super::transport::NativeTransport;
 
 /// Flows that come and go: each has a random size and ends when it is delivered.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +60,10 @@ pub struct WorkloadDef {
     /// Settings that differ from those of `tcp`. `time_wait` is 0 s unless it is given here or in `tcp`.
     #[serde(default, skip_serializing_if = "TcpOptions::is_empty")]
     pub tcp: TcpOptions,
+    /// A whole transport in a shared library, which carries its flows instead of our TCP (docs/transport.md). Default: that of
+    /// `traffic`, unless there is a `cc` or a `tcp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Box<NativeTransport>>,
 }
 
 fn default_classes() -> Vec<Bytes> {

@@ -113,6 +113,7 @@ pub struct FlowSummary {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct NativeSummary {
     /// Start to the end of the handshake, as the end sees it that connects.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake_s: Option<f64>,
     /// Packets that the source has taken for lost.
     pub declared_lost_packets: Option<u64>,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcp::units::{Bytes, Span, Time};
 
-use super::flow::{FlowFacts, FlowSummary, WorkloadFlowSummary, flow_summary, order_summary};
+use super::flow::{FlowFacts, FlowSummary, NativeSummary, WorkloadFlowSummary, flow_summary, order_summary};
 use super::measures::Drops;
 use super::times::{LEAST_FOR_P99, Times, Unfinished};
 use crate::ids::FlowId;
@@ -41,10 +41,10 @@ pub struct WorkloadSummary {
     /// All flows that count.
     #[serde(flatten)]
     pub all: ClassSummary,
-    /// Data packets retransmitted.
-    pub retransmitted_packets: u64,
-    /// Retransmission time-outs, over the whole run.
-    pub rto_count: u64,
+    /// Data packets retransmitted; absent where a whole transport does not tell.
+    pub retransmitted_packets: Option<u64>,
+    /// Retransmission time-outs, over the whole run; absent for a whole transport.
+    pub rto_count: Option<u64>,
     /// Data packets dropped, by reason.
     pub drops: Drops,
     /// Data packets that a queue marked CE.
@@ -206,6 +206,7 @@ pub(super) fn workloads(world: &World, measured: Span) -> Vec<WorkloadSummary> {
 fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSummary {
     let workload = &world.workloads.all[index];
     let Workload { def, state, .. } = workload;
+    let is_tcp = workload.native.is_none();
     let unfinished = unfinished(world, index);
     let uppers = || def.classes.iter().copied().map(Some).chain([None]);
     let edges = [None].into_iter().chain(uppers()).zip(uppers());
@@ -235,8 +236,8 @@ fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSumm
         alive_max: state.alive.max(),
         alive_mean: state.alive.mean(world.ctx.now, measured),
         all: ClassSummary::of("all".to_owned(), [None, None], &all, &all_unfinished),
-        retransmitted_packets: interval.retransmitted,
-        rto_count: totals(world, index)[0],
+        retransmitted_packets: (is_tcp || interval.retransmitted > 0).then_some(interval.retransmitted),
+        rto_count: is_tcp.then(|| totals(world, index)[0]),
         drops: Drops::of(interval.drops()),
         marked_packets: interval.marked,
         users: UsersSummary::of(&def.app, &state.users),
@@ -324,7 +325,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
     let slot = *world.workloads.slot(id);
     let (warmup, now) = (Time::ZERO + world.resolved.warmup, world.ctx.now);
     let workload = &world.workloads.all[slot.workload as usize];
-    let WorkloadDef { name, tcp, .. } = &workload.def;
+    let WorkloadDef { name, tcp, transport, .. } = &workload.def;
     let flow = &mut world.hosts.flows[id.index()];
     let node = |node: crate::ids::NodeId| world.graph.node[node.index()].name.clone();
     let facts = FlowFacts {
@@ -333,9 +334,9 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
         from: node(flow.source),
         to: node(flow.sink),
         cc: tcp.cc.as_ref(),
-        native: None,
+        native: transport.as_ref().map(|native| native.label()),
         app: workload.def.app.name(),
-        transport: "tcp",
+        transport: if transport.is_some() { "native" } else { "tcp" },
         start: slot.start,
         window: [warmup, now],
         in_flight_packets,
@@ -355,5 +356,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
     };
     let order = world.ctx.order.as_ref().map(|order| Box::new(order_summary(order.counts(id))));
     let summary = flow_summary(facts, flow, &world.ctx.flows[id.index()].interval);
-    FlowSummary { order, transfer: Some(Box::new(transfer)), ..summary }
+    // The workload has the time of the handshake.
+    let native = summary.native.map(|native| Box::new(NativeSummary { handshake_s: None, ..*native }));
+    FlowSummary { order, native, transfer: Some(Box::new(transfer)), ..summary }
 }

@@ -20,11 +20,14 @@ use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::flow_ends::FlowEnds;
 use crate::host::Hosts;
+use crate::host::app::plans::client_of;
 use crate::host::flow::Flow;
+use crate::host::foreign::Foreign;
+use crate::host::transport::Carrier;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::{Distribution, Gauge, IntervalMetrics, Tally};
 use crate::network::{IdealTransfer, Network};
-use crate::scenario::{Dscp, WorkloadDef};
+use crate::scenario::{AppDef, Dscp, NativeTransport, WorkloadDef};
 use arrivals::Arrivals;
 pub(crate) use counts::finished;
 use counts::{ClassCounts, Finished};
@@ -34,6 +37,8 @@ use sizes::Sizes;
 
 /// Flows of workloads that may exist at once, and in all.
 const MOST_ALIVE: usize = 100_000;
+/// Those of whole transports: each end is a state in the library.
+const MOST_NATIVE: u32 = 1_000;
 pub(crate) const MOST_FLOWS: u32 = 1_000_000_000;
 
 /// Pairs of ends that are looked at one by one.
@@ -47,6 +52,8 @@ pub(crate) struct Workload {
     pub(crate) ends: Ends,
     pub(crate) sizes: Option<Sizes>,
     pub(crate) config: Arc<TcpConfig>,
+    /// A whole transport, which carries its flows instead of TCP.
+    pub(crate) native: Option<Native>,
     pub(crate) transfer: IdealTransfer,
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
@@ -59,6 +66,13 @@ pub(crate) struct Workload {
     pub(crate) state: State,
 }
 
+/// A whole transport of a workload, and the names of all nodes.
+#[derive(Debug)]
+pub(crate) struct Native {
+    pub(crate) transport: Box<NativeTransport>,
+    pub(crate) places: Vec<String>,
+}
+
 /// The random streams of a workload: what one draws does not shift what another does.
 #[derive(Debug)]
 pub(crate) struct Streams {
@@ -66,12 +80,19 @@ pub(crate) struct Streams {
     pub(crate) sizes: Rng,
     pub(crate) ends: Rng,
     pub(crate) app: Rng,
+    pub(crate) transport: Rng,
 }
 
 impl Streams {
     pub(crate) fn new(seed: u64, name: &str) -> Streams {
         let stream = |what| Rng::stream(seed, &format!("workload/{name}/{what}"));
-        Streams { arrivals: stream("arrivals"), sizes: stream("sizes"), ends: stream("ends"), app: stream("app") }
+        Streams {
+            arrivals: stream("arrivals"),
+            sizes: stream("sizes"),
+            ends: stream("ends"),
+            app: stream("app"),
+            transport: stream("transport"),
+        }
     }
 }
 
@@ -132,6 +153,8 @@ pub(crate) struct Workloads {
     free: Vec<FlowId>,
     lingering: Vec<FlowId>,
     next_serial: u32,
+    /// Slots in use of flows that whole transports carry.
+    native: u32,
     pub(crate) recorder: Recorder,
     /// Flows that arrive from the first of these times to the other count.
     counted: [Time; 2],
@@ -149,6 +172,7 @@ impl Workloads {
             free: Vec::new(),
             lingering: Vec::new(),
             next_serial: listed as u32,
+            native: 0,
             recorder,
             counted,
             alive: Gauge::default(),
@@ -228,10 +252,14 @@ impl Workloads {
         if workload.def.count.is_some_and(|most| workload.state.arrived >= most) {
             return false;
         }
-        if self.slots.len() - self.free.len() >= MOST_ALIVE {
+        let exist = match workload.native {
+            Some(_) if self.native >= MOST_NATIVE => Some(format!("{MOST_NATIVE} flows with a transport in a library")),
+            _ => (self.slots.len() - self.free.len() >= MOST_ALIVE).then(|| format!("{MOST_ALIVE} flows")),
+        };
+        if let Some(exist) = exist {
             let (name, now) = (&workload.def.name, ctx.now.as_secs_f64());
             let message = format!(
-                "too_many_alive: {MOST_ALIVE} flows exist at once at {now} s; workload {name:?} asks for more than the network carries"
+                "too_many_alive: {exist} exist at once at {now} s; workload {name:?} asks for more than the network carries"
             );
             return self.stop(ctx, message);
         }
@@ -241,18 +269,28 @@ impl Workloads {
         let (ends, size) = workload.draw();
         let is_plain = workload.def.app.is_plain();
         let serial = FlowId(self.next_serial);
-        let ideal = network.ideal_completion(ctx.now, serial, ends, size, &workload.transfer).filter(|_| is_plain);
+        let ideal = network
+            .ideal_completion(ctx.now, serial, ends, size, &workload.transfer)
+            .filter(|_| is_plain && workload.native.is_none());
         let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         self.next_serial += 1;
         let [source, sink] = ends;
         let (priority, dscp, group) = (workload.priority, workload.dscp, workload.group);
-        ctx.open(id, FlowEnds { source, sink, priority, dscp, group, serial });
-        let (config, seed) = (&workload.config, workload.streams.app.next_u64());
+        let Workload { def, config, native, streams, .. } = workload;
+        let app = def.app.of_size(size);
+        let seed = streams.app.next_u64();
+        let carrier = match native {
+            None => Carrier::Tcp(config, seed),
+            Some(native) => {
+                self.native += 1;
+                Carrier::Foreign(native.connection(&app, serial, ends, &mut streams.transport))
+            }
+        };
+        ctx.open(id, FlowEnds { source, sink, priority, dscp, group, serial }, carrier.protocol());
         if is_plain {
-            hosts.open(id, ends, size, config, seed);
+            hosts.open(id, ends, size, carrier);
         } else {
-            let rng = Rng::stream(workload.streams.app.next_u64(), "app");
-            hosts.open_conversation(id, ends, &workload.def.app.of_size(size), config, seed, rng);
+            hosts.open_conversation(id, ends, &app, carrier, Rng::stream(streams.app.next_u64(), "app"));
         }
         let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
         let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
@@ -318,6 +356,15 @@ impl Workloads {
     /// Packets of flows whose slots are free again.
     pub(crate) fn tallies(&self) -> impl Iterator<Item = &Tally> {
         self.all.iter().map(|workload| &workload.state.tally)
+    }
+}
+
+impl Native {
+    /// The connection of a flow.
+    fn connection(&self, app: &AppDef, serial: FlowId, ends: [NodeId; 2], seeds: &mut Rng) -> Box<Foreign> {
+        let places = ends.map(|node| self.places[node.index()].as_str());
+        let seeds = [seeds.next_u64(), seeds.next_u64()];
+        Box::new(Foreign::between(&self.transport, client_of(app), serial, ends, places, seeds))
     }
 }
 

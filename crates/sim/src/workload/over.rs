@@ -5,7 +5,7 @@ use tcp::units::Time;
 
 use super::arrivals::Arrivals;
 use super::counts::finished;
-use super::{Phase, Workloads};
+use super::{Phase, Workload, Workloads};
 use crate::engine::context::Context;
 use crate::host::Hosts;
 use crate::host::session::Session;
@@ -58,7 +58,8 @@ impl Workloads {
         let slot = &mut self.slots[id.index() - self.listed];
         slot.phase = Phase::Free;
         self.free.push(id);
-        let state = &mut self.all[slot.workload as usize].state;
+        let Workload { state, native, .. } = &mut self.all[slot.workload as usize];
+        self.native -= u32::from(native.is_some());
         // They start again when the next flow takes the slot.
         let metrics = &mut ctx.flows[id.index()];
         state.tally.merge(&std::mem::take(&mut metrics.tally));
