@@ -1,5 +1,6 @@
 """`tonopah conform`: cases of specifications as worlds with checks (docs/conform.md)."""
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -15,6 +16,8 @@ from tonopah.conform.report import Report, lines
 from tonopah.conform.specs import SPECS
 from tonopah.conform.words import DEVIATES, HOLDS, NOT_OBSERVABLE
 from tonopah.errors import InputError
+from tonopah.export import qlog
+from tonopah_dev.pages import bbr_logs
 
 ALGORITHMS = Path(__file__).parent / "data" / "conforming.py"
 PLUS_PLUS = '{ name = "cubic", profile = "hystart++" }'
@@ -198,3 +201,18 @@ def test_the_command_lists_cases_and_refuses(capsys: pytest.CaptureFixture[str])
     for given in ([], ["bbr3"], ["bbr3", "--spec", "rfc1"], ["bbr3", "--spec", "tcp", "--set", "tcp.none=1", "--case", "r1"]):
         assert main(["conform", *given]) == 2
         assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize("case", bbr_logs.CASES if os.environ.get("TONOPAH_CONFORM") else ["01"])
+def test_the_logs_of_bbr3_are_what_it_does(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path(__file__).parents[2] / "docs" / "reference" / "bbr" / f"{case}.sqlog.gz"
+    assert file.stat().st_size < 300_000
+    kept = gzip.decompress(file.read_bytes()).decode().split(qlog.RECORD_SEPARATOR)
+    ((_, text),) = bbr_logs.logs([case])
+    made = text.split(qlog.RECORD_SEPARATOR)
+    # The head has the version, which made none of it.
+    assert kept[2:] == made[2:] and len(made) > 5000
+    assert main(["compare-trace", str(file), str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {name: one["largest"] for name, one in found["metrics"].items()} == {"cwnd": 0, "in_flight": 0, "srtt": 0}
+    assert found["lacking"][file.name] == ["delivered"]

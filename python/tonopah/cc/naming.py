@@ -1,6 +1,7 @@
 """Where an algorithm is named, a whole transport in a library may be: `cc = { transport = "libx.so", … }` or `cc = "libx.so"`.
 
-Such a `cc` becomes the key `transport` of its flow or workload, or of `traffic` if it is that of all flows, before a scenario is bound.
+Such a `cc` becomes the key `transport` of its flow or workload, or of `traffic` if it is that of all flows, before a scenario is
+bound.
 """
 
 from collections.abc import Mapping

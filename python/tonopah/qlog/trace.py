@@ -182,7 +182,9 @@ class Reader:
     def packet_received(self, t_s: float, data: Mapping[str, Any]) -> None:
         """Note a packet that was received, and what it acknowledges."""
         trace = self.trace
-        trace.first_received_s = t_s if trace.first_received_s is None else trace.first_received_s
+        if trace.first_received_s is None:
+            trace.first_received_s = t_s
+            self.forget_guesses()
         space, _, size = self.packet(data)
         frames = data.get("frames")
         for frame in frames if isinstance(frames, list) else ():
@@ -230,18 +232,23 @@ class Reader:
             if name is None or isinstance(value, bool):
                 continue
             number = float(value)
-            # An RTT before anything was received is a guess (kInitialRtt).
-            guessed = name in RTTS and self.trace.first_received_s is None
-            if math.isfinite(number) and 0 <= number < MAX_NUMBER and not guessed:
+            if math.isfinite(number) and 0 <= number < MAX_NUMBER:
                 self.trace.metrics.setdefault(name, []).append((t_s, number))
 
     def congestion_state_updated(self, t_s: float, data: Mapping[str, Any]) -> None:
         """Note a state."""
         self.trace.states.append((t_s, str(data.get("new", ""))))
 
+    def forget_guesses(self) -> None:
+        """Leave out the RTTs up to now: before anything is received they are guesses (kInitialRtt)."""
+        for name in RTTS:
+            self.trace.metrics.pop(name, None)
+
     def scale(self) -> None:
         """Bring RTTs to seconds, in the unit that brings the least nearest to the time to the first answer."""
         trace = self.trace
+        if trace.sent and trace.first_received_s is None:
+            self.forget_guesses()
         found = [
             value for name in ("latest_rtt", "min_rtt", "smoothed_rtt") for _, value in trace.metrics.get(name, ()) if value > 0
         ]

@@ -1,6 +1,7 @@
 """Two recordings of a sender against each other: `tonopah compare-trace A B`. qlogs, captures, or folders of our own series.
 
-Both begin at their first packet with data; a value holds until the next; only the time that both have is compared.
+Both begin at their first packet with data, a log without packets where its metrics first have something in flight; a value holds
+until the next; only the time that both have is compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,13 @@ import numpy as np
 from tonopah.errors import InputError
 from tonopah.plot import style
 from tonopah.qlog.trace import Trace as QlogTrace
+from tonopah.qlog.trace import read
 from tonopah.spec.validation import list_allowed
 from tonopah.template import render
-from tonopah.validate.trace.comparison import read_connection
+from tonopah.validate.trace.comparison import MAX_BYTES, MAX_SECONDS, read_connection
+from tonopah.validate.trace.opening import parts
 from tonopah.validate.trace.page import MOST_POINTS
+from tonopah.validate.trace.qlog import is_qlog, observe_log
 from tonopah.writing import replace_file
 
 METRICS = {"cwnd": "Window (kB)", "in_flight": "In flight (kB)", "srtt": "Smoothed RTT (ms)", "delivered": "Delivered (kB)"}
@@ -48,11 +52,11 @@ def read_side(path: Path) -> Side:
     """Return a recording. Raises InputError."""
     if path.is_dir():
         return of_series(path)
+    if is_qlog(next(parts(path, lambda _: None), b"")):
+        return of_log(path, read(path, until_s=MAX_SECONDS))
     one = read_connection(path)
     if not one.seen.sender.segments:
         raise InputError("", "has no data", None, str(path))
-    if one.log:
-        return of_log(path.name, one.log, one.seen.flight, one.seen.delivered)
     start = min((t_ns for t_ns, size in one.seen.sender.flight if size), default=0)
     shift = (start - one.seen.start_ns) / 1e9
     curves = {"in_flight": moved(one.seen.flight, shift), "delivered": moved(one.seen.delivered, shift)}
@@ -61,15 +65,21 @@ def read_side(path: Path) -> Side:
     return Side(path.name, curves, float(np.median(rtts)) if len(rtts) else DEFAULT_RTT_S, again)
 
 
-def of_log(name: str, log: QlogTrace, flight: Curve, delivered: Curve) -> Side:
-    """Return what a qlog has."""
-    start = log.data[0].t_s
+def of_log(path: Path, log: QlogTrace) -> Side:
+    """Return what a qlog has, which may be metrics alone. Raises InputError."""
+    metric = log.metrics.get("bytes_in_flight", [])
+    begun = [t_s for t_s, value in metric if value > 0]
+    if log.data or not begun:
+        seen = observe_log(log, str(path), MAX_SECONDS, MAX_BYTES)
+        start, flight, delivered = log.data[0].t_s, seen.flight, seen.delivered
+    else:
+        start, flight, delivered = begun[0], np.array(metric, float), np.empty((0, 2))
     curves = {"in_flight": moved(flight, start), "delivered": moved(delivered, start)}
     for metric, key in (("cwnd", "congestion_window"), ("srtt", "smoothed_rtt")):
         curves[metric] = moved(np.array(log.metrics.get(key, []), float).reshape(-1, 2), start)
     events = [(t_s - start, f"{count} lost") for t_s, _, count, _ in log.lost] + [(t_s - start, new) for t_s, new in log.states]
     rtt_s = float(np.median([rtt for _, rtt in log.rtt])) if log.rtt else DEFAULT_RTT_S
-    return Side(name, curves, rtt_s, sorted(events))
+    return Side(path.name, curves, rtt_s, sorted(events))
 
 
 def of_series(folder: Path) -> Side:

@@ -23,8 +23,13 @@ def is_qlog(start: bytes) -> bool:
 def observe_qlog(path: Path, number: int, until_s: float, most_bytes: int) -> tuple[Observed, Trace]:
     """Return what trace `number` of a log shows of its sender, and all that it says. Raises InputError."""
     trace = read(path, number, until_s)
+    return observe_log(trace, str(path), until_s, most_bytes), trace
+
+
+def observe_log(trace: Trace, source: str, until_s: float, most_bytes: int) -> Observed:
+    """Return what a log shows of its sender. Raises InputError."""
     if not trace.data:
-        raise InputError("", "the log has no packet with data", "the log of the end that sends", str(path))
+        raise InputError("", "the log has no packet with data", "the log of the end that sends", source)
     if trace.received_bytes > sum(one.payload for one in trace.data):
         trace.notes.append(RECEIVER)
     sender = ObservedSender(trace.title)
@@ -44,7 +49,7 @@ def observe_qlog(path: Path, number: int, until_s: float, most_bytes: int) -> tu
     first = next(iter(trace.sent.values()))
     if first.space == "initial" and trace.first_received_s is not None:
         sender.handshake_ns = max(0, nanos(trace.first_received_s - first.t_s))
-    return observed(sender, 0, nanos(trace.end_s), until_s), trace
+    return observed(sender, 0, nanos(trace.end_s), until_s)
 
 
 def nanos(seconds: float) -> int:
