@@ -171,9 +171,11 @@ method: $(VENV)/.built ## judge METHOD_STUDIES (500) synthetic studies whose tru
 
 MUTATIONS ?= 100000
 
-mutate: $(VENV)/.built ## change files of every kind at random, MUTATIONS (100000) of each, and look that each is accepted or refused
+mutate: $(VENV)/.built ## change files of every kind at random, MUTATIONS (100000) of each: each is accepted or refused; wrong branches of the source, which `conform` is to catch
 	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py python/tests/test_file_mutations.py -s
 	TONOPAH_DAMAGED_LOGS=10000 $(PYTHON) -m pytest python/tests/test_qlog.py -k damaged
+	TONOPAH_DAMAGED_LIBRARIES=1000 $(PYTHON) -m pytest python/tests/test_transport.py -k damaged
+	TONOPAH_SOURCE_MUTANTS=1 $(PYTHON) -m pytest python/tests/test_source_mutants.py
 
 conform: $(VENV)/.built ## every wrong constant against the cases that are to catch it, and bbr3 with seven seeds
 	TONOPAH_CONFORM=all $(PYTHON) -m pytest python/tests/test_conform.py

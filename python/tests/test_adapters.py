@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import toml
 from test_transport_runs import world
 
 import tonopah as tp
+from tonopah.cli.main import main
 from tonopah.conform.api import conform
 from tonopah.export import pcapng
 from tonopah.runs.twice import run_twice
@@ -86,6 +88,19 @@ def test_every_application_is_answered(name: str) -> None:
     page = flow_of(library, {"kind": "page", "objects": 30, "object_size": "20kB"})
     assert (page["objects"], page["connections_opened"], page["transport_closed"]) == (31, 1, 1)
     assert flow_of(library, {"kind": "transfer", "size": "100kB"})["delivered_bytes"] == 100_000
+
+
+def test_the_qlog_of_quinn_is_what_the_engine_records(quinn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = over(quinn, {"kind": "bulk", "bytes": "20MB"}) | {"record": {"series": ["cwnd", "srtt"], "every": "change"}}
+    (tmp_path / "world.toml").write_text(toml(given))
+    logs, series = str(tmp_path / "logs"), str(tmp_path / "series")
+    assert main(["run", str(tmp_path / "world.toml"), "--transport-logs", logs, "--series", series, "--json"]) == 0
+    capsys.readouterr()
+    log = f"{logs}/flow0-source.sqlog"
+    assert main(["compare-trace", log, series, "--metric", "cwnd", "--tolerance", "2%", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["cwnd"]["largest"] < 0.02
+    assert main(["validate", "trace", log, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["link"]["rate_bps"] == pytest.approx(20e6, rel=0.01)
 
 
 def test_pages_and_transfers_that_come_and_go_are_complete(quinn: Path) -> None:

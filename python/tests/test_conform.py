@@ -212,6 +212,9 @@ def test_the_logs_of_bbr3_are_what_it_does(case: str, capsys: pytest.CaptureFixt
     made = text.split(qlog.RECORD_SEPARATOR)
     # The head has the version, which made none of it.
     assert kept[2:] == made[2:] and len(made) > 5000
+    metrics = [(event["time"], event["data"]) for event in map(json.loads, kept[2:]) if event["name"].endswith("metrics_updated")]
+    rates = [data["cc_max_bw_bps"] for at, data in metrics if at <= 2000 and "cc_max_bw_bps" in data]
+    assert case not in ("01", "05", "10") or rates[-1] == pytest.approx(19.307e6, abs=1e3)
     assert main(["compare-trace", str(file), str(file), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {name: one["largest"] for name, one in found["metrics"].items()} == {"cwnd": 0, "in_flight": 0, "srtt": 0}

@@ -1,7 +1,10 @@
 """Whole transports in shared libraries: what they say of themselves, and what can be wrong with that."""
 
 import json
+import os
+import random
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -99,3 +102,40 @@ def test_each_kind_of_library_is_told_from_the_other(stopwait, tmp_path):
     with pytest.raises(tp.InputError, match=r"libreno\.so is a congestion control \(it has tonopah_algorithm\)") as raised:
         tp.check(given | {"traffic": {"transport": {"native": str(reno)}}})
     assert (raised.value.path, raised.value.hint) == ("traffic.transport.native", 'cc = { native = "libreno.so" }')
+
+
+SIZE = 168
+"""Of the struct, as its second field says."""
+RELATIVE = (8, 0x403)
+"""Relocations by which a pointer of the struct is its addend: R_X86_64_RELATIVE, R_AARCH64_RELATIVE."""
+DAMAGED = int(os.environ.get("TONOPAH_DAMAGED_LIBRARIES", "20"))
+
+
+def places_of_the_struct(library):
+    """Return where in a file the fields of its struct are that are no pointers, and where its pointers: in relocations."""
+    at = library.index(struct.pack("<II", 1, SIZE))
+    entries = ((place, *struct.unpack_from("<QQ", library, place)) for place in range(0, len(library) - 24, 8))
+    pointers = [place + 16 for place, to, kind in entries if kind in RELATIVE and (to - at) % 0x1000 < SIZE]
+    return list(range(at, at + SIZE)), [byte for place in pointers for byte in range(place, place + 8)]
+
+
+def test_damaged_libraries_give_an_answer_or_a_sentence(stopwait, tmp_path):
+    """20 of them; `make mutate` tries 1,000 (TONOPAH_DAMAGED_LIBRARIES)."""
+    plain, draw = stopwait.read_bytes(), random.Random(1)
+    fields, pointers = places_of_the_struct(plain)
+    assert len(pointers) >= 8 * 10
+    flow = {"from": "left0", "to": "right0", "app": {"kind": "bulk", "bytes": "20kB"}}
+    refused = 0
+    for number in range(DAMAGED):
+        library, data = tmp_path / f"libdamaged{number}.so", bytearray(plain)
+        for _ in range(draw.randint(1, 4)):
+            data[draw.choice(pointers if number % 2 else fields)] = draw.randrange(256)
+        library.write_bytes(data)
+        given = {"duration": "1s", "network": {"kind": "dumbbell"}, "flow": [flow | {"transport": {"native": str(library)}}]}
+        try:
+            tp.run(given)
+        except (tp.InputError, tp.AlgorithmError) as error:
+            refused += 1
+            assert library.name in str(error)
+        library.unlink()
+    assert 0 < refused < DAMAGED

@@ -12,6 +12,7 @@ from tonopah._core import trace
 from tonopah.cc import last_call
 from tonopah.conform.api import conform
 from tonopah.errors import AlgorithmError, InputError, LimitError
+from tonopah.judge.traces import Breaker, Sharing
 from tonopah.runs.simulation import engine_form, run_prepared
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler (cc)")
@@ -59,6 +60,18 @@ def test_series_are_what_it_says_and_what_the_wire_has(stopwait):
     assert set(result.series("cwnd")["value"]) == {1000.0}
     assert set(result.series("state")["value"]) == {0.0, 1.0}
     assert {0.0, 1003.0} <= set(result.series("wire_flight")["value"]) and result.series("rto").empty
+
+
+def test_what_the_sink_has_read_is_a_series_so_that_shares_are_known(stopwait):
+    result = tp.run(world(stopwait) | {"record": {"series": ["acked", "retransmits"], "every": "1s"}})
+    read = result.series("acked")
+    assert read["value"].iloc[0] == 23_000 and read["value"].is_monotonic_increasing
+    assert read["value"].iloc[-1] == result.summary["flows"][0]["delivered_bytes"]
+    sampled = {"acked": read, "retransmits": {"t_s": [], "id": [], "value": []}}
+    sampled["acked"] = read.rename(columns={"flow": "id"})
+    assert Sharing(flows=(0,), least_bps=1e5).values(sampled)[:3] == (1.0, 1.0, 0.0)
+    # Losses are not: what it sends again it does not tell.
+    assert Breaker(flows=(0,)).values(sampled) == (None, None)
 
 
 @pytest.mark.parametrize(

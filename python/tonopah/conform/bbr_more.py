@@ -70,6 +70,9 @@ def _(t: Trial) -> None:
     adapted = float(low[0]) if len(low) else np.inf
     t.check("probes_to_new_rate", sum(at < stay.begin <= adapted for stay in run.stays if stay.word == "up"), None, 3)
     t.check("seconds_to_new_rate", adapted - at, None, 30 - at)
+    # REFILL forgets the bounds of the short term (5.3.3.3): it paces at the largest rate, whatever was lost before.
+    refill = t.must_stay(run, "refill", after=at).begin
+    t.check("refill_pacing_of_max_bw", run.at("pacing_rate", refill) / run.at("max_bw_bps", refill), 0.9, 1.1, refill)
 
 
 @case("17", "a policer", "5.5.10", policed)

@@ -98,6 +98,12 @@ def _(t: Trial) -> None:
     # The first of the three steps is when it is seen.
     known = run.at("retransmits", 1.999)
     t.check("declared_lost", run.at("retransmits", 5) - known, 0, 0, run.first("retransmits", known + 1))
+    # Once more while a segment that is lost is repaired: it alone is sent again.
+    lossy = t.run(tee(RACK, changes=steps, seconds=5, loss=lost(run.sent_packets(2.94))))
+    stay = next((one for one in lossy.recoveries() if one.begin < 3.045 and one.end > 3.052), None)
+    t.binds(stay is not None, "no recovery is under way while segments overtake others")
+    known = lossy.before("retransmits", 2.5)
+    t.check("sent_again_in_recovery", lossy.at("retransmits", 5) - known, 1, 1, stay.begin if stay else None)
 
 
 @case("r6", "a probe for the tail", "8985 7")
@@ -146,6 +152,8 @@ def _(t: Trial) -> None:
     t.binds(bool(run.at("retransmits", found.end + 1) >= 2), "the retransmission is not sent again")
     falls = int(np.sum(np.diff(np.concatenate([[run.before("ssthresh", found.begin)], thresholds])) != 0))
     t.check("reductions", falls, 2, None, float(times[-1]) if len(times) else found.begin)
+    # What RACK is for: it needs no time-out to see that.
+    t.check("time_outs", run.flow["rto_count"], 0, 0, found.end)
 
 
 @case("r9", "a restart after idle", "5681 4.1, 7661")

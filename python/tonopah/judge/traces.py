@@ -80,6 +80,10 @@ class Breaker(Trace):
         """Return the columns."""
         times, acked = by_flow(series["acked"], self.flows)
         _, sent_again = by_flow(series["retransmits"], self.flows)
+        # A whole transport does not tell what it sends again.
+        told = np.isfinite(sent_again).any(axis=1) | ~np.isfinite(acked).any(axis=1)
+        if not told.all():
+            return None, None
         trips, worst = breaker_trips(times, filled(acked), filled(sent_again))
         return float(trips), worst
 

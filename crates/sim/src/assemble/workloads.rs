@@ -24,7 +24,7 @@ use crate::workload::counts::ClassCounts;
 use crate::workload::ends::Ends;
 use crate::workload::recorder::Recorder;
 use crate::workload::sizes::Sizes;
-use crate::workload::{MOST_FLOWS, Native, State, Streams, Workload, Workloads};
+use crate::workload::{MOST_FLOWS, State, Streams, Workload, Workloads};
 
 /// Headers that a load by packets counts for each segment.
 const HEADERS: f64 = 40.0;
@@ -98,10 +98,10 @@ fn workload(
         dscp: def.dscp.unwrap_or_default(),
         group: 0,
         config: Arc::new(config),
-        native: def.transport.clone().map(|transport| {
-            let places = graph.node.iter().map(|node| node.name.clone()).collect();
-            Native { transport, places }
-        }),
+        places: match def.transport {
+            Some(_) => graph.node.iter().map(|node| node.name.clone()).collect(),
+            None => Vec::new(),
+        },
         streams,
         rate,
         link_bps,

@@ -127,8 +127,7 @@ fn obstacle(world: &World) -> Option<&'static str> {
 
 /// True if a whole transport carries flows.
 fn has_transport(world: &World) -> bool {
-    let of_workload = |workload: &Workload| workload.native.is_some();
-    world.hosts.flows.iter().any(|flow| flow.foreign().is_some()) || world.workloads.all.iter().any(of_workload)
+    world.hosts.flows.iter().any(|flow| flow.foreign().is_some()) || world.workloads.all.iter().any(Workload::is_native)
 }
 
 /// True if arrivals wait for flows that have ended, or the sinks of flows answer.

@@ -160,7 +160,7 @@ pub enum SeriesName {
     Outstanding,
     /// Retransmission time-out in effect, seconds, per flow.
     Rto,
-    /// Payload acknowledged so far, bytes, per flow.
+    /// Payload acknowledged so far, bytes, per flow; of a whole transport what the sink has read.
     Acked,
     /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
     Energy,

@@ -52,14 +52,14 @@ impl Sender<'_> {
         match (name, &self.snapshot, &self.told) {
             (SeriesName::WireFlight, ..) => Some(self.wire_flight.as_f64()),
             (name, Some(snapshot), _) => Some(sender_value(name, self.flow, snapshot)),
-            (name, None, Some(told)) => foreign_value(name, told),
+            (name, None, Some(told)) => foreign_value(name, self.flow, told),
             (_, None, None) => None,
         }
     }
 }
 
-/// What a whole transport says.
-fn foreign_value(name: SeriesName, stats: &ForeignStats) -> Option<f64> {
+/// What a whole transport says, and what its application has read.
+fn foreign_value(name: SeriesName, flow: &Flow, stats: &ForeignStats) -> Option<f64> {
     Some(match name {
         SeriesName::Cwnd => stats.cwnd_bytes,
         SeriesName::Ssthresh => stats.ssthresh_bytes,
@@ -71,6 +71,7 @@ fn foreign_value(name: SeriesName, stats: &ForeignStats) -> Option<f64> {
         SeriesName::MinRtt => stats.min_rtt_s,
         SeriesName::PacingRate => stats.pacing_rate_bps,
         SeriesName::Timeouts => stats.pto_count,
+        SeriesName::Acked => flow.read as f64,
         _ => return None,
     })
 }

@@ -206,7 +206,7 @@ pub(super) fn workloads(world: &World, measured: Span) -> Vec<WorkloadSummary> {
 fn workload_summary(world: &World, index: usize, measured: Span) -> WorkloadSummary {
     let workload = &world.workloads.all[index];
     let Workload { def, state, .. } = workload;
-    let is_tcp = workload.native.is_none();
+    let is_tcp = !workload.is_native();
     let unfinished = unfinished(world, index);
     let uppers = || def.classes.iter().copied().map(Some).chain([None]);
     let edges = [None].into_iter().chain(uppers()).zip(uppers());

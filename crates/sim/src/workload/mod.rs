@@ -20,6 +20,7 @@ use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::flow_ends::FlowEnds;
 use crate::host::Hosts;
+use crate::host::app::command::End;
 use crate::host::app::plans::client_of;
 use crate::host::flow::Flow;
 use crate::host::foreign::Foreign;
@@ -27,7 +28,7 @@ use crate::host::transport::Carrier;
 use crate::ids::{FlowId, NodeId};
 use crate::metrics::{Distribution, Gauge, IntervalMetrics, Tally};
 use crate::network::{IdealTransfer, Network};
-use crate::scenario::{AppDef, Dscp, NativeTransport, WorkloadDef};
+use crate::scenario::{Dscp, WorkloadDef};
 use arrivals::Arrivals;
 pub(crate) use counts::finished;
 use counts::{ClassCounts, Finished};
@@ -52,8 +53,8 @@ pub(crate) struct Workload {
     pub(crate) ends: Ends,
     pub(crate) sizes: Option<Sizes>,
     pub(crate) config: Arc<TcpConfig>,
-    /// A whole transport, which carries its flows instead of TCP.
-    pub(crate) native: Option<Native>,
+    /// The names of all nodes, if a whole transport carries its flows.
+    pub(crate) places: Vec<String>,
     pub(crate) transfer: IdealTransfer,
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
@@ -64,13 +65,6 @@ pub(crate) struct Workload {
     /// Rate of the link that the load is a share of, in bit/s.
     pub(crate) link_bps: Option<f64>,
     pub(crate) state: State,
-}
-
-/// A whole transport of a workload, and the names of all nodes.
-#[derive(Debug)]
-pub(crate) struct Native {
-    pub(crate) transport: Box<NativeTransport>,
-    pub(crate) places: Vec<String>,
 }
 
 /// The random streams of a workload: what one draws does not shift what another does.
@@ -252,14 +246,15 @@ impl Workloads {
         if workload.def.count.is_some_and(|most| workload.state.arrived >= most) {
             return false;
         }
-        let exist = match workload.native {
-            Some(_) if self.native >= MOST_NATIVE => Some(format!("{MOST_NATIVE} flows with a transport in a library")),
-            _ => (self.slots.len() - self.free.len() >= MOST_ALIVE).then(|| format!("{MOST_ALIVE} flows")),
+        let most = if workload.is_native() && self.native >= MOST_NATIVE {
+            Some(format!("{MOST_NATIVE} flows with a transport in a library"))
+        } else {
+            (self.slots.len() - self.free.len() >= MOST_ALIVE).then(|| format!("{MOST_ALIVE} flows"))
         };
-        if let Some(exist) = exist {
+        if let Some(most) = most {
             let (name, now) = (&workload.def.name, ctx.now.as_secs_f64());
             let message = format!(
-                "too_many_alive: {exist} exist at once at {now} s; workload {name:?} asks for more than the network carries"
+                "too_many_alive: {most} exist at once at {now} s; workload {name:?} asks for more than the network carries"
             );
             return self.stop(ctx, message);
         }
@@ -271,26 +266,20 @@ impl Workloads {
         let serial = FlowId(self.next_serial);
         let ideal = network
             .ideal_completion(ctx.now, serial, ends, size, &workload.transfer)
-            .filter(|_| is_plain && workload.native.is_none());
+            .filter(|_| is_plain && !workload.is_native());
         let id = self.free.pop().unwrap_or(FlowId((self.listed + self.slots.len()) as u32));
         self.next_serial += 1;
         let [source, sink] = ends;
         let (priority, dscp, group) = (workload.priority, workload.dscp, workload.group);
-        let Workload { def, config, native, streams, .. } = workload;
-        let app = def.app.of_size(size);
-        let seed = streams.app.next_u64();
-        let carrier = match native {
-            None => Carrier::Tcp(config, seed),
-            Some(native) => {
-                self.native += 1;
-                Carrier::Foreign(native.connection(&app, serial, ends, &mut streams.transport))
-            }
-        };
+        self.native += u32::from(workload.is_native());
+        let seed = workload.streams.app.next_u64();
+        let rng = (!is_plain).then(|| Rng::stream(workload.streams.app.next_u64(), "app"));
+        let app = workload.def.app.of_size(size);
+        let carrier = workload.carrier(seed, serial, ends, client_of(&app));
         ctx.open(id, FlowEnds { source, sink, priority, dscp, group, serial }, carrier.protocol());
-        if is_plain {
-            hosts.open(id, ends, size, carrier);
-        } else {
-            hosts.open_conversation(id, ends, &app, carrier, Rng::stream(streams.app.next_u64(), "app"));
+        match rng {
+            None => hosts.open(id, ends, size, carrier),
+            Some(rng) => hosts.open_conversation(id, ends, &app, carrier, rng),
         }
         let counts = (self.counted[0]..self.counted[1]).contains(&ctx.now);
         let slot = Slot { phase: Phase::Alive, workload: index as u32, serial, start: ctx.now, size, ideal, counts };
@@ -359,16 +348,20 @@ impl Workloads {
     }
 }
 
-impl Native {
-    /// The connection of a flow.
-    fn connection(&self, app: &AppDef, serial: FlowId, ends: [NodeId; 2], seeds: &mut Rng) -> Box<Foreign> {
-        let places = ends.map(|node| self.places[node.index()].as_str());
-        let seeds = [seeds.next_u64(), seeds.next_u64()];
-        Box::new(Foreign::between(&self.transport, client_of(app), serial, ends, places, seeds))
-    }
-}
-
 impl Workload {
+    /// True if a whole transport carries its flows.
+    pub(crate) fn is_native(&self) -> bool {
+        self.def.transport.is_some()
+    }
+
+    /// What carries the next flow, `serial`, which `client` opens; our TCP with this seed.
+    fn carrier(&mut self, seed: u64, serial: FlowId, ends: [NodeId; 2], client: End) -> Carrier<'_> {
+        let Some(native) = &self.def.transport else { return Carrier::Tcp(&self.config, seed) };
+        let places = ends.map(|node| self.places[node.index()].as_str());
+        let seeds = [(); 2].map(|()| self.streams.transport.next_u64());
+        Carrier::Foreign(Box::new(Foreign::between(native, client, serial, ends, places, seeds)))
+    }
+
     /// Ends and size of the next flow: what is listed of them, the rest drawn.
     fn draw(&mut self) -> ([NodeId; 2], Bytes) {
         let Workload { arrivals, ends, sizes, streams, .. } = self;

@@ -5,7 +5,7 @@ use tcp::units::Time;
 
 use super::arrivals::Arrivals;
 use super::counts::finished;
-use super::{Phase, Workload, Workloads};
+use super::{Phase, Workloads};
 use crate::engine::context::Context;
 use crate::host::Hosts;
 use crate::host::session::Session;
@@ -58,8 +58,9 @@ impl Workloads {
         let slot = &mut self.slots[id.index() - self.listed];
         slot.phase = Phase::Free;
         self.free.push(id);
-        let Workload { state, native, .. } = &mut self.all[slot.workload as usize];
-        self.native -= u32::from(native.is_some());
+        let workload = &mut self.all[slot.workload as usize];
+        self.native -= u32::from(workload.is_native());
+        let state = &mut workload.state;
         // They start again when the next flow takes the slot.
         let metrics = &mut ctx.flows[id.index()];
         state.tally.merge(&std::mem::take(&mut metrics.tally));

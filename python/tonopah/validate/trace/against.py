@@ -98,9 +98,11 @@ def of_series(folder: Path) -> Side:
     if not curves:
         wanted = ", ".join(f"{name}.csv" for name in SERIES.values())
         raise InputError("", "has no series of a sender", f"one of {wanted}, by tonopah run --series DIR", str(folder))
-    start = min(float(one[0, 0]) for one in curves.values() if len(one))
     srtt = curves.get("srtt", np.empty((0, 2)))
-    rtt_s = float(np.median(srtt[:, 1])) if len(srtt) else DEFAULT_RTT_S
+    sampled = srtt[np.isfinite(srtt[:, 1]), 0]
+    # A whole transport has a window before its handshake, which ends with its first RTT; our TCP has none.
+    start = float(sampled[0]) if len(sampled) else min(float(one[0, 0]) for one in curves.values() if len(one))
+    rtt_s = float(np.nanmedian(srtt[:, 1])) if len(sampled) else DEFAULT_RTT_S
     return Side(folder.name, {metric: moved(one, start) for metric, one in curves.items()}, rtt_s)
 
 
