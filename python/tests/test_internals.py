@@ -113,6 +113,9 @@ def test_files_have_the_variables(tmp_path, capsys):
     seen = set().union(*metrics)
     assert seen >= {"min_rtt", "latest_rtt", "rtt_variance", "pto_count", "pacing_rate", "packets_in_flight", "delivery_rate"}
     assert {data["cc_state"] for data in metrics if "cc_state" in data} >= {"startup", "probe_bw"}
+    states = [event["data"]["new"] for event in events if event["name"] == "recovery:congestion_state_updated"]
+    assert states[0] == "startup" and set(states) >= {"startup", "drain", "probe_bw"}
+    assert set(states) <= {"startup", "drain", "probe_bw", "probe_rtt", "recovery", "loss"}
     assert not main(["metrics", "--cc", "bbr3", "--json"])
     assert "cc.max_bw_bps" in {entry["name"] for entry in json.loads(capsys.readouterr().out.splitlines()[-1])}
 

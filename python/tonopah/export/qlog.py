@@ -13,7 +13,8 @@ asked, those of the draft, for tools know no others. What they mean here:
   (probes, rescue retransmissions): nothing would acknowledge the packet that had them before;
 - `metrics_updated` has what has changed of the sender at the recording interval of the scenario, or at each change; and as
   `cc_NAME` what its algorithm shows of itself, if the scenario records that (`record.internals`);
-- `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender. Its
+- `congestion_state_updated` follows from recovery's state, the windows, and whether the application limits the sender; where it
+  would be slow start or congestion avoidance, an algorithm with states of its own has its word, if they are recorded. Its
   `trigger` is what the sender took for congestion (`dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `ecn`, `algorithm`,
   `timeout`), or `undo`, `recovery_end`, `ssthresh`; where the application limits it or no longer does, there is none.
 """
@@ -42,6 +43,8 @@ METRICS = {
 IN_MILLISECONDS = ("srtt", "rtt", "rttvar", "min_rtt")
 STATES = ("state", "limit")
 """Series that the congestion state follows from besides the windows."""
+OWN_STATE = f"{INTERNAL}state"
+"""The state of an algorithm that has its own."""
 PREFIXES = {
     "0.3": {"packet": "transport:packet_", "recovery": "recovery:"},
     "quic": {"packet": "quic:packet_", "recovery": "quic:recovery_"},
@@ -223,11 +226,13 @@ def states(result: RunResult, flow: int, congestion: Sequence[tuple[float, str]]
     for name in (*STATES, "cwnd", "ssthresh"):
         for t_s, value, _ in samples(result, name, flow):
             at.setdefault(t_s, {})[name] = value
+    words = {t_s: word for t_s, _, word in samples(result, OWN_STATE, flow)} if OWN_STATE in result.names else {}
     now: dict[str, float] = {}
-    old, reduced = "", math.nan
-    for t_s in sorted(at):
-        now |= at[t_s]
-        new, threshold = congestion_state(now), now.get("ssthresh", math.nan)
+    old, own, reduced = "", "", math.nan
+    for t_s in sorted({*at, *words}):
+        now |= at.get(t_s, {})
+        own = words.get(t_s, own)
+        new, threshold = congestion_state(now, own), now.get("ssthresh", math.nan)
         if new != old:
             count = bisect_right(congestion, t_s, key=itemgetter(0))
             cause = trigger(old, new, congestion[count - 1][1] if count else None, raised=threshold > reduced)
@@ -248,13 +253,18 @@ def trigger(old: str, new: str, cause: str | None, *, raised: bool) -> dict[str,
     return {"trigger": "ssthresh"} if (old, new) == ("slow_start", "congestion_avoidance") else {}
 
 
-def congestion_state(now: Mapping[str, float]) -> str:
-    """Return the state in the words of QUIC: 2 is CWR, which also reduces; slow start is below ssthresh (RFC 5681)."""
+def congestion_state(now: Mapping[str, float], own: str) -> str:
+    """Return the state in the words of QUIC, or the algorithm's `own` if it has one.
+
+    2 is CWR, which also reduces; slow start is below ssthresh (RFC 5681).
+    """
     state, ssthresh = now.get("state", 0), now.get("ssthresh", math.nan)
     if state >= 2:
         return "loss" if state == 4 else "recovery"
     if now.get("limit") == 0:
         return "application_limited"
+    if own:
+        return own
     return "slow_start" if not now.get("cwnd", 0) >= ssthresh else "congestion_avoidance"
 
 
