@@ -98,8 +98,8 @@ def _(t: Trial) -> None:
     # The first of the three steps is when it is seen.
     known = run.at("retransmits", 1.999)
     t.check("declared_lost", run.at("retransmits", 5) - known, 0, 0, run.first("retransmits", known + 1))
-    # The third once more while a segment that is lost is repaired: it alone is sent again. ACKs tell of the third step from 3.046 to
-    # 3.051 s; the loss is found a round trip and a quarter of the least after it was sent, and repaired another later.
+    # The third once more while a segment that is lost is repaired: it alone is sent again. ACKs tell of the third step from 3.046
+    # to 3.051 s; the loss is found a round trip and a quarter of the least after it was sent, and repaired another later.
     sent = 3.0485 - 1.5 * run.before("srtt", 3) - run.flow["min_rtt_s"] / 4
     lossy = t.run(tee(RACK, changes=steps, seconds=5, loss=lost(run.sent_packets(sent))))
     stay = next((one for one in lossy.recoveries() if one.begin < 3.046 and one.end > 3.051), None)
