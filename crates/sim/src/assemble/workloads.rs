@@ -98,16 +98,19 @@ fn workload(
         dscp: def.dscp.unwrap_or_default(),
         group: 0,
         config: Arc::new(config),
-        places: match def.transport {
-            Some(_) => graph.node.iter().map(|node| node.name.clone()).collect(),
-            None => Vec::new(),
-        },
+        places: places(graph, def),
         streams,
         rate,
         link_bps,
         state: State { classes: vec![ClassCounts::default(); def.classes.len() + 1], ..State::default() },
         def: WorkloadDef { app: played(def), ..def.clone() },
     })
+}
+
+/// The names of all nodes, if a whole transport carries the flows.
+fn places(graph: &Scenario, def: &WorkloadDef) -> Vec<String> {
+    let named = graph.node.iter().filter(|_| def.transport.is_some());
+    named.map(|node| node.name.clone()).collect()
 }
 
 /// The application as the ends of a flow play it.
