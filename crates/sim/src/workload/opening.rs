@@ -17,7 +17,7 @@ use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
 
 /// Flows of workloads that may exist at once.
-const MOST_ALIVE: usize = 100_000;
+pub(super) const MOST_ALIVE: usize = 100_000;
 /// Those of whole transports: each end is a state in the library.
 const MOST_NATIVE: u32 = 1_000;
 

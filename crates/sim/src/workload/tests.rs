@@ -19,7 +19,7 @@ fn too_many_alive_end_the_run() {
     let Workloads { slots, free, .. } = &mut run.world.workloads;
     // As if so many flows were there and did nothing.
     let idle = Slot { phase: Phase::Alive, ..slots[0] };
-    slots.resize(MOST_ALIVE + free.len(), idle);
+    slots.resize(opening::MOST_ALIVE + free.len(), idle);
     while !run.advance(1 << 10) {}
     let reason = run.exceeded().unwrap();
     assert!(
