@@ -67,8 +67,7 @@ def test_what_the_sink_has_read_is_a_series_so_that_shares_are_known(stopwait):
     read = result.series("acked")
     assert read["value"].iloc[0] == 23_000 and read["value"].is_monotonic_increasing
     assert read["value"].iloc[-1] == result.summary["flows"][0]["delivered_bytes"]
-    sampled = {"acked": read, "retransmits": {"t_s": [], "id": [], "value": []}}
-    sampled["acked"] = read.rename(columns={"flow": "id"})
+    sampled = {"acked": read.rename(columns={"flow": "id"}), "retransmits": {"t_s": [], "id": [], "value": []}}
     assert Sharing(flows=(0,), least_bps=1e5).values(sampled)[:3] == (1.0, 1.0, 0.0)
     # Losses are not: what it sends again it does not tell.
     assert Breaker(flows=(0,)).values(sampled) == (None, None)

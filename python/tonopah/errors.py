@@ -131,6 +131,6 @@ def near_names(written: str, known: Iterable[str], most: int = 3) -> list[str]:
 def traceback_of(error: AlgorithmError) -> str:
     """Return the traceback of an exception in an algorithm, in this process or another."""
     stored = getattr(error, "traceback", None)
-    if stored is not None or error.__cause__ is None:
-        return stored or ""
-    return "".join(traceback.format_exception(error.__cause__))
+    if stored is None and error.__cause__ is not None:
+        stored = "".join(traceback.format_exception(error.__cause__))
+    return stored or ""

@@ -109,8 +109,10 @@ fn workload(
 
 /// The names of all nodes, if a whole transport carries the flows.
 fn places(graph: &Scenario, def: &WorkloadDef) -> Vec<String> {
-    let named = graph.node.iter().filter(|_| def.transport.is_some());
-    named.map(|node| node.name.clone()).collect()
+    match def.transport {
+        Some(_) => graph.node.iter().map(|node| node.name.clone()).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// The application as the ends of a flow play it.

@@ -6,6 +6,7 @@ mod conversation;
 pub(crate) mod flow;
 pub(crate) mod foreign;
 mod foreign_app;
+mod foreign_drive;
 pub(crate) mod resume;
 pub(crate) mod session;
 mod slots;

@@ -67,13 +67,13 @@ def read_side(path: Path) -> Side:
 
 def of_log(path: Path, log: QlogTrace) -> Side:
     """Return what a qlog has, which may be metrics alone. Raises InputError."""
-    metric = log.metrics.get("bytes_in_flight", [])
-    begun = [t_s for t_s, value in metric if value > 0]
+    in_flight = log.metrics.get("bytes_in_flight", [])
+    begun = [t_s for t_s, value in in_flight if value > 0]
     if log.data or not begun:
         seen = observe_log(log, str(path), MAX_SECONDS, MAX_BYTES)
         start, flight, delivered = log.data[0].t_s, seen.flight, seen.delivered
     else:
-        start, flight, delivered = begun[0], np.array(metric, float), np.empty((0, 2))
+        start, flight, delivered = begun[0], np.array(in_flight, float), np.empty((0, 2))
     curves = {"in_flight": moved(flight, start), "delivered": moved(delivered, start)}
     for metric, key in (("cwnd", "congestion_window"), ("srtt", "smoothed_rtt")):
         curves[metric] = moved(np.array(log.metrics.get(key, []), float).reshape(-1, 2), start)
