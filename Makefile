@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-debug test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-debug test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers test-uml uml-numbers bench instructions micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -200,6 +200,13 @@ emulate-kills: $(VENV)/.built ## kill an emulation at EMULATION_KILLS (20) rando
 
 emulate-numbers: $(VENV)/.built ## the kernel's flows in our network beside ours: the numbers of docs/kernel.md (minutes of real time)
 	$(PYTHON) -m tonopah_dev.kernel_numbers
+
+test-uml: $(VENV)/.built ## build a kernel in virtual time, once (10 minutes), and test what runs on it
+	$(PYTHON) -c "from tonopah.kernel.virtual import kernels; exit(not kernels())" || $(PYTHON) -m tonopah kernel build
+	$(PYTHON) -m pytest python/tests/test_uml.py
+
+uml-numbers: $(VENV)/.built ## the numbers of docs/kernel.md by a kernel in virtual time, which no load of the machine disturbs
+	$(PYTHON) -m tonopah_dev.kernel_numbers uml
 
 # BENCH holds further arguments, like BENCH="--only wifi40,leo10". Some of ns-3's runs would take a quarter of an hour each.
 BENCH ?= --limit 120

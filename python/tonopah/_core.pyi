@@ -292,11 +292,18 @@ class Emulation:
         """The least round trip between two hosts without a queue; None if none has a path to another."""
 
     def run(
-        self, devices: Sequence[tuple[int, int | None]], stop: int, start_ns: int, epoch_ns: int, spin: bool = False
+        self,
+        devices: Sequence[tuple[int, int | None]],
+        stop: int,
+        start_ns: int,
+        epoch_ns: int,
+        spin: bool = False,
+        standing: bool = False,
     ) -> tuple[str, Series, str]:
         """Run until `stop` becomes readable or, of carried flows, to the end; return summary, series, lateness and flows as JSON.
 
-        The file descriptors are taken over: a TUN device of each host, and a file for its packets or None.
+        The file descriptors are taken over: a TUN device of each host, and a file for its packets or None. `standing`: the clock
+        stands while anything runs, as that of a kernel in virtual time does.
         """
 
 class Endpoint:

@@ -1,6 +1,7 @@
-"""What the kernel's flows give in our network beside ours: the numbers of docs/kernel.md, on standard output.
+"""What a kernel's flows give in our network beside ours: the numbers of docs/kernel.md, on standard output.
 
-`make emulate-numbers` takes seven minutes of real time, as root or with user namespaces, on two free cores.
+`make emulate-numbers` takes seven minutes of real time, as root or with user namespaces, on two free cores; `make uml-numbers`
+has a kernel in virtual time instead, which no load disturbs.
 """
 
 import os
@@ -13,9 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tonopah.kernel import linux
-from tonopah.kernel.emulate import emulate
+from tonopah.kernel import emulate, linux, uml
+from tonopah.kernel.emulate import Options
+from tonopah.kernel.running import Emulated
 from tonopah.runs.simulation import run_prepared
+from tonopah.validate.linux import measures, worlds
+from tonopah.validate.linux.comparison import kernel_tracks
+from tonopah.validate.linux.flow_track import our_track
+from tonopah.validate.linux.recordings import LinuxCase, shipped
 
 ALGORITHMS = ("reno", "cubic", "bbr")
 RATES_MBPS = (10, 50, 200)
@@ -49,9 +55,33 @@ def world(rate_mbps: float, rtt_ms: float, queue: object, cc: str, ecn: str = "o
     }
 
 
+IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
+RECORDED = 20
+"""Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
+SCRIPTS = {
+    "one": [200],
+    "two in a window": [300, 305],
+    "a tail": [396, 397, 398, 399, 400],
+    "the same twice": [250, 281],
+    "every other": [300, 302, 304, 306, 308, 310],
+    "far apart": [150, 900, 1700],
+}
+"""Numbers of the packets that are lost."""
+
+
+def on_kernel(scenario: dict[str, Any]) -> Emulated:
+    """Run a scenario on the kernel that the numbers are of."""
+    return uml.run(scenario, None, 1) if IN_VIRTUAL_TIME else linux.run(scenario, None, 1)
+
+
+def in_its_network(scenario: dict[str, Any], command: list[str]) -> Emulated:
+    """Run a command on the kernel that the numbers are of."""
+    return (uml if IN_VIRTUAL_TIME else emulate).emulate(scenario, None, 1, command, Options())
+
+
 def pair(scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the summaries of a run on the kernel and of the simulation."""
-    return linux.run(scenario, None, 1).summary, run_prepared(scenario, None, 1).summary
+    return on_kernel(scenario).summary, run_prepared(scenario, None, 1).summary
 
 
 def differ(theirs: float | None, ours: float | None) -> float:
@@ -104,7 +134,7 @@ def download() -> Iterator[str]:
         server = {"host": "right0", "command": f"exec {sys.executable} -m http.server 8000 --directory {folder} >/dev/null 2>&1"}
         command = ["curl", "-s", "-o", f"{folder}/got", "-w", "%{time_total}", "--stderr", "-", "http://right0:8000/file"]
         timed = ["sh", "-c", f"{' '.join(command)} > {folder}/seconds"]
-        emulate({**scenario, "emulate": {"server": [server]}}, None, 1, timed)
+        in_its_network({**scenario, "emulate": {"server": [server]}}, timed)
         seconds = float(Path(folder, "seconds").read_text(encoding="ascii"))
     flow = {"from": "right0", "to": "left0", "app": {"kind": "bulk", "bytes": f"{DOWNLOAD_BYTES}B"}}
     ours = run_prepared({**scenario, "flow": [flow]}, None, 1).summary["flows"][0]["completion_s"]
@@ -118,7 +148,7 @@ def beside() -> Iterator[str]:
     scenario["flow"] = [{"from": "left0", "to": "right0"}] * 8
     server = {"host": "right0", "command": "exec iperf3 -s"}
     command = ["iperf3", "-c", "right0", "-t", "12"]
-    found = emulate({**scenario, "emulate": {"server": [server]}}, None, 1, command).summary["flows"]
+    found = in_its_network({**scenario, "emulate": {"server": [server]}}, command).summary["flows"]
     simulated = [flow["goodput_bps"] for flow in found if flow["app"] == "bulk"]
     real = max(flow["goodput_bps"] for flow in found if flow["app"] == "program")
     yield (
@@ -127,11 +157,52 @@ def beside() -> Iterator[str]:
     )
 
 
+def scripts() -> Iterator[str]:
+    """Yield the comparison of scripted losses."""
+    yield "\n| cc | script | lost, kernel | ours | sent again, kernel | ours |\n|---|---|---|---|---|---|"
+    for cc in ALGORITHMS:
+        for name, packets in SCRIPTS.items():
+            scenario = world(10, 40, "2bdp", cc)
+            scenario["network"]["bottleneck"]["loss"] = {"kind": "nth", "data_packets": packets}
+            kernel, ours = (summary["flows"][0] for summary in pair(scenario))
+            counts = [flow[key] for key in ("dropped_packets", "retransmitted_packets") for flow in (kernel, ours)]
+            yield f"| {cc} | {name} | {' | '.join(map(str, counts))} |"
+
+
+def recordings() -> Iterator[str]:
+    """Yield whether recorded cases, recorded again, agree with their recordings."""
+    cases = [case for case in shipped().cases if case.kernel == "6.1" and case.kind == "steady" and not worlds.draws(case)]
+    yield "\n| case | checks | not met |\n|---|---|---|"
+    for case in cases[:RECORDED]:
+        checks = measures.steady_checks(recorded_again(case))
+        missed = [f"{check.name}: {check.ours} for {check.kernel}" for check in checks if not check.met]
+        yield f"| {case.id} | {len(checks)} | {'; '.join(missed)} |"
+
+
+def recorded_again(case: LinuxCase) -> measures.FlowResult:
+    """Return what a recorded case gives on the kernel beside its recording."""
+    scenario = worlds.scenario(case)
+    # What sets 6.1 apart, which it has by itself.
+    del scenario["tcp"]["tso_fill"], scenario["tcp"]["initial_recv_window"]
+    scenario["record"] = {"series": ["cwnd", *worlds.SERIES[1:]], "every": "10ms"}
+    result = on_kernel(scenario)
+    tables = {name: result.series(name) for name in scenario["record"]["series"]}
+    columns = {
+        name: {"t_s": table["t_s"].to_numpy(), "id": table["flow"].to_numpy(), "value": table["value"].to_numpy()}
+        for name, table in tables.items()
+    }
+    # The kernel counts the SYN.
+    columns["acked"]["value"] -= 1
+    track = our_track({**columns, "send_window": columns["cwnd"]}, 0)
+    (kernel,) = kernel_tracks(shipped(), case)
+    return measures.compare_flow(case.algorithm(0), kernel, track, None)
+
+
 def main() -> None:
     """Print all numbers."""
     started = time.time()
     load = os.getloadavg()[0]
-    for part in (windows, disciplines, download, beside):
+    for part in (windows, scripts, disciplines, download, beside, *([recordings] if IN_VIRTUAL_TIME else [])):
         try:
             for line in part():
                 print(line, flush=True)

@@ -1,5 +1,6 @@
 //! The loop by the clock of the machine: waits until a packet comes or something is due, and writes what leaves.
 
+use std::cell::Cell;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
@@ -40,26 +41,44 @@ pub struct Run {
     pub start: u64,
     /// Do not sleep shortly before a due time.
     pub spin: bool,
+    /// The clock stands while anything runs, as that of a kernel in virtual time does: it is read after each wait alone.
+    pub standing: bool,
 }
 
-impl Run {
+/// The settings of a run, and its clock.
+struct Clock<'a> {
+    run: &'a Run,
+    /// What was read after the last wait.
+    read: Cell<Time>,
+}
+
+impl Clock<'_> {
     /// The time since the start.
     fn now(&self) -> Time {
+        if !self.run.standing {
+            self.set();
+        }
+        self.read.get()
+    }
+
+    fn set(&self) {
         let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
         let nanos = tv_sec as u64 * 1_000_000_000 + tv_nsec as u64;
-        Time::from_nanos(nanos.saturating_sub(self.start))
+        self.read.set(Time::from_nanos(nanos.saturating_sub(self.run.start)));
     }
 
     /// Waits until a device can be read, `until` has come, or it is to stop; which devices can be read, and true if it is to stop.
     fn wait(&self, devices: &[Device], until: Option<Time>, ready: &mut Vec<usize>) -> io::Result<bool> {
-        let fds = devices.iter().map(|device| device.fd.as_fd()).chain([self.stop.as_fd()]);
+        let fds = devices.iter().map(|device| device.fd.as_fd()).chain([self.run.stop.as_fd()]);
         let mut polled: Vec<PollFd<'_>> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let now = self.now();
         let left = until.map(|until| until.max(now).since(now).as_nanos());
-        let left = if self.spin { left.map(|left| left.saturating_sub(SPIN_NANOS)) } else { left };
+        let left = if self.run.spin { left.map(|left| left.saturating_sub(SPIN_NANOS)) } else { left };
         let timeout = left.map(|left| Timespec::try_from(Duration::from_nanos(left)).expect("a run is no age"));
         ready.clear();
-        match poll(&mut polled, timeout.as_ref()) {
+        let waited = poll(&mut polled, timeout.as_ref());
+        self.set();
+        match waited {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -80,16 +99,18 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
     set_current_timer_slack(NonZeroU64::new(1)).map_err(io::Error::from)?;
     let (mut lateness, mut ready, mut buffer) = (Lateness::default(), Vec::new(), vec![0; BUFFER]);
     let header = emulator.settings().header;
+    let clock = Clock { run, read: Cell::default() };
+    clock.set();
     let mut stop = false;
     while !stop {
         for &index in &ready {
-            take_in(emulator, &mut devices[index], index, run, &mut buffer)?;
+            take_in(emulator, &mut devices[index], index, &clock, &mut buffer)?;
         }
-        let is_over = emulator.advance(run.now());
+        let is_over = emulator.advance(clock.now());
         while let Some(written) = emulator.leave(|outgoing, bytes| {
             let device = &mut devices[outgoing.host];
             let written = put_out(device, outgoing.due, bytes, header);
-            lateness.add(run.now().max(outgoing.due).since(outgoing.due).as_nanos());
+            lateness.add(clock.now().max(outgoing.due).since(outgoing.due).as_nanos());
             written
         }) {
             written?;
@@ -97,17 +118,17 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
         if is_over && emulator.ends_with_scenario() {
             break;
         }
-        stop = run.wait(devices, emulator.next_event(), &mut ready)?;
+        stop = clock.wait(devices, emulator.next_event(), &mut ready)?;
     }
-    Ok((lateness, run.now()))
+    Ok((lateness, clock.now()))
 }
 
 /// Reads what a host has sent.
-fn take_in(emulator: &mut Emulator, device: &mut Device, index: usize, run: &Run, buffer: &mut [u8]) -> io::Result<()> {
+fn take_in(emulator: &mut Emulator, device: &mut Device, index: usize, clock: &Clock<'_>, buffer: &mut [u8]) -> io::Result<()> {
     for _ in 0..BATCH {
         match read(&device.fd, &mut *buffer) {
             Ok(length) => {
-                let (packet, at) = (&buffer[..length], run.now());
+                let (packet, at) = (&buffer[..length], clock.now());
                 if let (Some(capture), Some(bytes)) = (&mut device.capture, packet.get(emulator.settings().header..)) {
                     capture.write(at, bytes)?;
                 }

@@ -56,7 +56,9 @@ impl Emulation {
     /// Runs until `stop` becomes readable or, of carried flows, to the end of the scenario. The file descriptors are taken over: a TUN
     /// device of each host, and a file for its packets or none. Time 0 is `start_ns` of the monotonic clock and `epoch_ns` of that of
     /// the day. Gives summary, series, and as JSON text how late packets were and which flow is which.
-    #[pyo3(signature = (devices, stop, start_ns, epoch_ns, spin = false))]
+    /// `standing`: the clock stands while anything runs, as that of a kernel in virtual time does.
+    #[pyo3(signature = (devices, stop, start_ns, epoch_ns, spin = false, standing = false))]
+    #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
@@ -65,6 +67,7 @@ impl Emulation {
         start_ns: u64,
         epoch_ns: u64,
         spin: bool,
+        standing: bool,
     ) -> PyResult<(String, Py<PyDict>, String)> {
         let taken = self.emulator.lock_py_attached(py).expect("no run panics with the lock").take();
         let mut emulator = taken.ok_or_else(|| PyValueError::new_err("the emulation has run already"))?;
@@ -73,7 +76,7 @@ impl Emulation {
             Ok(Device { fd: emu::take(fd), capture })
         };
         let mut devices = devices.into_iter().map(device).collect::<std::io::Result<Vec<_>>>()?;
-        let settings = Run { stop: emu::take(stop), start: start_ns, spin };
+        let settings = Run { stop: emu::take(stop), start: start_ns, spin, standing };
         let given = py.detach(|| {
             guarded(|| {
                 let ran = emu::run(&mut emulator, &mut devices, &settings);

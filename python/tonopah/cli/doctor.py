@@ -65,7 +65,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
     checks = [engine(), optimisation(), python(), packages(), dask(), virtual_time(), processor(), memory()]
-    checks += [programs(), algorithms_of_kernel(), writable(folder), disk(folder), self_test()]
+    checks += [programs(), algorithms_of_kernel(), kernel_in_virtual_time(), writable(folder), disk(folder), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
         "engine": engine_version(),
@@ -165,6 +165,16 @@ def algorithms_of_kernel() -> dict[str, Any]:
     from tonopah.kernel.plan import available
 
     return check("run --on linux", "ok", f"Linux {platform.release()}: {', '.join(available()) or 'no algorithm known'}")
+
+
+def kernel_in_virtual_time() -> dict[str, Any]:
+    """Tell whether a kernel in virtual time has been built, for `--on uml`."""
+    if sys.platform != "linux":
+        return check("--on uml", "absent", "Linux alone")
+    from tonopah.kernel.virtual import kernels, lacking
+
+    missing = lacking()
+    return check("--on uml", "absent", missing) if missing else check("--on uml", "ok", ", ".join(map(str, kernels())))
 
 
 def writable(folder: Path) -> dict[str, Any]:

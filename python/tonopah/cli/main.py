@@ -63,6 +63,7 @@ GROUPS = {
     "know": {
         "algorithms": "list congestion-control algorithms, or show one",
         "metrics": "list the metrics of runs and flows and the time series, or show one",
+        "kernel": "build a Linux that runs in virtual time, for `run --on uml` (docs/kernel.md)",
         "doctor": "check this installation: versions, machine, and a self-test of the engine",
     },
 }

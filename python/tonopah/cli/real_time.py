@@ -1,4 +1,4 @@
-"""What the commands have in common that run in real time."""
+"""What the commands have in common whose packets come from a kernel."""
 
 import argparse
 import sys
@@ -16,9 +16,21 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     """Add the choice of who carries the flows of a run."""
     command.add_argument(
         "--on",
-        choices=("tonopah", "linux"),
+        choices=("tonopah", "linux", "uml"),
         default="tonopah",
-        help="who carries the flows: simulated senders (default), or the TCP of this kernel, in real time (docs/kernel.md)",
+        help="who carries the flows: simulated senders (default), the TCP of this kernel, in real time, or that of a kernel in "
+        "virtual time, which `tonopah kernel build` builds (docs/kernel.md)",
+    )
+    add_real_time(command)
+
+
+def add_kernel(command: argparse.ArgumentParser) -> None:
+    """Add the choice of the kernel that a program runs on."""
+    command.add_argument(
+        "--on",
+        choices=("linux", "uml"),
+        default="linux",
+        help="the kernel that programs run on: this one, in real time (default), or one in virtual time (docs/kernel.md)",
     )
     add_real_time(command)
 
@@ -39,10 +51,8 @@ def require_linux() -> None:
 
 def check_engine(arguments: argparse.Namespace) -> None:
     """Refuse options that whoever carries the flows does not follow. Raises InputError."""
-    if arguments.on != "linux":
-        for option, given in (("--spin", arguments.spin), ("--keep-late", arguments.keep_late)):
-            if given:
-                raise InputError(option, "has no effect without --on linux", "--on linux")
+    check_real_time(arguments)
+    if arguments.on == "tonopah":
         return
     require_linux()
     if names_source(arguments.scenario):
@@ -51,7 +61,14 @@ def check_engine(arguments: argparse.Namespace) -> None:
         if getattr(arguments, option):
             raise InputError(f"--{option.replace('_', '-')}", "is of simulated flows only", "leave --on out")
     if arguments.threads > 1:
-        raise InputError("--threads", "a run in real time has one thread", "leave it out")
+        raise InputError("--threads", "a run on a kernel has one thread", "leave it out")
+
+
+def check_real_time(arguments: argparse.Namespace) -> None:
+    """Refuse options of real time without it. Raises InputError."""
+    for option, given in (("--spin", arguments.spin), ("--keep-late", arguments.keep_late)):
+        if given and arguments.on != "linux":
+            raise InputError(option, "has no effect without --on linux", "--on linux")
 
 
 def verdict(report: Mapping[str, Any], keep_late: bool, code: int = 0) -> int:

@@ -138,8 +138,8 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.events:
         return print_events(arguments, made)
     record_what_is_shown(arguments, made)
-    if arguments.on == "linux":
-        return run_on_linux(arguments, made)
+    if arguments.on != "tonopah":
+        return run_on_kernel(arguments, made)
     result = run_and_export(arguments, made)
     counted = count(arguments, found) if found and found.observer else {}
     write_results(arguments, result)
@@ -149,12 +149,14 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_on_linux(arguments: argparse.Namespace, made: dict[str, object]) -> int:
-    """Let the kernel carry the flows."""
+def run_on_kernel(arguments: argparse.Namespace, made: dict[str, object]) -> int:
+    """Let a kernel carry the flows."""
     # Takes what Linux alone has.
-    from tonopah.kernel import linux
+    from tonopah.kernel import linux, uml
 
-    result = linux.run(*prepare(arguments.scenario, made), arguments.seed, arguments.spin)
+    world = prepare(arguments.scenario, made)
+    on_uml = arguments.on == "uml"
+    result = uml.run(*world, arguments.seed) if on_uml else linux.run(*world, arguments.seed, arguments.spin)
     write_results(arguments, result)
     show_result(arguments, result, None, {})
     if not arguments.json:

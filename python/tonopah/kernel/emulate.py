@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah._core import Emulation
@@ -25,7 +25,7 @@ GRACE_S = 2.0
 class Options:
     """How an emulation runs."""
 
-    spin: bool = False
+    clock: running.Clock = field(default_factory=running.Clock)
     pcap: str | None = None
     """Folder for what each host sends and receives."""
     apart: bool = False
@@ -40,18 +40,18 @@ def emulate(
     Raises ScenarioError if the scenario cannot be emulated or the machine lacks what it takes, OSError if the command is none,
     RunFailedError if the emulation fails.
     """
+    world, table = checked(scenario, name, seed)
+    return running.Emulated(*isolated(lambda: inside(world, name, seed, command, table, options)))
+
+
+def checked(scenario: Mapping[str, Any], name: str | None, seed: int) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return a scenario that is emulated, and its table `emulate`. Raises ScenarioError."""
     world = {**scenario, "emulate": scenario.get("emulate", {})}
     table = simulation.checked_in(world, name, seed)["graph"]["emulate"]
     if permission().limited and table.get("server"):
         shown = repr(table["server"][0]["command"])
         raise InputError("emulate.server[0].command", f"{shown} is a command, {permission().who}", "--code any", name)
-    captures = running.capture_files(options.pcap, table["hosts"])
-    try:
-        return running.Emulated(*isolated(lambda: inside(world, name, seed, command, table, captures, options)))
-    finally:
-        # Those of the process in the namespaces are its own.
-        for file in captures.values():
-            os.close(file)
+    return world, table
 
 
 def inside(
@@ -60,7 +60,6 @@ def inside(
     seed: int,
     command: Sequence[str],
     table: Mapping[str, Any],
-    captures: Mapping[str, int],
     options: Options,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], int]:
     """Carry out the emulation in the namespaces of this process."""
@@ -73,7 +72,8 @@ def inside(
         emulation = Emulation(engine_form(world, name).text, checked_seed(seed), pairs, None, header)
     except ScenarioError as error:
         raise relay(error, name) from None
-    network = running.Network(emulation, made, captures, options.spin, time.monotonic_ns())
+    captures = running.capture_files(options.pcap, table["hosts"])
+    network = running.Network(emulation, made, captures, options.clock, time.monotonic_ns())
     network.start()
     by_name = {host.name: host for host in made}
     servers = []

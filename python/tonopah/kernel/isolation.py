@@ -100,11 +100,16 @@ def answer(work: Callable[[], Any], writer: int) -> None:
 
 
 def send(writer: int, message: tuple[str, Any]) -> None:
-    """Send a message to the caller; an error that cannot be sent as its text."""
+    """Send a message to the caller."""
+    with os.fdopen(writer, "wb") as stream:
+        stream.write(as_message(message))
+
+
+def as_message(message: tuple[str, Any]) -> bytes:
+    """Return a message as it is sent; an error that cannot be sent as its text."""
     try:
         data = pickle.dumps(message)
         pickle.loads(data)
     except Exception:
-        data = pickle.dumps(("error", RunFailedError(str(message[1]))))
-    with os.fdopen(writer, "wb") as stream:
-        stream.write(data)
+        return pickle.dumps(("error", RunFailedError(str(message[1]))))
+    return data

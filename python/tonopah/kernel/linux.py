@@ -35,13 +35,13 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = F
     """
     try:
         plan = planned(scenario, name, seed)
-        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, spin)))
+        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, running.Clock(spin))))
     except ScenarioError as error:
         raise relay(error, name) from None
 
 
 def inside(
-    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, spin: bool
+    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, clock: running.Clock
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Carry the flows in the namespaces of this process."""
     made = hosts.make_hosts(plan.hosts, {**hosts.NETWORKS, "mtu": plan.mtu})
@@ -55,7 +55,7 @@ def inside(
     start_ns = time.monotonic_ns() + BEFORE_START_NS
     addresses = {host.name: str(host.addresses.v4.ip) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]
-    network = running.Network(emulation, made, {}, spin, start_ns)
+    network = running.Network(emulation, made, {}, clock, start_ns)
     network.start()
     told = {number: of_flow for process in processes for number, of_flow in collect(process).items()}
     summary, series, report = network.results()

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,16 @@ LEAST_BOUND_S = 0.5e-3
 """Of the lateness that 99 of 100 packets must not exceed, or a tenth of the least base RTT, if that is more."""
 
 
+@dataclass(frozen=True)
+class Clock:
+    """By which clock a network runs: that of the machine, or that of a kernel in virtual time."""
+
+    spin: bool = False
+    """Do not sleep in the last 50 us before a packet is due."""
+    virtual: bool = False
+    """The clock stands while anything runs."""
+
+
 class Emulated(RunResult):
     """What a run in real time gave: besides summary and series what is known of its emulation, and how its command ended."""
 
@@ -32,9 +43,9 @@ class Emulated(RunResult):
 class Network(threading.Thread):
     """A network in real time. It ends when `stop` is called or, if it carries flows of the scenario, with its duration."""
 
-    def __init__(self, emulation: Emulation, hosts: Sequence[Host], captures: Mapping[str, int], spin: bool, start_ns: int):
+    def __init__(self, emulation: Emulation, hosts: Sequence[Host], captures: Mapping[str, int], clock: Clock, start_ns: int):
         super().__init__(daemon=True)
-        self.emulation, self.hosts, self.spin, self.start_ns = emulation, hosts, spin, start_ns
+        self.emulation, self.hosts, self.clock, self.start_ns = emulation, hosts, clock, start_ns
         self.devices = [(os.dup(host.device), captures.get(host.name)) for host in hosts]
         self.reader, self.writer = os.pipe()
         self.given: tuple[str, dict[str, Any], str] | None = None
@@ -49,7 +60,8 @@ class Network(threading.Thread):
             pass
         try:
             epoch_ns = time.time_ns() - (time.monotonic_ns() - self.start_ns)
-            self.given = self.emulation.run(self.devices, self.reader, self.start_ns, epoch_ns, self.spin)
+            kind = self.clock.spin, self.clock.virtual
+            self.given = self.emulation.run(self.devices, self.reader, self.start_ns, epoch_ns, *kind)
         except BaseException as error:
             self.failed = error
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from tonopah.kernel import tcp_info
 from tonopah.kernel.plan import Flow, Plan
 
-CHUNK = bytes(1 << 18)
+CHUNK = memoryview(bytes(1 << 18))
 LONGEST_READ, LONGEST_DATAGRAM = 1 << 20, 1 << 16
 FAR_BYTES = 1 << 62
 AFTER_END_S = 0.05
@@ -43,6 +43,7 @@ class Traffic:
         self.due: list[tuple[float, int, Callable[[], None]]] = []
         self.order = itertools.count()
         self.senders: list[Sender] = []
+        self.room = bytearray(LONGEST_READ)
         self.errors: dict[int, str] = {}
 
     def now(self) -> float:
@@ -65,7 +66,7 @@ class Traffic:
         while (now := self.now()) < end:
             while self.due and self.due[0][0] <= now:
                 heapq.heappop(self.due)[2]()
-            wait = min(end, self.due[0][0] if self.due else end) - self.now()
+            wait = min(end, self.due[0][0] if self.due else end) - now
             for key, _ in self.selector.select(max(0.0, wait)):
                 key.data()
         return {sender.flow.number: (sender.samples, self.errors.get(sender.flow.number)) for sender in self.senders}
@@ -93,7 +94,7 @@ class Traffic:
         def read() -> None:
             try:
                 # An empty datagram is no end.
-                ended = not connection.recv(size, flags) and is_stream
+                ended = not connection.recv_into(self.room, size, flags) and is_stream
             except BlockingIOError:
                 return
             except OSError:

@@ -1,0 +1,30 @@
+"""Flows and programs of a scenario on a kernel in virtual time: what is done on this machine's kernel, done in a guest."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tonopah.errors import ScenarioError, relay
+from tonopah.kernel.emulate import Options, checked
+from tonopah.kernel.running import Emulated
+from tonopah.kernel.virtual import Job, execute, lacking, newest
+
+__all__ = ["emulate", "lacking", "run"]
+
+
+def run(scenario: Mapping[str, Any], name: str | None, seed: int) -> Emulated:
+    """Carry the flows of a scenario that was read from the file `name` over its network, by a kernel in virtual time.
+
+    Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
+    """
+    kernel = newest()
+    try:
+        return Emulated(*execute(Job("carry_flows", (scenario, name, seed)), kernel))
+    except ScenarioError as error:
+        raise relay(error, name) from None
+
+
+def emulate(scenario: Mapping[str, Any], name: str | None, seed: int, command: Sequence[str], options: Options) -> Emulated:
+    """Run a command in the network of a scenario that was read from the file `name`, in virtual time; errors as of `run`."""
+    kernel = newest()
+    world, _ = checked(scenario, name, seed)
+    return Emulated(*execute(Job("run_program", (world, name, seed, tuple(command), options.pcap, options.apart)), kernel))

@@ -1,0 +1,134 @@
+"""A kernel in virtual time, as a program that the machine runs: User-Mode Linux, which `tonopah kernel build` builds.
+
+It sees the files of this machine with the rights of who calls it, has devices and namespaces of its own, and its clock jumps to
+the next timer whenever nothing runs (`time-travel=inf-cpu`): computing takes none of its time, and no load of the machine shows.
+"""
+
+import os
+import pickle
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tonopah.errors import InputError, RunFailedError
+from tonopah.kernel.isolation import isolated
+
+BUILD = "tonopah kernel build"
+PREFIX = "linux-"
+MEMORY_BYTES = 4 << 30
+"""Of a guest, at most; what it does not touch takes none of the machine's."""
+SHARED_MEMORY = "/dev/shm"
+JOB, RESULT, OUTPUT, ERRORS, CONSOLE, INIT = "job", "result", "stdout", "stderr", "console", "init"
+"""Files of a guest's folder."""
+OPTIONS = ("rootfstype=hostfs", "rootflags=/", "rw", "quiet", "panic=-1", "time-travel=inf-cpu", "con=null", "con0=null,fd:1")
+LINES = 5
+"""Of the console that an error shows."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a guest is to do: a function of `tonopah.kernel.guest` and its arguments."""
+
+    function: str
+    arguments: tuple[Any, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+def cache() -> Path:
+    """Return the folder of kernels that have been built."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tonopah", "kernels")
+
+
+def kernels() -> list[Path]:
+    """Return the kernels that have been built, the newest first."""
+
+    def version(file: Path) -> list[tuple[bool, int, str]]:
+        parts = file.name.removeprefix(PREFIX).replace("-", ".").split(".")
+        return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+    return sorted((file for file in cache().glob(f"{PREFIX}*") if file.is_file()), key=version, reverse=True)
+
+
+def lacking() -> str | None:
+    """Return what keeps a kernel in virtual time from running here and what to do, if anything does."""
+    return None if kernels() else f"no kernel in virtual time has been built ({BUILD}: about 10 minutes, once)"
+
+
+def newest() -> Path:
+    """Return the newest kernel that has been built. Raises InputError if there is none."""
+    if found := kernels():
+        return found[0]
+    raise InputError("", "no kernel in virtual time has been built", BUILD)
+
+
+def execute(job: Job, kernel: Path) -> Any:
+    """Let a guest do a job; return what it gives, or raise what it raises. Raises RunFailedError if it ends before its time."""
+    with tempfile.TemporaryDirectory(prefix="tonopah-guest-") as name:
+        folder = Path(name)
+        (folder / JOB).write_bytes(pickle.dumps(job))
+        write_init(folder)
+        try:
+            isolated(lambda: run(kernel, folder))
+        except InputError:
+            # Without the right to namespaces two of its processes sleep on if this one is killed.
+            run(kernel, folder)
+        for file, stream in ((OUTPUT, sys.stdout), (ERRORS, sys.stderr)):
+            if (folder / file).exists():
+                stream.write((folder / file).read_text(encoding="utf-8", errors="replace"))
+                stream.flush()
+        return answer(folder)
+
+
+def write_init(folder: Path) -> None:
+    """Write the guest's first program."""
+    path = ":".join(filter(None, sys.path))
+    command = shlex.join([sys.executable, "-m", "tonopah.kernel.guest", str(folder)])
+    file = folder / INIT
+    file.write_text(
+        f"#!/bin/sh\ncd {shlex.quote(os.getcwd())}\nPYTHONPATH={shlex.quote(path)} exec {command}\n", encoding="utf-8"
+    )
+    file.chmod(0o700)
+
+
+def run(kernel: Path, folder: Path) -> None:
+    """Run a guest to its end."""
+    memory = min(MEMORY_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    command = [str(kernel), f"mem={memory >> 20}M", *OPTIONS, f"init={folder / INIT}"]
+    environment = {**os.environ, "TMPDIR": memory_folder(memory)}
+    with (folder / CONSOLE).open("wb") as console:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment)
+    try:
+        # Its processes take turns: on one processor they find one another's data, and wake one another sooner.
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(process.pid, {allowed[os.getpid() % len(allowed)]})
+        process.wait()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+
+
+def memory_folder(size: int) -> str:
+    """Return where a guest's memory lies: in the machine's, if there is room."""
+    try:
+        room = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return tempfile.gettempdir()
+    return SHARED_MEMORY if room.f_bavail * room.f_frsize >= size // 2 else tempfile.gettempdir()
+
+
+def answer(folder: Path) -> Any:
+    """Return what a guest gave. Raises what it raised, RunFailedError if it gave nothing."""
+    try:
+        kind, value = pickle.loads((folder / RESULT).read_bytes())
+    except OSError:
+        last = (folder / CONSOLE).read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
+        raise RunFailedError(f"the kernel in virtual time ended before its time: {' | '.join(last)}") from None
+    if kind == "error":
+        raise value
+    return value
