@@ -117,10 +117,14 @@ def refuse_world(graph: Mapping[str, Any]) -> None:
         raise InputError("flow", f"{len(graph['flow'])} flows", f"at most {MOST_FLOWS} on the kernel")
     if graph["record"].get("internals") or graph["record"].get("waits"):
         raise InputError("record", "the kernel shows nothing of the inside of algorithms, nor of waits", "series alone")
-    known = {*tcp_info.SERIES, *SHARED_SERIES}
     for name in graph["record"]["series"]:
-        if name not in known and name not in OWNERS:
-            raise InputError("record.series", f"{name!r} is not known of the kernel", ", ".join(sorted(known)))
+        if name not in known_series():
+            raise InputError("record.series", f"{name!r} is not known of the kernel", ", ".join(sorted(known_series())))
+
+
+def known_series() -> set[str]:
+    """Return the series that a run on the kernel has: of its senders, and of our network."""
+    return {*tcp_info.SERIES, *SHARED_SERIES, *OWNERS}
 
 
 def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Flow:
