@@ -15,14 +15,15 @@ from tonopah._core import Emulation
 from tonopah.errors import RunFailedError, ScenarioError, relay
 from tonopah.kernel import hosts, running, tcp_info, traffic
 from tonopah.kernel.isolation import isolated
+from tonopah.kernel.measured import with_applications
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
 from tonopah.runs.simulation import checked_seed, engine_form
 
 BEFORE_START_NS = 300_000_000
 """From the making of processes to time 0, so that all are there."""
-UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions")
-"""Counts of a simulated sender that the kernel does not give."""
+UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions", "offered_bps")
+"""What is known of a simulated sender and not of the kernel's."""
 OWN = ("rmem", "wmem", "ecn", "sack", "timestamps", "no_metrics_save", "min_tso_segs", "recovery", "slow_start_after_idle")
 INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
 """Sysctls that the result records."""
@@ -57,13 +58,14 @@ def inside(
     processes = [begin(plan, host, addresses, start_ns) for host in made]
     network = running.Network(emulation, made, {}, spin, start_ns)
     network.start()
-    told = {number: of_flow for process in processes for number, of_flow in collect(process).items()}
+    told = traffic.Told()
+    for process in processes:
+        told.add(collect(process))
     summary, series, report = network.results()
-    for number, (_, error) in told.items():
-        if error:
-            raise RunFailedError(f"flow {number} could not send: {error}")
-    samples = {number: of_flow[0] for number, of_flow in told.items()}
-    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, report
+    for number, error in told.errors.items():
+        raise RunFailedError(f"flow {number} could not send: {error}")
+    summary = with_applications(with_senders(summary, told.samples, plan, controls), told.facts, plan)
+    return summary, {**series, **sender_series(series, told.samples)}, report
 
 
 def set_controls(plan: Plan) -> dict[str, str]:
