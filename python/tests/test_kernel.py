@@ -17,15 +17,14 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real programs run in the network on Linux alone")
 
+from kernel_worlds import MISSING, WAIT_S, real, tonopah, world, written  # noqa: E402
+
 from tonopah.cli import main  # noqa: E402
 from tonopah.errors import InputError, ScenarioError  # noqa: E402
-from tonopah.kernel import device, draws, machine, plan, system, tcp_info, writers  # noqa: E402
+from tonopah.kernel import device, plan, system, tcp_info  # noqa: E402
 from tonopah.kernel.isolation import isolated  # noqa: E402
 
-WAIT_S = 120
 KILLS = int(os.environ.get("TONOPAH_EMULATION_KILLS", "1"))
-MISSING = machine.lacking() if sys.platform == "linux" else None
-real = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 ECHO = (
     "import socket; s = socket.create_server(('::', 7000), family=socket.AF_INET6, dualstack_ipv6=True)\n"
     "while True:\n c, _ = s.accept(); d = c.makefile('rb').readline(); c.sendall(d * 20000); c.close()"
@@ -36,28 +35,6 @@ ASK = (
     " s = socket.create_connection((host, 7000)); s.sendall(b'0123456789' * 5 + b'\\n')\n"
     " n = sum(map(len, iter(lambda: s.recv(65536), b''))); assert n == 51 * 20000, n"
 )
-
-
-def world(**network):
-    """Return a dumbbell that programs use."""
-    bottleneck = {"rate": "20Mbps", "delay": "5ms", "queue": {"kind": "fq_codel"}}
-    return {"duration": "2s", "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": bottleneck} | network}
-
-
-def written(folder, document):
-    """Write a scenario; return its path."""
-    from tonopah.scenario.document import to_toml
-
-    file = folder / "world.toml"
-    file.write_text(to_toml(document), encoding="utf-8")
-    return str(file)
-
-
-def tonopah(*arguments, **more):
-    """Run a command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "tonopah", *arguments], capture_output=True, text=True, timeout=WAIT_S, check=False, **more
-    )
 
 
 @real
@@ -131,82 +108,9 @@ def test_the_kernel_carries_the_flows_of_a_scenario(tmp_path):
     assert {file.name for file in series.iterdir()} == {"cwnd.csv", "srtt.csv", "queue.csv", "goodput.csv"}
 
 
-def asking(**more):
-    """Return a flow of requests."""
-    think, work = {"kind": "exponential", "mean": "20ms"}, {"kind": "pareto", "mean": "5ms", "shape": 1.5}
-    app = {"kind": "request_response", "requests": 4, "responses": ["20kB", "5kB"], "response_writes": ["200B"]}
-    return {"from": "left0", "to": "right0", "app": app | {"think": think, "server_time": work} | more}
-
-
-TALK = {"kind": "on_off", "rate": "400kbps", "size": "500B", "on": "300ms", "off": {"kind": "exponential", "mean": "100ms"}}
-
-
-@real
-def test_applications_write_and_answer_as_those_of_a_simulation(tmp_path):
-    """The same messages at the same draws: bytes are equal, times are the kernel's."""
-    from tonopah import run
-
-    document = world(pairs=2, flows=0) | {"tcp": {"profile": "linux", "cc": "cubic"}, "duration": "4s"}
-    both = {"kind": "both", "up": "50kB", "down": "20kB"}
-    apps = [TALK, {**TALK, "transport": "udp", "ecn": "ect0"}]
-    apps += [{"kind": "script", "writes": [["100ms", "20kB"], ["300ms", "1448B", {"every": "100ms", "until": "700ms"}]]}]
-    apps += [{"kind": "transfer", "size": "30kB", "direction": {"kind": "down"}}, {"kind": "transfer", "size": "30kB"}]
-    apps += [{"kind": "transfer", "direction": both}]
-    flows = [{"from": "left0", "to": "right0", "app": app, "stop": "1300ms"} for app in apps]
-    document["flow"] = [*flows, asking(), {**asking(requests=1000), "stop": "1s"}]
-    done = tonopah("run", written(tmp_path, document), "--on", "linux", "--keep-late", "--json", "--seed", "3")
-    assert done.returncode == 0, done.stderr
-    found, simulated = json.loads(done.stdout), run(document, seed=3).summary
-    known = [[flow["delivered_bytes"] for flow in one["flows"]] for one in (found, simulated)]
-    # The last one asks until it stops.
-    assert known[0][:-1] == known[1][:-1]
-    assert [flow["completion_s"] is None for flow in found["flows"]] == [True, True, True, False, False, False, False, True]
-    backwards = [[(flow.get("reverse") or {}).get("delivered_bytes") for flow in one["flows"][:-1]] for one in (found, simulated)]
-    assert backwards[0] == backwards[1]
-    *_, requests, endless = found["flows"]
-    assert (requests["requests"], requests["connections_opened"], requests["request_p99_s"]) == (4, 1, None)
-    assert 0 < requests["request_s"] <= requests["request_max_s"] < requests["completion_s"]
-    assert requests["request_cwnd_bytes"] >= 1448
-    assert 0 < endless["requests"] < 1000
-    assert endless["unfinished_s"] > 0
-    assert (found["network"]["flows_unfinished"], found["network"]["completion_known_share"]) == (1, 0.8)
-    assert found["network"]["completion_s"] is None
-
-
-def test_random_numbers_are_those_of_the_engine():
-    stream = draws.Stream(1, "x")
-    stream.state = [1, 2, 3, 4]
-    # From the generator's published definition, as in crates/tcp/src/rng.rs.
-    assert [stream.bits() for _ in range(4)] == [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]
-    assert draws.seed_of(7, {}) == 7
-    assert draws.seed_of(7, {"draws": "a"}) != 7
-
-
-def ticks(writer, start, number):
-    """Return the times of so many writes after the first, in milliseconds after the start."""
-    writer.start(start)
-    now, found = start, []
-    while len(found) < number and (after := writer.next(now)):
-        now = after[0]
-        found.append(round(1e3 * (now - start)))
-    return found
-
-
-def test_writers_write_at_the_times_of_the_engine():
-    """As in the tests of crates/sim/src/host/app."""
-    pause = {"kind": "constant", "length": "10ms"}
-    messages = {"rate": "250pps", "size": "100B"}
-    on_off = writers.OnOff({**messages, "on": pause, "off": pause}, draws.Stream(1, "app"))
-    assert ticks(on_off, 0.0, 6) == [4, 8, 20, 24, 28, 40]
-    phases = [{"at": "250ms"}, {"at": "1s", "rate": "100pps"}]
-    cbr = {"rate": "10pps", "size": "100B", "phases": phases}
-    assert ticks(writers.Cbr(cbr), 5.0, 4) == [100, 200, 1000, 1010]
-    late = writers.Cbr(cbr)
-    late.start(0.0)
-    assert round(1e3 * late.next(1.203)[0]) == 1210
-    script = {"writes": [["0s", "7B"], ["10ms", "1B", {"every": "5ms", "until": "25ms"}], ["12ms", "2B"]]}
-    assert ticks(writers.Script(script), 5.0, 9) == [10, 12, 15, 20, 25]
-    assert writers.Script(script).start(5.0) == 7
+def flow_of(app):
+    """Return a flow of an application."""
+    return {"from": "left0", "to": "right0", "app": app}
 
 
 REFUSED = (
@@ -219,8 +123,8 @@ REFUSED = (
     ({"record": {"internals": "all"}}, "record"),
     ({"flow": [{"from": "left0", "to": "right0", "app": {"kind": "page"}}]}, "flow[0].app.kind"),
     ({"flow": [{"from": "left0", "to": "right0", "silent": True}]}, "flow[0].silent"),
-    ({"flow": [asking(per_connection=2)]}, "flow[0].app.per_connection"),
-    ({"flow": [{"from": "left0", "to": "right0", "app": {**TALK, "on_full": "drop"}}]}, "flow[0].app.on_full"),
+    ({"flow": [flow_of({"kind": "request_response", "per_connection": 2})]}, "flow[0].app.per_connection"),
+    ({"flow": [flow_of({"kind": "cbr", "rate": "1Mbps", "size": "1kB", "on_full": "drop"})]}, "flow[0].app.on_full"),
     ({"clock": "double"}, "clock"),
 )
 

@@ -120,8 +120,12 @@ def with_senders(
     timeouts = [flow["rto_count"] for flow in summary["flows"] if flow["rto_count"] is not None]
     whole = {"srtt_s": sum(known) / len(known) if known else None, "recovery_count": None}
     whole["rto_count"] = sum(timeouts) if len(timeouts) == len(samples) else None
-    engine = f"linux {platform.release()}"
-    return {**summary, "engine": engine, "sysctls": dict(controls), "network": {**summary["network"], **whole}}
+    return {**summary, "engine": engine(), "sysctls": dict(controls), "network": {**summary["network"], **whole}}
+
+
+def engine() -> str:
+    """Return what carries the flows, with its release."""
+    return f"linux {platform.release()}"
 
 
 def finite(value: float) -> float | None:
