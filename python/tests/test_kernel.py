@@ -126,6 +126,7 @@ REFUSED = (
     ({"flow": [flow_of({"kind": "request_response", "per_connection": 2})]}, "flow[0].app.per_connection"),
     ({"flow": [flow_of({"kind": "cbr", "rate": "1Mbps", "size": "1kB", "on_full": "drop"})]}, "flow[0].app.on_full"),
     ({"clock": "double"}, "clock"),
+    ({"flow": [], "network": {**world()["network"], "flows": 0}}, "flow"),
 )
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel carr
 from kernel_worlds import real, tonopah, world, written  # noqa: E402
 
 from tonopah import Study, run  # noqa: E402
-from tonopah.errors import InputError, RunFailedError  # noqa: E402
+from tonopah.errors import InputError, RunFailedError, ScenarioError  # noqa: E402
 from tonopah.execution.options import ExecutionOptions  # noqa: E402
 from tonopah.kernel import draws, engines, linux, machine, plan, writers  # noqa: E402
 
@@ -54,6 +54,50 @@ def test_applications_write_and_answer_as_those_of_a_simulation(tmp_path):
     assert endless["unfinished_s"] > 0
     assert (found["network"]["flows_unfinished"], found["network"]["completion_known_share"]) == (1, 0.8)
     assert found["network"]["completion_s"] is None
+
+
+WORKLOAD = {
+    "name": "w",
+    "from": ["left*"],
+    "to": ["right*"],
+    "arrivals": {"kind": "poisson", "rate": "8/s"},
+    "size": {"kind": "exponential", "mean": "10kB"},
+    "stop": "1s",
+}
+
+
+@real
+def test_flows_of_a_workload_arrive_as_in_a_simulation(tmp_path):
+    document = world(pairs=2, flows=1) | {"tcp": {"profile": "linux", "cc": "cubic"}, "duration": "3s"}
+    down = {"kind": "transfer", "direction": "down"}
+    document |= {"workload": [WORKLOAD, {**WORKLOAD, "name": "d", "app": down, "dscp": "AF11"}], "warmup": "500ms"}
+    done = tonopah("run", written(tmp_path, document), "--on", "linux", "--keep-late", "--json")
+    assert done.returncode == 0, done.stderr
+    found = [flow for flow in json.loads(done.stdout)["flows"] if flow.get("workload")]
+    simulated = [flow for flow in run(document | {"warmup": "0s"}).summary["flows"] if flow.get("workload")]
+    said = ("from", "to", "start_s", "app", "size_bytes", "workload", "class", "ideal_fct_s")
+    assert len(found) > 8
+    assert [[flow[key] for key in said] for flow in found] == [[flow[key] for key in said] for flow in simulated]
+    assert all(flow["fct_s"] > (flow["ideal_fct_s"] or 0) / 2 for flow in found)
+    assert all(flow["slowdown"] == flow["fct_s"] / flow["ideal_fct_s"] for flow in found if flow["workload"] == "w")
+
+
+WORKLOADS_REFUSED = (
+    ({"arrivals": {"kind": "closed", "users": 2, "think": "1s"}}, "workload[0].arrivals.kind"),
+    ({"app": {"kind": "request_response"}}, "workload[0].app.kind"),
+    ({"priority": 0}, "workload[0].priority"),
+    ({"tcp": {"initial_window": "20000B"}}, "workload[0].tcp.initial_window"),
+    ({"arrivals": {"kind": "constant", "rate": "2000/s"}, "size": {"kind": "constant", "bytes": "1B"}}, "flow"),
+)
+
+
+@pytest.mark.parametrize(("more", "path"), WORKLOADS_REFUSED)
+def test_a_workload_that_waits_for_the_network_or_that_no_kernel_can_carry_is_refused(more, path, monkeypatch):
+    monkeypatch.setattr(plan, "available", lambda: ["reno", "cubic"])
+    document = world(pairs=2, flows=0) | {"tcp": {"profile": "linux", "cc": "cubic"}, "workload": [{**WORKLOAD, **more}]}
+    with pytest.raises(ScenarioError) as refused:
+        plan.planned(document, None, 1)
+    assert refused.value.path == path
 
 
 def study_of(scenario=None, **more):

@@ -18,7 +18,7 @@ from tonopah.kernel.isolation import isolated
 from tonopah.kernel.measured import with_applications
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
-from tonopah.runs.simulation import checked_seed, engine_form
+from tonopah.runs.simulation import checked_seed
 
 BEFORE_START_NS = 300_000_000
 """From the making of processes to time 0, so that all are there."""
@@ -52,7 +52,7 @@ def inside(
         with inside_network(host.namespace):
             controls = set_controls(plan)
     pairs = [(host.name, host.addresses.texts) for host in made]
-    emulation = Emulation(engine_form(scenario, name).text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
+    emulation = Emulation(plan.text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
     start_ns = time.monotonic_ns() + BEFORE_START_NS
     addresses = {host.name: str(host.addresses.v4.ip) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]

@@ -20,6 +20,8 @@ def with_applications(summary: dict[str, Any], facts: Mapping[int, Facts], plan:
             flow.update(of_conversation(plan.flows[number], facts.get(number, Facts()), plan.warmup_s))
             if flow["completion_s"] is not None:
                 flow.pop("unfinished_s", None)
+        if number in plan.transfers:
+            flow.update(of_workload(flow, plan.transfers[number]))
     return {**summary, "network": {**summary["network"], **completions(summary["flows"])}}
 
 
@@ -40,6 +42,12 @@ def of_conversation(flow: Flow, facts: Facts, warmup_s: float) -> dict[str, Any]
         "request_cwnd_bytes": mean(facts.cwnds),
         "connections_opened": min(1, len(facts.cwnds) + len(facts.times)),
     }
+
+
+def of_workload(flow: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a workload knows of its flow."""
+    fct, ideal = flow["completion_s"], told["ideal_fct_s"]
+    return {**told, "fct_s": fct, "slowdown": fct / ideal if fct and ideal else None}
 
 
 def completions(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

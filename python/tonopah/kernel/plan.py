@@ -9,7 +9,7 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
-from tonopah.kernel import conversations, tcp_info, writers
+from tonopah.kernel import conversations, tcp_info, workloads, writers
 from tonopah.kernel.draws import seed_of
 from tonopah.kernel.writers import seconds
 from tonopah.runs import simulation
@@ -96,6 +96,10 @@ class Plan:
     controls: dict[str, str]
     seed: int
     """Of its random streams."""
+    text: str
+    """The scenario as the engine takes it, the flows of workloads in its list."""
+    transfers: Mapping[int, Mapping[str, Any]]
+    """What is known of flows of workloads, by their numbers."""
     duration_s: float
     warmup_s: float
     every_s: float
@@ -116,9 +120,18 @@ def available() -> list[str]:
 
 def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
     """Return how the kernel carries the flows of a scenario. Raises ScenarioError that names what it cannot do."""
-    graph = simulation.checked_in(scenario, name, seed)["graph"]
+    graph, text, told = simulation.checked_in(scenario, name, seed)["graph"], engine_form(scenario, name).text, {}
     refuse_world(graph)
-    listed = len(json.loads(engine_form(scenario, name).text).get("flow", []))
+    listed = len(json.loads(text).get("flow", []))
+    for index, workload in enumerate(graph.get("workload", [])):
+        refuse_tcp(f"workload[{index}].tcp", workloads.tcp_of(workload))
+    if graph.get("workload"):
+        world, told = workloads.listed(json.loads(text), graph, seed)
+        graph, text = simulation.checked_in(world, None, seed)["graph"], json.dumps(world)
+        refuse_number(graph)
+        listed = len(world["flow"])
+    if not graph.get("flow"):
+        raise InputError("flow", "there is none that the kernel could carry", "[[flow]], network.flows or [[workload]]")
     flows = [flow_of(number, flow, graph, listed) for number, flow in enumerate(graph["flow"])]
     settings = [flow.get("tcp") or graph["tcp"] for flow in graph["flow"]]
     common = settings[0]
@@ -132,22 +145,27 @@ def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
         list(dict.fromkeys(host for flow in flows for host in (flow.source, flow.sink))),
         controls_of(common),
         seed_of(seed, graph.get("vary", {})),
+        text,
+        told,
         seconds(graph["duration"]),
         seconds(graph["warmup"]),
         0.01 if every == "change" else seconds(every),
     )
 
 
+def refuse_number(graph: Mapping[str, Any]) -> None:
+    """Raise InputError for more flows than the kernel carries here."""
+    if (count := len(graph.get("flow", []))) > MOST_FLOWS:
+        raise InputError("flow", f"{count} flows", f"at most {MOST_FLOWS} on the kernel")
+
+
 def refuse_world(graph: Mapping[str, Any]) -> None:
     """Raise InputError for what of a scenario is not carried by the kernel."""
+    refuse_number(graph)
     if graph.get("channel"):
         raise InputError("network", "has radios, which are simulated only", "a network of links")
-    if graph.get("workload"):
-        raise InputError("workload", "the kernel carries listed and generated flows only", "[[flow]]")
     if graph.get("clock", "exact") != "exact":
         raise InputError("clock", "the kernel runs by a clock that is exact", "leave it out")
-    if len(graph["flow"]) > MOST_FLOWS:
-        raise InputError("flow", f"{len(graph['flow'])} flows", f"at most {MOST_FLOWS} on the kernel")
     if graph["record"].get("internals") or graph["record"].get("waits"):
         raise InputError("record", "the kernel shows nothing of the inside of algorithms, nor of waits", "series alone")
     known = {*tcp_info.SERIES, *SHARED_SERIES}
