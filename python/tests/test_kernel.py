@@ -17,15 +17,14 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="real programs run in the network on Linux alone")
 
+from kernel_worlds import MISSING, WAIT_S, real, tonopah, world, written  # noqa: E402
+
 from tonopah.cli import main  # noqa: E402
 from tonopah.errors import InputError, ScenarioError  # noqa: E402
-from tonopah.kernel import device, machine, plan, system, tcp_info  # noqa: E402
+from tonopah.kernel import device, plan, system, tcp_info  # noqa: E402
 from tonopah.kernel.isolation import isolated  # noqa: E402
 
-WAIT_S = 120
 KILLS = int(os.environ.get("TONOPAH_EMULATION_KILLS", "1"))
-MISSING = machine.lacking() if sys.platform == "linux" else None
-real = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 ECHO = (
     "import socket; s = socket.create_server(('::', 7000), family=socket.AF_INET6, dualstack_ipv6=True)\n"
     "while True:\n c, _ = s.accept(); d = c.makefile('rb').readline(); c.sendall(d * 20000); c.close()"
@@ -36,28 +35,6 @@ ASK = (
     " s = socket.create_connection((host, 7000)); s.sendall(b'0123456789' * 5 + b'\\n')\n"
     " n = sum(map(len, iter(lambda: s.recv(65536), b''))); assert n == 51 * 20000, n"
 )
-
-
-def world(**network):
-    """Return a dumbbell that programs use."""
-    bottleneck = {"rate": "20Mbps", "delay": "5ms", "queue": {"kind": "fq_codel"}}
-    return {"duration": "2s", "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": bottleneck} | network}
-
-
-def written(folder, document):
-    """Write a scenario; return its path."""
-    from tonopah.scenario.document import to_toml
-
-    file = folder / "world.toml"
-    file.write_text(to_toml(document), encoding="utf-8")
-    return str(file)
-
-
-def tonopah(*arguments, **more):
-    """Run a command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "tonopah", *arguments], capture_output=True, text=True, timeout=WAIT_S, check=False, **more
-    )
 
 
 @real
@@ -131,6 +108,11 @@ def test_the_kernel_carries_the_flows_of_a_scenario(tmp_path):
     assert {file.name for file in series.iterdir()} == {"cwnd.csv", "srtt.csv", "queue.csv", "goodput.csv"}
 
 
+def flow_of(app):
+    """Return a flow of an application."""
+    return {"from": "left0", "to": "right0", "app": app}
+
+
 REFUSED = (
     ({"tcp": {"profile": "rfc"}}, "tcp.profile"),
     ({"tcp": {"profile": "linux", "cc": "vegas"}}, "tcp.cc"),
@@ -141,7 +123,10 @@ REFUSED = (
     ({"record": {"internals": "all"}}, "record"),
     ({"flow": [{"from": "left0", "to": "right0", "app": {"kind": "page"}}]}, "flow[0].app.kind"),
     ({"flow": [{"from": "left0", "to": "right0", "silent": True}]}, "flow[0].silent"),
+    ({"flow": [flow_of({"kind": "request_response", "per_connection": 2})]}, "flow[0].app.per_connection"),
+    ({"flow": [flow_of({"kind": "cbr", "rate": "1Mbps", "size": "1kB", "on_full": "drop"})]}, "flow[0].app.on_full"),
     ({"clock": "double"}, "clock"),
+    ({"flow": [], "network": {**world()["network"], "flows": 0}}, "flow"),
 )
 
 
@@ -170,7 +155,7 @@ def test_a_plan_has_what_the_sockets_need(monkeypatch):
     flow = {"from": "left0", "to": "right0", "app": {"kind": "cbr", "rate": "1Mbps", "size": "1250B"}, "stop": "1s", "dscp": "46"}
     found = plan.planned(world() | {"tcp": {"profile": "linux", "cc": "bbr", "nagle": False}, "flow": [flow]}, None, 1)
     only = found.flows[0]
-    assert (only.cc, only.interval_s, only.stop_s, only.dscp, only.nodelay, only.port) == ("bbr", 0.01, 1.0, 46, True, 20_000)
+    assert (only.cc, only.stop_s, only.dscp, only.nodelay, only.port) == ("bbr", 1.0, 46, True, 20_000)
     assert (found.hosts, found.mtu, found.duration_s) == (["left0", "right0"], 1500, 2.0)
     assert found.controls["net.ipv4.tcp_rmem"] == "4096 131072 6291456"
 

@@ -67,11 +67,12 @@ def test_a_shell_is_no_program_in_virtual_time(no_kernel, capsys):
 
 
 def test_the_newest_kernel_is_taken(no_kernel):
-    virtual.cache().mkdir(parents=True)
-    for name in ("linux-6.1.99", "linux-6.1.192", "linux-6.12.3", "linux-6.12.0-rc3", ".linux-7.0"):
-        (virtual.cache() / name).touch()
-    (virtual.cache() / "linux-9.0").mkdir()
-    assert [file.name for file in virtual.kernels()][:2] == ["linux-6.12.3", "linux-6.12.0-rc3"]
+    for name in ("6.1.99", "6.1.192", "6.12.3", "6.12.0-rc3", "build", "9.0"):
+        (virtual.cache() / name).mkdir(parents=True)
+        if name != "9.0":
+            (virtual.cache() / name / virtual.PROGRAM).touch()
+    assert [folder.name for folder in virtual.kernels()] == ["6.12.3", "6.12.0-rc3", "6.1.192", "6.1.99"]
+    assert uml.engine() == "uml 6.12.3"
 
 
 def test_a_guest_that_gives_nothing_is_an_error_with_the_end_of_its_console(tmp_path):

@@ -119,7 +119,8 @@ impl Side {
         }
         let next = self.next.insert(self.next.unwrap_or(first));
         let before = is_at_or_after(*next, end);
-        if !before {
+        // A segment without data that follows a FIN has the number behind it, which is no byte.
+        if !before && payload > 0 {
             *next = end;
         }
         before && payload > 0
@@ -158,6 +159,7 @@ mod tests {
             assert!(!side.on_sent(&header(at(2000), None), 0));
             assert_eq!((side.on_ack(at(500)), side.on_ack(at(500)), side.on_ack(at(0))), (500, 0, 0));
             side.on_sent(&TcpHeader { fin: true, ..header(at(2000), None) }, 0);
+            assert!(!side.on_sent(&header(at(2001), None), 0));
             assert_eq!(side.on_ack(at(2001)), 1500);
             assert_eq!(side.fin, Some(at(2001)));
         }

@@ -171,10 +171,12 @@ def kernel_in_virtual_time() -> dict[str, Any]:
     """Tell whether a kernel in virtual time has been built, for `--on uml`."""
     if sys.platform != "linux":
         return check("--on uml", "absent", "Linux alone")
-    from tonopah.kernel.virtual import kernels, lacking
+    from tonopah.kernel.virtual import algorithms, lacking, newest
 
-    missing = lacking()
-    return check("--on uml", "absent", missing) if missing else check("--on uml", "ok", ", ".join(map(str, kernels())))
+    if missing := lacking():
+        return check("--on uml", "absent", missing)
+    kernel = newest()
+    return check("--on uml", "ok", f"{kernel}: {', '.join(algorithms(kernel))}")
 
 
 def writable(folder: Path) -> dict[str, Any]:

@@ -86,6 +86,7 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
         max_hours=arguments.max_hours,
         limits=Limits(arguments.max_events, arguments.max_memory),
         wait=arguments.wait,
+        keep_late=getattr(arguments, "keep_late", False),
     )
 
 

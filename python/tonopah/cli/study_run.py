@@ -40,6 +40,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="with --until: only this metric counts; may be repeated"
     )
+    keeping = "runs by the kernel count, and the report marks them, though packets left too late (docs/kernel.md)"
+    command.add_argument("--keep-late", action="store_true", help=keeping)
     add_code(command, "a study")
     add_execution(command, SIZES, "full")
 

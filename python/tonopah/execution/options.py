@@ -35,7 +35,8 @@ class ExecutionOptions:
 
     `jobs`: threads, or processes of a local cluster (default: all cores). `executor`: "local" or "dask". `scheduler`: address
     of a running Dask scheduler. `shard`: run only these. `max_hours`: start no run after that time. `limits`: of each run.
-    `wait`: wait until no other process is writing to the folder, instead of giving up.
+    `wait`: wait until no other process is writing to the folder, instead of giving up. `keep_late`: a run by the kernel counts,
+    and is marked, though its packets were late.
     """
 
     jobs: int | None = None
@@ -45,6 +46,7 @@ class ExecutionOptions:
     max_hours: float | None = None
     limits: Limits = field(default_factory=Limits)
     wait: bool = False
+    keep_late: bool = False
 
     def __post_init__(self) -> None:
         if self.executor not in ("local", "dask"):

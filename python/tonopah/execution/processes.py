@@ -39,10 +39,15 @@ class Job:
     observer: str = ""
     """What observes the run, as `module:function`, if anything: a name from a source, never from a study file."""
 
+    engine: str = ""
+    """The kernel that carries its flows, with its release, if one does."""
+    keep_late: bool = False
+    """A run in real time counts though its packets were late."""
+
     @classmethod
-    def of(cls, run: Run, limits: Limits) -> "Job":
+    def of(cls, run: Run, limits: Limits, keep_late: bool = False) -> "Job":
         """Return a run as a job."""
-        return cls(run.scenario, run.seed, run.origins, limits, run.observer)
+        return cls(run.scenario, run.seed, run.origins, limits, run.observer, run.engine, keep_late)
 
 
 @dataclass(frozen=True)

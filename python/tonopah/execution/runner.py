@@ -11,10 +11,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeAlias
 
 from tonopah._core import run_many
-from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, relay
+from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError, ScenarioError, relay
 from tonopah.execution import dask_cluster, processes
 from tonopah.execution.options import NO_LIMITS, ExecutionOptions, Limits, Shard, cores, memory_free
 from tonopah.execution.progress import show_progress
+from tonopah.kernel import engines
 from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import Plan, Run
@@ -109,6 +110,7 @@ def run_missing(
     if again := [run for run in missing if run.id in damaged]:
         shown = ",".join(describe_run(run) for run in again[:SHOWN]) + (", …" if len(again) > SHOWN else "")
         print(f"note: {len(again)} stored results are damaged and are repeated:{shown}", file=sys.stderr, flush=True)
+    refuse_kernels(missing, options)
     shutdown = GracefulShutdown()
     if on_progress is None:
         progress = show_progress(len(wanted), len(wanted) - len(missing), quiet)
@@ -120,6 +122,21 @@ def run_missing(
     if unfinished:
         raise RunFailedError(f"{unfinished} runs did not finish")
     return len(missing)
+
+
+def refuse_kernels(runs: Sequence[Run], options: ExecutionOptions) -> None:
+    """Refuse, before any run, what a kernel cannot carry, and what this machine lacks for it. Raises InputError."""
+    by_kernels = {run.scenario: run for run in runs if run.engine}
+    if by_kernels and options.executor != "local":
+        raise InputError("executor", "runs by a kernel go one at a time on this machine", "local")
+    for run in by_kernels.values():
+        try:
+            engines.check_run(run.engine, run.scenario, run.seed)
+        except ScenarioError as error:
+            raise relay(error, prefix="scenario", suffix=describe_run(run)) from None
+    for engine in sorted({run.engine for run in by_kernels.values()}):
+        if missing := engines.lacking(engine):
+            raise InputError("engine", f"{engine}: {missing}")
 
 
 class Batch:
@@ -215,9 +232,13 @@ def start_executor(options: ExecutionOptions) -> AbstractContextManager[Executor
 
 
 def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions) -> None:
-    """Execute runs on this machine: first those in threads, then in processes those in which Python works."""
+    """Execute runs on this machine: first those in threads, then in processes those in which Python works.
+
+    Runs by a kernel come last, one at a time.
+    """
     native = [index for index, run in enumerate(runs) if not run.apart]
-    apart = [index for index, run in enumerate(runs) if run.apart]
+    apart = [index for index, run in enumerate(runs) if run.apart and not run.engine]
+    alone = [index for index, run in enumerate(runs) if run.engine]
     stopped = False
 
     def watch(index: int, outcome: str | Exception, series: Any) -> bool:
@@ -230,9 +251,10 @@ def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions)
     if native:
         jobs = [(runs[index].scenario, runs[index].seed) for index in native]
         run_many(jobs, options.threads, lambda index, *outcome: watch(native[index], *outcome), *limits)
-    if apart and not stopped:
-        jobs = [processes.Job.of(runs[index], limits) for index in apart]
-        processes.run_many(jobs, options.threads, lambda index, *outcome: watch(apart[index], *outcome))
+    for chosen, count in ((apart, options.threads), (alone, 1)):
+        if chosen and not stopped:
+            jobs = [processes.Job.of(runs[index], limits, options.keep_late) for index in chosen]
+            processes.run_many(jobs, count, lambda index, *outcome, chosen=chosen: watch(chosen[index], *outcome))
 
 
 def run_scenarios(

@@ -34,8 +34,9 @@ from tonopah.cc.importing import compile_source
 from tonopah.cc.last_call import LastCall, note_calls_in
 from tonopah.cc.loading import engine_names, find_entry_points, load_planned, observing
 from tonopah.cc.process import end_with_parent, status_text
-from tonopah.errors import AlgorithmError, EngineError, LimitError, ScenarioError, traceback_of
+from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, traceback_of
 from tonopah.execution.processes import Answer, Job, Worker, answer_of
+from tonopah.kernel.engines import carry
 from tonopah.spec.source import loaded
 
 LENGTH = struct.Struct("=Q")
@@ -204,6 +205,9 @@ def run_job(job: Job) -> Answer:
     """Run one job."""
     started = time.perf_counter()
     try:
+        if job.engine:
+            text, series = carry(job.engine, job.scenario, job.seed, job.keep_late)
+            return Answer(text, series, seconds=time.perf_counter() - started)
         # This process runs nothing else: nothing needs to be loaded anew.
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
@@ -217,6 +221,8 @@ def run_job(job: Job) -> Answer:
         return Answer(input_error=(error.path, error.message, error.hint))
     except LimitError as error:
         return Answer(limit=str(error))
+    except RunFailedError as error:
+        return Answer(failed=str(error))
     except EngineError as error:
         return Answer(defect=str(error))
     except BaseException:

@@ -68,12 +68,14 @@ def build(version: str | None, source: str | None, jobs: int, say: Callable[[str
     configure(tree, say)
     compile_tree(tree, jobs, say)
     release = run(["make", "-s", "ARCH=um", "kernelrelease"], tree).strip().splitlines()[-1]
-    kernel = virtual.cache() / f"{virtual.PREFIX}{release}"
-    part = kernel.with_name(f".{kernel.name}")
-    run(["strip", "-o", str(part), str(tree / "linux")], tree)
+    part, kernel = folder / "kernel", virtual.cache() / release
+    part.mkdir(exist_ok=True)
+    run(["strip", "-o", str(part / virtual.PROGRAM), str(tree / "linux")], tree)
     found, algorithms = virtual.execute(virtual.Job("describe"), part)
+    (part / virtual.ALGORITHMS).write_text("\n".join(algorithms), encoding="ascii")
     say(f"Linux {found} runs: {', '.join(algorithms)}")
-    part.replace(kernel)
+    shutil.rmtree(kernel, ignore_errors=True)
+    part.rename(kernel)
     shutil.rmtree(folder)
     return kernel
 

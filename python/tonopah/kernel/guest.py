@@ -27,11 +27,9 @@ def describe() -> tuple[str, list[str]]:
     return platform.release(), plan.available()
 
 
-def carry_flows(scenario: Mapping[str, Any], name: str | None, seed: int) -> tuple[Any, ...]:
-    """Carry the flows of a scenario."""
-    given = linux.inside(scenario, name, seed, plan.planned(scenario, name, seed), running.Clock(virtual=True))
-    summary, *rest = given
-    return {**summary, "engine": f"uml {platform.release()}"}, *rest
+def carry_flows(scenario: Mapping[str, Any], name: str | None, seed: int, how: plan.Plan) -> tuple[Any, ...]:
+    """Carry the flows of a scenario as they have been planned."""
+    return linux.inside(scenario, name, seed, how, running.Clock(virtual=True))
 
 
 def run_program(

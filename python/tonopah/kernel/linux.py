@@ -15,14 +15,15 @@ from tonopah._core import Emulation
 from tonopah.errors import RunFailedError, ScenarioError, relay
 from tonopah.kernel import hosts, running, tcp_info, traffic
 from tonopah.kernel.isolation import isolated
+from tonopah.kernel.measured import with_applications
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
-from tonopah.runs.simulation import checked_seed, engine_form
+from tonopah.runs.simulation import checked_seed
 
 BEFORE_START_NS = 300_000_000
 """From the making of processes to time 0, so that all are there."""
-UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions")
-"""Counts of a simulated sender that the kernel does not give."""
+UNKNOWN = ("recovery_count", "undone_count", "needless_retransmissions", "offered_bps")
+"""What is known of a simulated sender and not of the kernel's."""
 OWN = ("rmem", "wmem", "ecn", "sack", "timestamps", "no_metrics_save", "min_tso_segs", "recovery", "slow_start_after_idle")
 INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
 """Sysctls that the result records."""
@@ -34,10 +35,15 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = F
     Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
     """
     try:
-        plan = planned(scenario, name, seed)
+        plan = planned_here(scenario, name, seed)
         return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, running.Clock(spin))))
     except ScenarioError as error:
         raise relay(error, name) from None
+
+
+def planned_here(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
+    """Return how this kernel carries the flows of a scenario. Raises ScenarioError that names what it cannot do."""
+    return planned(scenario, name, seed)
 
 
 def inside(
@@ -51,19 +57,20 @@ def inside(
         with inside_network(host.namespace):
             controls = set_controls(plan)
     pairs = [(host.name, host.addresses.texts) for host in made]
-    emulation = Emulation(engine_form(scenario, name).text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
+    emulation = Emulation(plan.text, checked_seed(seed), pairs, (FIRST_PORT, len(plan.flows)))
     start_ns = time.monotonic_ns() + BEFORE_START_NS
     addresses = {host.name: str(host.addresses.v4.ip) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]
     network = running.Network(emulation, made, {}, clock, start_ns)
     network.start()
-    told = {number: of_flow for process in processes for number, of_flow in collect(process).items()}
+    told = traffic.Told()
+    for process in processes:
+        told.add(collect(process))
     summary, series, report = network.results()
-    for number, (_, error) in told.items():
-        if error:
-            raise RunFailedError(f"flow {number} could not send: {error}")
-    samples = {number: of_flow[0] for number, of_flow in told.items()}
-    return with_senders(summary, samples, plan, controls), {**series, **sender_series(series, samples)}, report
+    for number, error in told.errors.items():
+        raise RunFailedError(f"flow {number} could not send: {error}")
+    summary = with_applications(with_senders(summary, told.samples, plan, controls), told.facts, plan)
+    return summary, {**series, **sender_series(series, told.samples)}, report
 
 
 def set_controls(plan: Plan) -> dict[str, str]:
@@ -118,8 +125,12 @@ def with_senders(
     timeouts = [flow["rto_count"] for flow in summary["flows"] if flow["rto_count"] is not None]
     whole = {"srtt_s": sum(known) / len(known) if known else None, "recovery_count": None}
     whole["rto_count"] = sum(timeouts) if len(timeouts) == len(samples) else None
-    engine = f"linux {platform.release()}"
-    return {**summary, "engine": engine, "sysctls": dict(controls), "network": {**summary["network"], **whole}}
+    return {**summary, "engine": engine(), "sysctls": dict(controls), "network": {**summary["network"], **whole}}
+
+
+def engine() -> str:
+    """Return what carries the flows, with its release."""
+    return f"linux {platform.release()}"
 
 
 def finite(value: float) -> float | None:

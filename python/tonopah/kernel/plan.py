@@ -1,5 +1,6 @@
 """Which flows of a scenario the kernel can carry, and how: what it cannot do is refused before anything starts."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,22 +9,38 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
-from tonopah.kernel import tcp_info
+from tonopah.kernel import conversations, tcp_info, workloads, writers
+from tonopah.kernel.draws import seed_of
+from tonopah.kernel.writers import seconds
 from tonopah.runs import simulation
-from tonopah.runs.simulation import OWNERS
+from tonopah.runs.simulation import OWNERS, engine_form
 
-FIRST_PORT = 20_000
+FIRST_PORT, FIRST_SERVER_PORT = 20_000, 30_000
+"""Ports of sinks, by which the network knows flows, and of sources that their sinks connect to."""
 MOST_FLOWS = 1000
+LONGEST_MESSAGE_BYTES = 65_507
 AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 SETTABLE = ("mss", "nagle", "ecn", "sack", "timestamps", "recv_buffer", "send_buffer")
 """Keys of `tcp` that the kernel is told; any other must be that of the profile `linux`."""
 FLOW_KEYS = ("from", "to", "app", "start", "stop", "cc", "tcp", "name", "dscp")
-APPS = {"bulk": ("kind", "bytes"), "cbr": ("kind", "rate", "size", "transport")}
-"""Applications that run on the kernel, with their keys."""
+DATAGRAMS = ("rate", "size", "transport", "on_full", "dscp", "ecn")
+APPS = {
+    "bulk": ("bytes",),
+    "cbr": (*DATAGRAMS, "phases"),
+    "on_off": (*DATAGRAMS, "on", "off"),
+    "script": ("writes",),
+    "transfer": ("size", "direction", "request"),
+    "request_response": (
+        *("requests", "request", "response", "responses", "request_writes", "response_writes"),
+        *("think", "server_time", "per_connection"),
+    ),
+}
+"""Applications that run on the kernel, with their keys besides `kind`."""
 SHARED_SERIES = ("sending_rate", "throughput", "goodput", "path_delay", "route_hops")
 """Series of flows that our network knows of itself."""
 NAMED_DSCP = {"DF": 0, "LE": 1, "TOS4": 4, "VA": 44, "EF": 46}
 ECN = {"off": "0", "classic": "1"}
+DATAGRAM_ECN = {"off": 0, "l4s": 1, "ect0": 2}
 TIMESTAMPS_BYTES, HEADERS_BYTES = 12, 40
 """Of the option in a segment (RFC 7323), and of IPv4 and TCP without it."""
 WRITE_BYTES = 1 << 24
@@ -43,19 +60,31 @@ class Flow:
     start_s: float
     stop_s: float
     transport: str
-    payload_bytes: int | None
-    """Bytes to send; None without an end."""
-    message_bytes: int | None
-    interval_s: float | None
+    app: Mapping[str, Any]
+    """Its application, every default filled in."""
+    stream: str
+    """Name of the random stream of its application."""
     segment_bytes: int
     """What TCP is told for its MSS: payload and the option of timestamps."""
     nodelay: bool
     dscp: int
+    ecn: int
+    """ECN field of datagrams."""
 
     @property
     def port(self) -> int:
         """Port of its sink."""
         return FIRST_PORT + self.number
+
+    @property
+    def server_port(self) -> int:
+        """Port of its source, if its sink connects."""
+        return FIRST_SERVER_PORT + self.number
+
+    @property
+    def client(self) -> str:
+        """Its end that connects."""
+        return conversations.client_of(self.app)
 
 
 @dataclass(frozen=True)
@@ -65,6 +94,12 @@ class Plan:
     flows: list[Flow]
     hosts: list[str]
     controls: dict[str, str]
+    seed: int
+    """Of its random streams."""
+    text: str
+    """The scenario as the engine takes it, the flows of workloads in its list."""
+    transfers: Mapping[int, Mapping[str, Any]]
+    """What is known of flows of workloads, by their numbers."""
     duration_s: float
     warmup_s: float
     every_s: float
@@ -83,11 +118,25 @@ def available() -> list[str]:
         return []
 
 
-def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
-    """Return how the kernel carries the flows of a scenario. Raises ScenarioError that names what it cannot do."""
-    graph = simulation.checked_in(scenario, name, seed)["graph"]
+def planned(scenario: Mapping[str, Any], name: str | None, seed: int, algorithms: Sequence[str] | None = None) -> Plan:
+    """Return how a kernel with these algorithms, or this one, carries the flows of a scenario.
+
+    Raises ScenarioError that names what it cannot do.
+    """
+    known = available() if algorithms is None else algorithms
+    graph, text, told = simulation.checked_in(scenario, name, seed)["graph"], engine_form(scenario, name).text, {}
     refuse_world(graph)
-    flows = [flow_of(number, flow, graph) for number, flow in enumerate(graph["flow"])]
+    listed = len(json.loads(text).get("flow", []))
+    for index, workload in enumerate(graph.get("workload", [])):
+        refuse_tcp(f"workload[{index}].tcp", workloads.tcp_of(workload), known)
+    if graph.get("workload"):
+        world, told = workloads.listed(json.loads(text), graph, seed)
+        graph, text = simulation.checked_in(world, None, seed)["graph"], json.dumps(world)
+        refuse_number(graph)
+        listed = len(world["flow"])
+    if not graph.get("flow"):
+        raise InputError("flow", "there is none that the kernel could carry", "[[flow]], network.flows or [[workload]]")
+    flows = [flow_of(number, flow, graph, listed, known) for number, flow in enumerate(graph["flow"])]
     settings = [flow.get("tcp") or graph["tcp"] for flow in graph["flow"]]
     common = settings[0]
     for number, own in enumerate(settings):
@@ -99,22 +148,28 @@ def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
         flows,
         list(dict.fromkeys(host for flow in flows for host in (flow.source, flow.sink))),
         controls_of(common),
+        seed_of(seed, graph.get("vary", {})),
+        text,
+        told,
         seconds(graph["duration"]),
         seconds(graph["warmup"]),
         0.01 if every == "change" else seconds(every),
     )
 
 
+def refuse_number(graph: Mapping[str, Any]) -> None:
+    """Raise InputError for more flows than the kernel carries here."""
+    if (count := len(graph.get("flow", []))) > MOST_FLOWS:
+        raise InputError("flow", f"{count} flows", f"at most {MOST_FLOWS} on the kernel")
+
+
 def refuse_world(graph: Mapping[str, Any]) -> None:
     """Raise InputError for what of a scenario is not carried by the kernel."""
+    refuse_number(graph)
     if graph.get("channel"):
         raise InputError("network", "has radios, which are simulated only", "a network of links")
-    if graph.get("workload"):
-        raise InputError("workload", "the kernel carries listed and generated flows only", "[[flow]]")
     if graph.get("clock", "exact") != "exact":
         raise InputError("clock", "the kernel runs by a clock that is exact", "leave it out")
-    if len(graph["flow"]) > MOST_FLOWS:
-        raise InputError("flow", f"{len(graph['flow'])} flows", f"at most {MOST_FLOWS} on the kernel")
     if graph["record"].get("internals") or graph["record"].get("waits"):
         raise InputError("record", "the kernel shows nothing of the inside of algorithms, nor of waits", "series alone")
     for name in graph["record"]["series"]:
@@ -127,18 +182,15 @@ def known_series() -> set[str]:
     return {*tcp_info.SERIES, *SHARED_SERIES, *OWNERS}
 
 
-def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Flow:
-    """Return how the kernel carries a flow. Raises InputError."""
+def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], listed: int, known: Sequence[str]) -> Flow:
+    """Return how the kernel carries a flow; those behind the `listed` ones are generated. Raises InputError."""
     path = f"flow[{number}]"
     refuse_keys(path, flow, FLOW_KEYS)
     app = flow["app"]
-    if app["kind"] not in APPS:
-        raise InputError(f"{path}.app.kind", f"{app['kind']!r} does not run on the kernel", ", ".join(APPS))
-    refuse_keys(f"{path}.app", {key: value for key, value in app.items() if value not in ("block", None)}, APPS[app["kind"]])
+    refuse_app(f"{path}.app", app)
     tcp = flow.get("tcp") or graph["tcp"]
     transport = app.get("transport", "tcp")
-    cc = refuse_tcp(f"{path}.tcp" if flow.get("tcp") else "tcp", tcp) if transport == "tcp" else ""
-    size = round(parse_quantity(app["size"], "size")) if "size" in app else None
+    cc = refuse_tcp(f"{path}.tcp" if flow.get("tcp") else "tcp", tcp, known) if transport == "tcp" else ""
     duration = seconds(graph["duration"])
     return Flow(
         number,
@@ -148,13 +200,26 @@ def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> F
         seconds(flow["start"]),
         min(seconds(flow["stop"]) if flow.get("stop") else duration, duration),
         transport,
-        round(parse_quantity(app["bytes"], "size")) if app.get("bytes") else None,
-        size,
-        size and interval_of(app["rate"], size),
+        app,
+        f"flow/{number}/app" if number < listed else f"traffic/{number - listed}/app",
         round(parse_quantity(tcp["mss"], "size")) + TIMESTAMPS_BYTES * bool(tcp["timestamps"]),
         not tcp["nagle"],
-        dscp_of(flow.get("dscp", "DF")),
+        dscp_of(flow.get("dscp") or app.get("dscp") or "DF"),
+        DATAGRAM_ECN[app.get("ecn") or "off"],
     )
+
+
+def refuse_app(path: str, app: Mapping[str, Any]) -> None:
+    """Raise InputError for an application that the kernel cannot carry as the scenario says."""
+    if app["kind"] not in APPS:
+        raise InputError(f"{path}.kind", f"{app['kind']!r} does not run on the kernel", ", ".join(APPS))
+    refuse_keys(path, {key: value for key, value in app.items() if value is not None}, ("kind", *APPS[app["kind"]]))
+    if app.get("on_full", "block") != "block" and app["transport"] == "tcp":
+        raise InputError(f"{path}.on_full", "the kernel does not say whether a message fits", '"block"')
+    if app.get("per_connection", "all") not in ("all", app.get("requests")):
+        raise InputError(f"{path}.per_connection", "a flow of the kernel has one connection", '"all"')
+    if app["kind"] in ("cbr", "on_off") and app["transport"] == "udp" and writers.size_of(app) > LONGEST_MESSAGE_BYTES:
+        raise InputError(f"{path}.size", "is more than a datagram holds", f"at most {LONGEST_MESSAGE_BYTES} B")
 
 
 def refuse_keys(path: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -164,15 +229,13 @@ def refuse_keys(path: str, given: Mapping[str, Any], known: Sequence[str]) -> No
             raise InputError(f"{path}.{key}", "cannot be carried by the kernel", f"keys: {', '.join(known)}")
 
 
-def refuse_tcp(path: str, tcp: Mapping[str, Any]) -> str:
-    """Return the congestion control of a flow. Raises InputError unless it is as the kernel has it."""
+def refuse_tcp(path: str, tcp: Mapping[str, Any], known: Sequence[str]) -> str:
+    """Return the congestion control of a flow. Raises InputError unless it is as the kernel has it; it knows these."""
     if tcp["profile"] != "linux":
         raise InputError(f"{path}.profile", f"{tcp['profile']!r} is not how the kernel's TCP works", 'tcp.profile = "linux"')
-    name, known = tcp["cc"]["name"], available()
+    name = tcp["cc"]["name"]
     if name not in known:
-        raise InputError(
-            f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}; modprobe tcp_{name}"
-        )
+        raise InputError(f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}")
     kernels = kernels_tcp(name)
     for table, own, theirs in ((path, tcp, kernels), (f"{path}.cc", tcp["cc"], kernels["cc"])):
         for key, value in own.items():
@@ -212,18 +275,6 @@ def controls_of(tcp: Mapping[str, Any]) -> dict[str, str]:
 def size_of(text: str) -> int:
     """Return the size of a buffer in bytes."""
     return UNLIMITED_BYTES if text == "unlimited" else min(round(parse_quantity(text, "size")), UNLIMITED_BYTES)
-
-
-def seconds(text: str) -> float:
-    """Return a time in seconds."""
-    return parse_quantity(text, "duration")
-
-
-def interval_of(rate: str, size: int) -> float:
-    """Return the time between two messages of a rate in messages or bits per second."""
-    if rate.endswith("pps"):
-        return 1 / float(rate.removesuffix("pps"))
-    return 8 * size / parse_quantity(rate, "rate")
 
 
 def dscp_of(name: str) -> int:

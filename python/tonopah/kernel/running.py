@@ -37,7 +37,7 @@ class Emulated(RunResult):
 
     def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]], report: dict[str, Any], code: int = 0):
         super().__init__({**summary, "emulation": report}, series)
-        self.report, self.code = report, code
+        self.columns, self.report, self.code = series, report, code
 
 
 class Network(threading.Thread):

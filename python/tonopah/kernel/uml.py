@@ -5,10 +5,21 @@ from typing import Any
 
 from tonopah.errors import ScenarioError, relay
 from tonopah.kernel.emulate import Options, checked
+from tonopah.kernel.plan import Plan, planned
 from tonopah.kernel.running import Emulated
-from tonopah.kernel.virtual import Job, execute, lacking, newest
+from tonopah.kernel.virtual import Job, algorithms, execute, lacking, newest
 
-__all__ = ["emulate", "lacking", "run"]
+__all__ = ["emulate", "engine", "lacking", "run"]
+
+
+def engine() -> str:
+    """Return what carries the flows, with its release. Raises InputError if there is no kernel."""
+    return f"uml {newest().name}"
+
+
+def planned_here(scenario: Mapping[str, Any], name: str | None, seed: int) -> Plan:
+    """Return how the kernel carries the flows of a scenario. Raises ScenarioError that names what it cannot do."""
+    return planned(scenario, name, seed, algorithms(newest()))
 
 
 def run(scenario: Mapping[str, Any], name: str | None, seed: int) -> Emulated:
@@ -18,9 +29,11 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int) -> Emulated:
     """
     kernel = newest()
     try:
-        return Emulated(*execute(Job("carry_flows", (scenario, name, seed)), kernel))
+        plan = planned_here(scenario, name, seed)
+        summary, *rest = execute(Job("carry_flows", (scenario, name, seed, plan)), kernel)
     except ScenarioError as error:
         raise relay(error, name) from None
+    return Emulated({**summary, "engine": f"uml {kernel.name}"}, *rest)
 
 
 def emulate(scenario: Mapping[str, Any], name: str | None, seed: int, command: Sequence[str], options: Options) -> Emulated:

@@ -19,7 +19,8 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah.kernel.isolation import isolated
 
 BUILD = "tonopah kernel build"
-PREFIX = "linux-"
+PROGRAM, ALGORITHMS = "linux", "algorithms"
+"""Files of the folder of a kernel, which has the name of its release."""
 MEMORY_BYTES = 4 << 30
 """Of a guest, at most; what it does not touch takes none of the machine's."""
 SHARED_MEMORY = "/dev/shm"
@@ -45,13 +46,12 @@ def cache() -> Path:
 
 
 def kernels() -> list[Path]:
-    """Return the kernels that have been built, the newest first."""
+    """Return the folders of the kernels that have been built, the newest first."""
 
-    def version(file: Path) -> list[tuple[bool, int, str]]:
-        parts = file.name.removeprefix(PREFIX).replace("-", ".").split(".")
-        return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+    def version(folder: Path) -> list[tuple[bool, int, str]]:
+        return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in folder.name.replace("-", ".").split(".")]
 
-    return sorted((file for file in cache().glob(f"{PREFIX}*") if file.is_file()), key=version, reverse=True)
+    return sorted((file.parent for file in cache().glob(f"[0-9]*/{PROGRAM}")), key=version, reverse=True)
 
 
 def lacking() -> str | None:
@@ -64,6 +64,11 @@ def newest() -> Path:
     if found := kernels():
         return found[0]
     raise InputError("", "no kernel in virtual time has been built", BUILD)
+
+
+def algorithms(kernel: Path) -> list[str]:
+    """Return the algorithms that a kernel has."""
+    return (kernel / ALGORITHMS).read_text(encoding="ascii").split()
 
 
 def execute(job: Job, kernel: Path) -> Any:
@@ -98,7 +103,7 @@ def write_init(folder: Path) -> None:
 def run(kernel: Path, folder: Path) -> None:
     """Run a guest to its end."""
     memory = min(MEMORY_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    command = [str(kernel), f"mem={memory >> 20}M", *OPTIONS, f"init={folder / INIT}"]
+    command = [str(kernel / PROGRAM), f"mem={memory >> 20}M", *OPTIONS, f"init={folder / INIT}"]
     environment = {**os.environ, "TMPDIR": memory_folder(memory)}
     with (folder / CONSOLE).open("wb") as console:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment)

@@ -74,7 +74,8 @@ def write_files(
     differences = [] if found else list(paired_differences(spec, plan, runs, manifest.quick))
     answered = answer(spec, plan, runs, found, manifest.quick, differences)
     facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, manifest)}
-    facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
+    facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size, "engines": plan.engines}
+    facts["carried"] = carried_text(plan, store)
     held: Held = {}
     for source in sources:
         for entry in reproduction.reproduced(source.part, source.plan, source.runs):
@@ -109,6 +110,7 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
         },
         "runs": facts["runs"], "replicates": {part.id: part.replicates for part in spec.parts},
         "command": facts["command"], "finished": store.last_finished(), "tonopah": engine_version(),
+        **({"engines": facts["engines"]} if facts["engines"] else {}),
     }  # fmt: skip
 
 
@@ -205,6 +207,18 @@ def replicates_text(spec: StudySpec) -> str:
     """Return the number of replicates, or its range over the parts."""
     counts = sorted({part.replicates for part in spec.parts})
     return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else count_text(counts[0], "replicate")
+
+
+def carried_text(plan: Plan, store: Store) -> str:
+    """Return which kernels carried flows, of which parts, and how many of these runs were late; empty if none did."""
+    kernels = {id_: run for id_, run in plan.runs.items() if run.engine}
+    if not kernels:
+        return ""
+    parts = [(part, {run.engine for run in own.runs.values()}) for part, own in plan.parts.items()]
+    named = [f"{part}: {', '.join(sorted(found - {''}))}" for part, found in parts if found != {""}]
+    late = sum(summary["emulation"]["lateness"]["late"] for _, summary in store.summaries(kernels))
+    by = "; ".join(named) if len(plan.engines) > 1 or len(named) < len(parts) else plan.engines[0]
+    return f"flows carried by {by}" + (f" ({late} of {len(kernels)} runs late)" if late else "")
 
 
 def spent_text(store: Store) -> str:

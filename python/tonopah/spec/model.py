@@ -104,6 +104,8 @@ class Part:
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
     vary: Vary = FIXED
     """What varies between replicates beside what the scenario draws."""
+    engine: str = ""
+    """Who carries its flows, with release, such as "linux 6.18.44"; empty for our simulated senders."""
     first_seed: int = 1
     """Of its replicates, which have this seed and those that follow."""
     worlds: Worlds | None = None

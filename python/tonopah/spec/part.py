@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError, near_names
+from tonopah.kernel.engines import SIMULATED, identity
 from tonopah.runs.simulation import INTERNAL
 from tonopah.spec.columns import check_figure, check_metric, own_columns, own_columns_of_flows
 from tonopah.spec.derived import Derived, OverFlows
@@ -89,6 +90,7 @@ def read_part(reader: PartReader) -> Part:
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
         sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
         text=part_text(reader, sourced), quick=choose_quick(reader, sweeps), vary=choose_vary(reader, scenario, sourced),
+        engine=choose_engine(reader, sourced),
     )  # fmt: skip
 
 
@@ -119,6 +121,18 @@ def choose_vary(reader: PartReader, scenario: Mapping[str, Any], sourced: Source
     vary: Vary = reader.get("vary")
     check_amounts(vary, scenario, reader.at("vary"))
     return vary
+
+
+def choose_engine(reader: PartReader, sourced: Sourced | None) -> str:
+    """Return who carries the flows of a part, if a kernel does. Raises InputError where only our senders can."""
+    if (name := reader.get("engine")) == SIMULATED:
+        return ""
+    if sourced:
+        raise InputError(f"{reader.at('scenario')}.{KEY}", f"is simulated only, not carried by {name}", "leave engine out")
+    try:
+        return identity(name)
+    except InputError as error:
+        raise InputError(reader.at("engine"), error.message, error.hint) from None
 
 
 def part_text(reader: PartReader, sourced: Sourced | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ import itertools
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,15 @@ class Run:
     """What is derived from its series when it is stored."""
     observer: str = ""
     """What observes this run, as `module:function`, if anything: its source said so (source.py)."""
+    engine: str = ""
+    """The kernel that carries its flows, with its release, if one does: such runs go one at a time."""
     read: Callable[[Mapping[str, Any]], dict[str, float]] | None = field(default=None, repr=False, compare=False)
     """Makes its columns in tables from its summary; without it they are what the engine measured."""
 
     @property
     def apart(self) -> bool:
-        """Whether Python works in it, for its algorithm or to observe it: threads would wait for one another."""
-        return bool(self.origins or self.observer)
+        """Whether Python works in it, for its algorithm, to observe it or to send: threads would wait for one another."""
+        return bool(self.origins or self.observer or self.engine)
 
 
 Known = dict[tuple[str, Hashable], Run]
@@ -127,6 +130,11 @@ class Plan:
         """What scenarios of the study say and seldom mean, each with its place."""
         of_parts = {f"part {part}." if part else "": plan.warnings for part, plan in self.parts.items()}
         return [f"{place}{text}" for place, texts in of_parts.items() for text in texts]
+
+    @property
+    def engines(self) -> list[str]:
+        """The kernels that carry flows of its runs, each with its release."""
+        return sorted({run.engine for run in self.runs.values() if run.engine})
 
     def notes(self) -> list[str]:
         """Return what is to be known before the runs: the parts in which nothing is random."""
@@ -216,7 +224,8 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part, derived)
-    first = check_point(scenario, part.variants[0], {}, folder, vary=part.vary)
+    pointed = partial(check_point, engine=part.engine)
+    first = pointed(scenario, part.variants[0], {}, folder, vary=part.vary)
     checked = json.loads(first.resolved)
     # As it is given: a picture of it shows no draw.
     given = check_point(scenario, part.variants[0], {}, folder)
@@ -225,7 +234,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
     # A default that the scenario does not state is taken from the resolved one, so that every run has every axis.
     stated = {axis: paths.fetch(part.scenario, axis) for axis in axes}
     defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in stated.items()}
-    base = [check_point(scenario, variant, {}, folder, derived, part.vary) for variant in part.variants]
+    base = [pointed(scenario, variant, {}, folder, derived, part.vary) for variant in part.variants]
     plan.nominal = {point.label: point.resolved for point in base}
     plan.owners = {what: max(point.owners[what] for point in base) for what in ("flow", "node")}
     sweeps: list[list[Point]] = []
@@ -233,7 +242,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
         named = [(values, draws_at(part, scenario, values, checked, folder)) for values in cross(sweep.vary)]
         sweeps.append([])
         for one, (values, draws) in itertools.product(part.variants, named):
-            sweeps[-1].append(check_point(scenario, one, values, folder, derived, part.vary, draws))
+            sweeps[-1].append(pointed(scenario, one, values, folder, derived, part.vary, draws))
             on_point()
     swept = [point for points in sweeps for point in points]
     for sweep, points in zip(part.sweeps, sweeps, strict=True):
@@ -250,7 +259,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True, on_poin
     for points in sweeps:
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
-        shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived, part.vary)
+        shown = pointed(record_representative(part, checked["duration"]), variant, {}, folder, derived, part.vary)
         # No table has it, so that nothing need be observed.
         run = next(runs_of(shown, defaults, seeds[:1]))
         plan.representative[variant.label] = replace(run, representative=True, observer="")
@@ -304,6 +313,7 @@ def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterator[Ru
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
             origins=point.bound.origins, derived=point.derived, observer=point.sourced.observer if point.sourced else "",
+            engine=point.engine,
         )  # fmt: skip
 
 

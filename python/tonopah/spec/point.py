@@ -9,7 +9,8 @@ from typing import Any
 
 from tonopah._core import check, parse_quantity
 from tonopah.cc.binding import BoundScenario, bind
-from tonopah.errors import ScenarioError, relay, warning_texts
+from tonopah.errors import InputError, ScenarioError, relay, warning_texts
+from tonopah.kernel.engines import varying
 from tonopah.runs.simulation import INTERNAL
 from tonopah.scenario import paths
 from tonopah.spec.derived import Derived
@@ -36,6 +37,7 @@ class Point:
     owners: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sourced: Sourced | None = None
+    engine: str = ""
 
 
 def check_point(
@@ -46,11 +48,12 @@ def check_point(
     derived: tuple[Derived, ...] = (),
     vary: Vary = FIXED,
     draws: str = "",
+    engine: str = "",
 ) -> Point:
     """Return the scenario with the variant and the values of the axes in it, after the engine has accepted it.
 
-    What identifies its runs holds digests of the sources of its algorithms in Python, and the metrics derived from its series:
-    an edited one is run anew.
+    What identifies its runs holds digests of the sources of its algorithms in Python, the metrics derived from its series, and a
+    kernel that carries its flows, with its release: an edited one is run anew.
     """
     changed = copy.deepcopy(scenario)
     try:
@@ -64,6 +67,8 @@ def check_point(
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
         resolved = checked["resolved"]
+        if engine and bound.origins:
+            raise InputError("tcp.cc", "is code, which no kernel has", "an algorithm of the kernel, or leave engine out")
     except ScenarioError as error:
         where = "".join(f", {axis} = {value}" for axis, value in values.items())
         what = f"with tcp.cc = {variant.label}" if set(variant.changes) == {"tcp.cc"} else labelled(variant.label)
@@ -74,11 +79,14 @@ def check_point(
         resolved["derived"] = [metric.identity() for metric in derived]
     if sourced:
         resolved["source"] = dict(sourced.identity)
+    if engine:
+        resolved["engine"] = engine
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
     told = [f"scenario.{text}" for text in sourced.warnings] if sourced else []
     warnings = (*told, *warning_texts(checked["warnings"], prefix="scenario"))
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, warnings, sourced)
+    random = (*checked["random"], *varying(engine))
+    return Point(variant.label, values, bound, canonical, derived, random, owners, warnings, sourced, engine)
 
 
 def labelled(label: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from tonopah.cc.references import name_in
+from tonopah.kernel.engines import ENGINES, SIMULATED
 from tonopah.metrics import readable
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
@@ -214,6 +215,11 @@ class PartKeys(Model):
         default_factory=Vary,
         description="What varies between replicates beside what the scenario draws; `false` for nothing. Nothing by default in a "
         "part whose scenario is from a `source`.",
+    )
+    engine: Literal[*ENGINES] = Field(  # pyright: ignore[reportInvalidTypeForm]
+        SIMULATED,
+        description='Who carries the flows: our simulated senders, or the TCP of a kernel: `"linux"`, `"uml"` (docs/kernel.md), '
+        "one run at a time. Runs in real time differ, so that every point has all replicates.",
     )
     statistic: Literal[*STATISTICS] = Field(  # pyright: ignore[reportInvalidTypeForm]
         "mean", description='`"mean"` (t intervals, t tests) or `"median"` (order statistics, sign tests; for skewed results).'
