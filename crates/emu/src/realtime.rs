@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
 use crate::capture::Capture;
 use crate::emulator::Emulator;
@@ -22,6 +22,8 @@ const BATCH: usize = 64;
 const BUFFER: usize = (1 << 16) + 64;
 /// With spinning, a wait up to a due time that is so near is none.
 const SPIN_NANOS: u64 = 50_000;
+/// The step of time.
+const INSTANT: Span = Span::from_nanos(1);
 
 /// The device of a host.
 #[derive(Debug)]
@@ -77,7 +79,11 @@ impl Clock<'_> {
         let timeout = left.map(|left| Timespec::try_from(Duration::from_nanos(left)).expect("a run is no age"));
         ready.clear();
         let waited = poll(&mut polled, timeout.as_ref());
-        self.set();
+        match (&waited, until) {
+            // A standing clock has come to where it was to; what is due at an instant is handled after it.
+            (Ok(0), Some(until)) if self.run.standing => self.read.set(until.max(now) + INSTANT),
+            _ => self.set(),
+        }
         match waited {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
