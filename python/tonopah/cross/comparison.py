@@ -167,7 +167,7 @@ def begin(table: CrossTable, worlds: Sequence[World], engines: Sequence[Engine],
             refusal = refused(engine, world)
             if refusal and (engine is engines[0] or len(worlds) == 1):
                 raise relay(refusal, world.name, suffix=f" [on {engine.name}]")
-            arms.append(Arm(engine, certain, range(seed, seed + (1 if certain else count)), str(refusal or "")))
+            arms.append(Arm(engine, certain, range(seed, seed + (1 if certain else count)), reason_of(refusal)))
         made.append(Compare(world, compared(world, table), arms))
     for place, engine in enumerate(engines):
         if all(one.arms[place].refused for one in made):
@@ -182,6 +182,11 @@ def refused(engine: Engine, world: World) -> ScenarioError | None:
     except ScenarioError as error:
         return error
     return None
+
+
+def reason_of(refusal: ScenarioError | None) -> str:
+    """Return what a refusal says, without the file that all worlds are from."""
+    return f"{refusal.path}: {refusal.message}" if refusal else ""
 
 
 def run_once(world: World, arm: Arm, seed: int, options: Options) -> None:

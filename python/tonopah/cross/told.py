@@ -88,11 +88,13 @@ def signed(value: float, *, percent: bool) -> str:
 def notes(comparison: Comparison) -> list[str]:
     """Return sentences on what is undecided, and on what is in no row; of several worlds on whole worlds alone."""
     found = []
-    several = len(comparison.worlds) > 1
-    for one in comparison.worlds:
-        if not several:
-            found += [f"{row.engine}, {row.metric.label}: {undecided_text(row)}" for row in one.rows if row.word == "undecided"]
-        found += [absent_text(one, absent) for absent in one.absent if not several or not absent.metric]
+    if len(comparison.worlds) == 1:
+        [one] = comparison.worlds
+        found += [f"{row.engine}, {row.metric.label}: {undecided_text(row)}" for row in one.rows if row.word == "undecided"]
+        found += [absent_text(one, absent) for absent in one.absent]
+    else:
+        reasons = Counter((each.engine, each.reason) for one in comparison.worlds for each in one.absent if not each.metric)
+        found += [f"not on {engine}, {count_text(count, 'world')}: {why}" for (engine, why), count in reasons.items()]
     return found + [f"{name}: {count_text(count, 'run')} left packets too late" for name, count in comparison.late.items()]
 
 
@@ -107,8 +109,7 @@ def undecided_text(row: Row) -> str:
 def absent_text(one: Compare, absent: Absent) -> str:
     """Return why something is in no row."""
     label = next((metric.label for metric in one.metrics if metric.key == absent.metric), "")
-    where = f" [{one.world.label}]" if one.world.label else ""
-    return f"not on {absent.engine}{f', {label}' if label else ''}{where}: {absent.reason}"
+    return f"absent on {absent.engine}{f', {label}' if label else ''}: {absent.reason}"
 
 
 def answer(comparison: Comparison) -> list[str]:

@@ -18,18 +18,20 @@ CONGESTION_CONTROLS = {
 }  # fmt: skip
 """Congestion controls by our name: what TCP-Linux calls them."""
 ROOT_KEYS = ("duration", "warmup", "network", "tcp", "traffic", "flow", "node", "link", "record", "vary")
-LINK_KEYS = ("from", "to", "rate", "delay", "queue", "loss", "overhead")
+WAY_KEYS = ("rate", "delay", "queue", "loss", "overhead")
+LINK_KEYS = ("from", "to", "reverse", *WAY_KEYS)
 FLOW_KEYS = ("from", "to", "app", "start", "stop", "tcp", "cc", "name")
 APPS = {"bulk": ("kind",), "cbr": ("kind", "rate", "size", "transport")}
 NOTHING = (None, "block", "none", False, {}, [])
 """Values that say what is so without them."""
+NO_QUEUE, NO_LOSS = {"kind": "drop_tail"}, {"kind": "none"}
 RED_KEYS = (
     "kind", "profile", "limit", "min_threshold", "max_threshold", "weight", "max_p", "gentle", "wait", "byte_mode",
     "queue_in_bytes", "mean_packet", "target_delay", "mark_p", "hard_drop", "interval",
 )  # fmt: skip
 TIMESTAMPS_BYTES, HEADERS_BYTES, DATAGRAM_BYTES = 12, 40, 28
 """Of the option in a segment (RFC 7323), of IPv4 and TCP without it, and of IPv4 and UDP."""
-MOST_FLOWS = 1000
+MOST_FLOWS, MOST_NAMED = 1000, 9
 Refusal = tuple[str, str]
 
 
@@ -82,7 +84,8 @@ def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> PeerPla
     graph = simulation.checked_in(scenario, name, seed)["graph"]
     if refused := list(refusals(graph)):
         (path, text), more = refused[0], refused[1:]
-        rest = "".join(f"; {other}: {said}" for other, said in more)
+        rest = "".join(f"; {other}: {said}" for other, said in more[:MOST_NAMED])
+        rest += f"; and {len(more) - MOST_NAMED} more" if len(more) > MOST_NAMED else ""
         raise InputError(path, f"{text}{rest}", "wires, drop_tail or red, loss of packets, bulk, and cbr over udp", name)
     places = {node["name"]: number for number, node in enumerate(graph["node"])}
     return PeerPlan(
@@ -107,7 +110,9 @@ def refusals(graph: Mapping[str, Any]) -> Iterator[Refusal]:
     if not 0 < len(graph.get("flow", ())) <= MOST_FLOWS:
         yield "flow", f"{len(graph.get('flow', ()))} flows are not carried by ns-2 here"
     for number, link in enumerate(graph.get("link", ())):
-        yield from link_refusals(f"link[{number}]", link)
+        yield from link_refusals(f"link[{number}]", link, LINK_KEYS)
+        if "reverse" in link:
+            yield from link_refusals(f"link[{number}].reverse", link["reverse"], WAY_KEYS)
     seen = set()
     for number, flow in enumerate(graph.get("flow", ())):
         for path, text in flow_refusals(f"flow[{number}]", flow, graph):
@@ -116,14 +121,16 @@ def refusals(graph: Mapping[str, Any]) -> Iterator[Refusal]:
                 yield path, text
 
 
-def link_refusals(path: str, link: Mapping[str, Any]) -> Iterator[Refusal]:
-    """Yield what ns-2 cannot do of a link."""
+def link_refusals(path: str, link: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Refusal]:
+    """Yield what ns-2 cannot do of a link, or of what its reverse direction has otherwise."""
     for key, value in link.items():
-        if key not in LINK_KEYS and value not in NOTHING:
+        if key not in keys and value not in NOTHING:
             yield f"{path}.{key}", "is not carried by ns-2 here"
     if link.get("overhead", "0B") != "0B":
         yield f"{path}.overhead", "is not known to ns-2"
-    queue, loss = link["queue"], link["loss"]
+    queue, loss = link.get("queue", NO_QUEUE), link.get("loss", NO_LOSS)
+    if loss["kind"] not in ("none", "packet") or loss.get("correlation"):
+        yield f"{path}.loss", "only losses of single packets are carried by ns-2 here"
     if queue["kind"] not in ("drop_tail", "red"):
         yield f"{path}.queue.kind", f"{queue['kind']!r} is not carried by ns-2 here"
         return
@@ -131,8 +138,6 @@ def link_refusals(path: str, link: Mapping[str, Any]) -> Iterator[Refusal]:
     for key, value in queue.items():
         if key not in known and value not in NOTHING:
             yield f"{path}.queue.{key}", "is not carried by ns-2 here"
-    if loss["kind"] not in ("none", "packet") or loss.get("correlation"):
-        yield f"{path}.loss", "only losses of single packets are carried by ns-2 here"
 
 
 def flow_refusals(path: str, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Iterator[Refusal]:
@@ -170,10 +175,14 @@ def settings_of(flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Mapping[st
 
 
 def directions(link: Mapping[str, Any], places: Mapping[str, int]) -> Sequence[Direction]:
-    """Return both directions of a link; it loses packets in the forward direction."""
-    ends, common = (places[link["from"]], places[link["to"]]), (si(link["rate"]), si(link["delay"]), link["queue"])
-    loss = float(link["loss"].get("p", 0.0))
-    return Direction(*ends, *common, loss), Direction(*ends[::-1], *common, 0.0)
+    """Return both directions of a link; its own losses are those of the forward one."""
+    ends, back = (places[link["from"]], places[link["to"]]), {**link, "loss": NO_LOSS, **link.get("reverse", {})}
+    return Direction(*ends, *way_of(link)), Direction(*ends[::-1], *way_of(back))
+
+
+def way_of(link: Mapping[str, Any]) -> tuple[float, float, Mapping[str, Any], float]:
+    """Return rate, delay, queue and loss of a direction."""
+    return si(link["rate"]), si(link["delay"]), link["queue"], float(link["loss"].get("p", 0.0))
 
 
 def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], places: Mapping[str, int]) -> Flow:
