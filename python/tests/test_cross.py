@@ -265,7 +265,7 @@ def test_what_a_peer_cannot_do_is_named_key_by_key():
         plan.planned(one.scenario, None, 1)
     said = str(caught.value)
     assert all(path in said for path in ("link[0].queue.kind", "link[0].loss", "tcp.cc", "tcp.ecn"))
-    app = {"kind": "on_off", "on": "1s", "off": "1s"}
+    app = {"kind": "on_off", "on": "1s", "off": "1s", "rate": "1Mbps", "size": "500B"}
     with pytest.raises(InputError, match=r"flow\[0\].app.kind"):
         plan.planned(world(flow=[{"from": "left0", "to": "right0", "app": app}]), None, 1)
 
@@ -303,7 +303,7 @@ def test_the_command_prints_json_and_writes_figures(tmp_path, capsys, stand_in):
     goodput = facts["worlds"][0]["metrics"][0]["engines"]
     assert goodput["fast"]["verdict"] == "different" and goodput["fast"]["difference"]["value"] == pytest.approx(20)
     assert "verdict" not in goodput["tonopah"] and goodput["tonopah"]["n"] == 6 and facts["seed"] == 3
-    assert {path.name for path in out.iterdir()} == {"cross.json", "cwnd.svg", "cwnd.csv", "queue.svg", "queue.csv"}
+    assert {path.name for path in out.iterdir()} == {"cross.json", "runs.jsonl", "cwnd.svg", "cwnd.csv", "queue.svg", "queue.csv"}
     drawn = (out / "queue.svg").read_text(encoding="utf-8")
     assert "tonopah" in drawn and "fast" in drawn
 
@@ -436,3 +436,25 @@ def test_a_figure_shows_every_engine(stand_in):
     data = figures.figure(one, one.arms, "cwnd", range(1))
     assert [line.label for line in data.series] == ["tonopah", "same"] and not data.is_empty()
     assert replace(data, series=[]).is_empty() and figures.busiest(one.arms[0].first) == 0
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path, capsys, monkeypatch):
+    ran = []
+
+    def run(one, seed, _):
+        if len(ran) == 3 and "broken" not in ran:
+            ran.append("broken")
+            raise KeyboardInterrupt
+        ran.append(seed)
+        return run_prepared(one.scenario, one.name, seed)
+
+    monkeypatch.setitem(ENGINES, "brittle", Engine("brittle", "a stand-in", run, deterministic=True))
+    out = tmp_path / "out"
+    arguments = ["cross", written(tmp_path, world()), "--on", "tonopah,brittle", "--replicates", "6", "--out", str(out)]
+    assert main(arguments) == 1 and f"what was measured is in {out}" in capsys.readouterr().err
+    with (out / "runs.jsonl").open("a") as file:
+        file.write('{"id": "cut')
+    assert main(arguments) == 0 and ran == [1, 2, 3, "broken", 1, 4, 5, 6]
+    facts = json.loads((out / "cross.json").read_text(encoding="utf-8"))
+    values = {name: found["values"] for name, found in facts["worlds"][0]["metrics"][0]["engines"].items()}
+    assert values["brittle"] == values["tonopah"] and len(values["tonopah"]) == 6

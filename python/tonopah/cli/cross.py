@@ -16,6 +16,7 @@ from tonopah.cli.arguments import (
     require_folder,
     scenario_source,
 )
+from tonopah.cli.execution import resumable
 from tonopah.cli.real_time import add_real_time
 from tonopah.cross import told
 from tonopah.cross.comparison import Comparison, begin
@@ -54,7 +55,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_set(command)
     add_code(command, "a scenario")
     add_real_time(command)
-    command.add_argument("--out", metavar="DIR", help=f"write {FACTS} and figures: windows and queues of all engines")
+    command.add_argument(
+        "--out", metavar="DIR", help=f"write {FACTS} and figures, windows and queues of all engines; an interrupted run goes on"
+    )
     command.add_argument("--keep", metavar="DIR", help="keep the programs that other simulators are given, one for each run")
 
 
@@ -65,22 +68,24 @@ def cross(arguments: argparse.Namespace) -> int:
     table, worlds = worlds_of(scenario_source(arguments.scenario), changes(arguments))
     comparison = begin(table, worlds, chosen(listed(arguments.on)), arguments.replicates, arguments.seed)
     keep = Path(arguments.keep) if arguments.keep else None
-    for folder in (keep, Path(arguments.out) if arguments.out else None):
+    out = Path(arguments.out) if arguments.out else None
+    for folder in (keep, out):
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
-    with show_progress(comparison.runs, 0, arguments.json) as step:
-        comparison.carry_out(Options(arguments.spin, keep), step)
+    stored = f"what was measured is in {out}" if out else "nothing is kept without --out"
+    with resumable(lambda: stored), show_progress(comparison.runs, 0, arguments.json) as step:
+        comparison.carry_out(Options(arguments.spin, keep), step, out)
     facts = told.facts(comparison, shlex.join(["tonopah", *sys.argv[1:]]))
-    if arguments.out:
-        write(comparison, facts, Path(arguments.out))
+    if out:
+        write(comparison, facts, out)
     if arguments.json:
         print(json.dumps(facts, allow_nan=False))
     else:
         print_grids(*told.grids(comparison))
         for note in told.notes(comparison):
             print(f"  {note}")
-        if arguments.out:
-            print(f"report: {Path(arguments.out).resolve()}")
+        if out:
+            print(f"report: {out.resolve()}")
         print_answer(told.answer(comparison))
     return verdict(comparison, keep_late=arguments.keep_late)
 

@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from tonopah.analysis.evidence import Outcome
 from tonopah.cross.engines import Engine, Options
 from tonopah.cross.judging import UNDECIDED, judge, word_of
+from tonopah.cross.kept import Kept, id_of
 from tonopah.cross.measures import Compared, Measured, compared, measured
 from tonopah.cross.worlds import CrossTable, World
 from tonopah.errors import InputError, RunFailedError, ScenarioError, relay
@@ -146,12 +148,16 @@ class Comparison:
                 counts[arm.engine.name] += arm.late
         return {name: count for name, count in counts.items() if count}
 
-    def carry_out(self, options: Options, step: Callable[[], None]) -> None:
-        """Run everything, one run at a time: engines in real time have the machine for themselves. Raises what a run raises."""
+    def carry_out(self, options: Options, step: Callable[[], None], folder: Path | None = None) -> None:
+        """Run everything, one run at a time: engines in real time have the machine for themselves. Raises what a run raises.
+
+        What a former run left in the folder, but for first replicates, is not run again.
+        """
+        kept = Kept(folder)
         for one in self.worlds:
             for arm in one.carried:
                 for seed in arm.seeds:
-                    run_once(one.world, arm, seed, options)
+                    run_once(one.world, arm, seed, options, kept)
                     step()
 
 
@@ -189,8 +195,12 @@ def reason_of(refusal: ScenarioError | None) -> str:
     return f"{refusal.path}: {refusal.message}" if refusal else ""
 
 
-def run_once(world: World, arm: Arm, seed: int, options: Options) -> None:
+def run_once(world: World, arm: Arm, seed: int, options: Options, kept: Kept) -> None:
     """Run a replicate. Raises ScenarioError, RunFailedError that say of which engine and world."""
+    id_ = id_of(arm.engine.name, world.scenario, seed)
+    if arm.first and (known := kept.get(id_)):
+        arm.values.append(known["values"])
+        return
     where = f" [on {arm.engine.name}, seed {seed}{', ' if world.label else ''}{world.label}]"
     try:
         result = arm.engine.run(world, seed, options)
@@ -198,10 +208,14 @@ def run_once(world: World, arm: Arm, seed: int, options: Options) -> None:
         raise relay(error, world.name, suffix=where) from None
     except RunFailedError as error:
         raise RunFailedError(f"{error}{where}") from None
-    arm.values.append(measured(result, world))
+    values = measured(result, world)
+    arm.values.append(values)
     arm.first = arm.first or result
     arm.version = str(result.summary["engine"])
-    arm.late += lateness_of(result)
+    if lateness_of(result):
+        arm.late += 1
+    elif kept.get(id_) is None:
+        kept.add(id_, {"engine": arm.version, "seed": seed, "values": values})
 
 
 def lateness_of(result: RunResult) -> bool:

@@ -1,5 +1,6 @@
 """A scenario as a program in ns-2's Tcl, all in one file: `ns world.tcl EVENTS WINDOWS` writes both traces."""
 
+import re
 from collections.abc import Iterator
 
 from tonopah.peers.plan import HEADERS_BYTES, TIMESTAMPS_BYTES, Direction, Flow, PeerPlan
@@ -22,7 +23,7 @@ $ns run
 def program(plan: PeerPlan, seed: int) -> str:
     """Return the program of a scenario; `seed` is that of ns-2's own draws."""
     # Its first draws hardly differ between small seeds, so they are spread; it takes 31 bits.
-    lines = [HEAD.format(seed=(seed * 7919 + 104729) % (2**31 - 1)), f"# {', '.join(plan.nodes)}"]
+    lines = [HEAD.format(seed=(seed * 7919 + 104729) % (2**31 - 1)), "# " + re.sub(r"[^\w ,.-]", "-", ", ".join(plan.nodes))]
     lines += [f"set n{number} [$ns node]" for number in range(len(plan.nodes))]
     size = max(flow.packet_bytes for flow in plan.flows)
     for link in plan.links:
