@@ -20,6 +20,7 @@ from tonopah.cross.engines import ENGINES, Engine, Options
 from tonopah.cross.measures import Compared
 from tonopah.cross.worlds import worlds_of
 from tonopah.errors import InputError
+from tonopah.kernel import plan as kernel_plan
 from tonopah.peers import events, ns2, plan, program
 from tonopah.runs.simulation import RunResult, run_prepared
 from tonopah.scenario.document import to_toml
@@ -268,6 +269,14 @@ def test_what_a_peer_cannot_do_is_named_key_by_key():
     app = {"kind": "on_off", "on": "1s", "off": "1s", "rate": "1Mbps", "size": "500B"}
     with pytest.raises(InputError, match=r"flow\[0\].app.kind"):
         plan.planned(world(flow=[{"from": "left0", "to": "right0", "app": app}]), None, 1)
+
+
+@pytest.mark.parametrize("refuse", [plan.planned, kernel_plan.planned])
+def test_an_algorithm_of_the_user_is_refused_by_its_name(refuse):
+    own = {"profile": "linux", "cc": {"python": "tonopah.examples.reno:Reno"}}
+    [one] = worlds_of(world(tcp=own), {})[1]
+    with pytest.raises(InputError, match=r"tcp\.cc: .* has no 'tonopah.examples.reno:Reno'"):
+        refuse(one.scenario, None, 1)
 
 
 SWEEP = {"sweep": [{"vary": {"tcp.cc": ["cubic", "reno"], "network.bottleneck.delay": ["5ms", "10ms"]}}]}

@@ -65,6 +65,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
     checks = [engine(), optimisation(), python(), packages(), dask(), virtual_time(), processor(), memory()]
+    checks += peers()
     checks += [programs(), algorithms_of_kernel(), writable(folder), disk(folder), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
@@ -165,6 +166,14 @@ def algorithms_of_kernel() -> dict[str, Any]:
     from tonopah.kernel.plan import available
 
     return check("run --on linux", "ok", f"Linux {platform.release()}: {', '.join(available()) or 'no algorithm known'}")
+
+
+def peers() -> list[dict[str, Any]]:
+    """Tell which other simulators the machine has, for `tonopah cross`."""
+    from tonopah.peers.known import PEERS
+
+    missing = {name: peer.lacking() for name, peer in PEERS.items()}
+    return [check(f"cross --on {name}", "absent" if lacks else "ok", lacks or "it is there") for name, lacks in missing.items()]
 
 
 def writable(folder: Path) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def world_at(document: Mapping[str, Any], name: str | None, values: Mapping[str,
         every = (scenario.get("record") or {}).get("every", EVERY)
         # A window that is sampled as it changes has no common times with that of a kernel.
         scenario["record"] = {"series": list(SERIES), "every": EVERY if every == "change" else every}
-        checked = simulation.checked_in(scenario, None, 1)
+        checked = simulation.checked_in(scenario, name, 1)
     except ScenarioError as error:
         at = World({}, None, values).label
         raise relay(error, name, suffix=f" [{at}]" if at else "") from None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import parse_quantity
+from tonopah.cc.references import name_in
 from tonopah.errors import InputError
 from tonopah.kernel import tcp_info
 from tonopah.runs import simulation
@@ -164,7 +165,7 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any]) -> str:
     """Return the congestion control of a flow. Raises InputError unless it is as the kernel has it."""
     if tcp["profile"] != "linux":
         raise InputError(f"{path}.profile", f"{tcp['profile']!r} is not how the kernel's TCP works", 'tcp.profile = "linux"')
-    name, known = tcp["cc"]["name"], available()
+    (_, name), known = name_in(tcp["cc"]), available()
     if name not in known:
         raise InputError(
             f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}; modprobe tcp_{name}"

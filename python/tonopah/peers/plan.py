@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tonopah.cc.references import name_in
 from tonopah.errors import InputError
 from tonopah.runs import simulation
 from tonopah.units import si
@@ -158,8 +159,9 @@ def flow_refusals(path: str, flow: Mapping[str, Any], graph: Mapping[str, Any]) 
         return
     own = "tcp" in flow
     tcp, where = settings_of(flow, graph), f"{path}.tcp" if own else "tcp"
-    if tcp["cc"]["name"] not in CONGESTION_CONTROLS:
-        yield f"{where}.cc", f"ns-2 has no {tcp['cc']['name']!r} (it has {', '.join(CONGESTION_CONTROLS)})"
+    _, name = name_in(tcp["cc"])
+    if name not in CONGESTION_CONTROLS:
+        yield f"{where}.cc", f"ns-2 has no {name!r} (it has {', '.join(CONGESTION_CONTROLS)})"
     if tcp["ecn"] != "off":
         yield f"{where}.ecn", "is not carried by ns-2 here"
     if not tcp["sack"]:
@@ -176,8 +178,8 @@ def settings_of(flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Mapping[st
 
 def directions(link: Mapping[str, Any], places: Mapping[str, int]) -> Sequence[Direction]:
     """Return both directions of a link; its own losses are those of the forward one."""
-    ends, back = (places[link["from"]], places[link["to"]]), {**link, "loss": NO_LOSS, **link.get("reverse", {})}
-    return Direction(*ends, *way_of(link)), Direction(*ends[::-1], *way_of(back))
+    near, far, back = places[link["from"]], places[link["to"]], {**link, "loss": NO_LOSS, **link.get("reverse", {})}
+    return Direction(near, far, *way_of(link)), Direction(far, near, *way_of(back))
 
 
 def way_of(link: Mapping[str, Any]) -> tuple[float, float, Mapping[str, Any], float]:
