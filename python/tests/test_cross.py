@@ -24,6 +24,7 @@ from tonopah.kernel import plan as kernel_plan
 from tonopah.peers import events, ns2, plan, program
 from tonopah.runs.simulation import RunResult, run_prepared
 from tonopah.scenario.document import to_toml
+from tonopah_dev.pages import cross as page
 
 ROOT = Path(__file__).parents[2]
 GOODPUT = Compared("goodput_bps.0", "Goodput", "Mb/s", 1e-6, "positive", 5.0)
@@ -467,3 +468,30 @@ def test_an_interrupted_comparison_goes_on(tmp_path, capsys, monkeypatch):
     facts = json.loads((out / "cross.json").read_text(encoding="utf-8"))
     values = {name: found["values"] for name, found in facts["worlds"][0]["metrics"][0]["engines"].items()}
     assert values["brittle"] == values["tonopah"] and len(values["tonopah"]) == 6
+
+
+@pytest.mark.parametrize("shift", [1.05, 1 / 1.05])
+def test_at_the_margin_itself_either_word_is_seldom_wrong(shift):
+    """Two one-sided tests at 2.5 %: the true ratio is the margin, or so near to it as its other side allows."""
+    draws, seen = random.Random(11), {"equivalent": 0, "different": 0, "undecided": 0}
+    for _ in range(1000):
+        first = [draws.lognormvariate(0, 0.02) for _ in range(10)]
+        mine = [shift * draws.lognormvariate(0, 0.02) for _ in first]
+        seen[judging.word_of(judging.judge(GOODPUT, mine, first, RANDOM, np.nan))] += 1
+    # 25 are expected of 1000; 40 have a probability below 0.3 %. A ratio of 1 / 1.05 is 0.24 % inside.
+    assert seen["different"] <= 40 and seen["equivalent"] <= (40 if shift > 1 else 80) and seen["undecided"] > 850
+
+
+def test_the_page_has_a_line_for_each_world_and_says_why_engines_differ(tmp_path, capsys, stand_in):
+    stand_in("fast", faster(1.2))
+    sweep = {"sweep": [{"vary": {"network.bottleneck.delay": ["5ms", "10ms"]}}]}
+    out = tmp_path / "out"
+    arguments = [written(tmp_path, world(cross=sweep)), "--on", "tonopah,fast", "--replicates", "6", "--out", str(out)]
+    assert main(["cross", *arguments]) == 0
+    page.main([str(out), str(tmp_path)])
+    text = (tmp_path / "cross.md").read_text(encoding="utf-8")
+    assert "| delay 5ms | different; goodput 0 +20 |" in text and "| delay 10ms | different; goodput 0 +20 |" in text
+    assert f"- fast (2): {page.OPEN}" in text and (tmp_path / "cross" / "results.toml").exists()
+    found = json.loads((out / "cross.json").read_text(encoding="utf-8"))
+    reasons = {"fast": [{"metric": "goodput", "world": "5ms", "reason": "it is made so"}]}
+    assert [row[1:] for row in page.facts_of(found, reasons)["reasons"]] == [[1, "it is made so"], [1, page.OPEN]]
