@@ -406,6 +406,16 @@ def test_a_trace_of_the_peer_is_counted_as_the_engine_counts():
     assert drops[drops["link"] == 0]["value"].iloc[-1] == 1
 
 
+def test_what_the_medium_loses_had_left_the_queue():
+    links = [plan.Direction(0, 1, 1e6, 0.1, {"kind": "drop_tail", "limit": "10p"}, 0.1)]
+    trace = events.Trace(
+        plan.PeerPlan(["a", "b"], links, [plan.Flow(0, 0, 1, 0.0, None, "", 972, 1000, 1e5, 0, 0, 1)], 2.0, 0.0, 0.01)
+    )
+    for event in "+-d":
+        trace.read([f"{event} 1.0 0 1 cbr 1000 ------- 0 0.0 1.0 0 0"])
+    assert trace.queues[0][1] == [0, 1000, 0, 0] and trace.flows[0].dropped == 1 and trace.drops[0] == [1.0]
+
+
 def test_the_program_of_the_peer_says_what_the_scenario_does():
     document = world()
     document["network"]["bottleneck"] |= {"queue": {"kind": "red", "limit": "50p"}, "loss": {"kind": "packet", "p": 0.01}}
