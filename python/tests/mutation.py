@@ -173,5 +173,6 @@ def shipped() -> list[dict[str, Any]]:
     found = [STUDY]
     for path in sorted((Path(__file__).parents[2] / "studies").glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(document | {"replicates": 1})
+        if "question" in document:
+            found.append(document | {"replicates": 1})
     return found

@@ -329,7 +329,7 @@ def test_unknown_names_are_refused_with_the_known_ones(capsys):
 
 @pytest.mark.parametrize(("peer", "words"), [(ns2, "apt-get install ns2"), (ns3, "apt-get install libns3-dev libgsl-dev")])
 def test_a_missing_peer_is_told_with_the_package(capsys, monkeypatch, peer, words):
-    monkeypatch.setattr(peer.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     code, out, err = call(capsys, "--against", peer.__name__.split(".")[-1])
     assert (code, out) == (1, "")
     assert words in err

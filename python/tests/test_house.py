@@ -17,7 +17,7 @@ MOST_LINES, MOST_LINES_OF_A_FUNCTION = 400, 60
 WORDS = re.compile(r"\bns-?[23]|_ns[23]|Ns[23]|\bNS-?[23]|[Nn]et[Ss]im|\b[Aa]uthors?\b|\breport's\b")
 MAY_NAME = (
     "/compat/", "/scenario/", "profiles.rs", "renamed.", "crates/tcp/src/settings.rs", "python/tonopah/reports/",
-    "python/tonopah_dev/", "/tests/", "tests.rs", "reference_dcf.rs",
+    "python/tonopah/peers/", "python/tonopah_dev/", "/tests/", "tests.rs", "reference_dcf.rs",
 )  # fmt: skip
 """Where other simulators and the reports are named: their agents, the schema, the tables of profiles, tests."""
 

@@ -47,6 +47,11 @@ pub struct Run {
     pub standing: bool,
 }
 
+fn monotonic_nanos() -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+    tv_sec as u64 * 1_000_000_000 + tv_nsec as u64
+}
+
 /// The settings of a run, and its clock.
 struct Clock<'a> {
     run: &'a Run,
@@ -55,6 +60,12 @@ struct Clock<'a> {
 }
 
 impl Clock<'_> {
+    /// Sleeps until the start, before which no time counts.
+    fn await_start(&self) {
+        let left = self.run.start.saturating_sub(monotonic_nanos());
+        std::thread::sleep(Duration::from_nanos(left));
+    }
+
     /// The time since the start.
     fn now(&self) -> Time {
         if !self.run.standing {
@@ -64,9 +75,7 @@ impl Clock<'_> {
     }
 
     fn set(&self) {
-        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
-        let nanos = tv_sec as u64 * 1_000_000_000 + tv_nsec as u64;
-        self.read.set(Time::from_nanos(nanos.saturating_sub(self.run.start)));
+        self.read.set(Time::from_nanos(monotonic_nanos().saturating_sub(self.run.start)));
     }
 
     /// Waits until a device can be read, `until` has come, or it is to stop; which devices can be read, and true if it is to stop.
@@ -106,6 +115,7 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
     let (mut lateness, mut ready, mut buffer) = (Lateness::default(), Vec::new(), vec![0; BUFFER]);
     let header = emulator.settings().header;
     let clock = Clock { run, read: Cell::default() };
+    clock.await_start();
     clock.set();
     let mut stop = false;
     while !stop {

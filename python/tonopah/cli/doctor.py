@@ -65,7 +65,15 @@ def check_installation(arguments: argparse.Namespace) -> int:
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
     checks = [engine(), optimisation(), python(), packages(), dask(), virtual_time(), processor(), memory()]
-    checks += [programs(), algorithms_of_kernel(), kernel_in_virtual_time(), writable(folder), disk(folder), self_test()]
+    checks += [
+        *peers(),
+        programs(),
+        algorithms_of_kernel(),
+        kernel_in_virtual_time(),
+        writable(folder),
+        disk(folder),
+        self_test(),
+    ]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
         "engine": engine_version(),
@@ -177,6 +185,14 @@ def kernel_in_virtual_time() -> dict[str, Any]:
         return check("--on uml", "absent", missing)
     kernel = newest()
     return check("--on uml", "ok", f"{kernel}: {', '.join(algorithms(kernel))}")
+
+
+def peers() -> list[dict[str, Any]]:
+    """Tell which other simulators the machine has, for `tonopah cross`."""
+    from tonopah.peers.known import PEERS
+
+    missing = {name: peer.lacking() for name, peer in PEERS.items()}
+    return [check(f"cross --on {name}", "absent" if lacks else "ok", lacks or "it is there") for name, lacks in missing.items()]
 
 
 def writable(folder: Path) -> dict[str, Any]:

@@ -52,6 +52,7 @@ GROUPS = {
         "packetdrill": "run packetdrill scripts against the TCP endpoint",
         "identify": "say which congestion control made a trace",
         "compare-trace": "compare two recordings of a sender: qlogs of any stack, captures, our series",
+        "cross": "run a world on several engines (ours, kernels, other simulators), and say where they agree",
         "trace": "print the metrics of a run, of an ASCII trace that another simulator wrote",
         "reproduce": "run packed results again on this machine, and say what differs",
     },

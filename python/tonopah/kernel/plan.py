@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import parse_quantity
+from tonopah.cc.references import name_in
 from tonopah.errors import InputError
 from tonopah.kernel import conversations, tcp_info, workloads, writers
 from tonopah.kernel.draws import seed_of
@@ -233,7 +234,7 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any], known: Sequence[str]) -> str:
     """Return the congestion control of a flow. Raises InputError unless it is as the kernel has it; it knows these."""
     if tcp["profile"] != "linux":
         raise InputError(f"{path}.profile", f"{tcp['profile']!r} is not how the kernel's TCP works", 'tcp.profile = "linux"')
-    name = tcp["cc"]["name"]
+    _, name = name_in(tcp["cc"])
     if name not in known:
         raise InputError(f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}")
     kernels = kernels_tcp(name)

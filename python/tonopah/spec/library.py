@@ -7,11 +7,13 @@ from tonopah.scenario.files import check_name
 
 SHIPPED = Path(__file__).parents[1] / "studies"
 """The studies that come with the package; in the source tree a link to the folder `studies` at the root."""
+OTHERS = ("cross",)
+"""Files there that are no studies: the worlds of `tonopah cross`."""
 
 
 def shipped() -> dict[str, Path]:
     """Return the studies that can be run by name."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml")) if path.stem not in OTHERS}
 
 
 def find(name_or_path: str | Path) -> Path:

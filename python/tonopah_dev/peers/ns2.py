@@ -1,6 +1,5 @@
 """ns-2: its programs in Tcl, run on a world file."""
 
-import shutil
 import tempfile
 from collections.abc import Mapping
 from importlib.resources import as_file, files
@@ -8,28 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import RunFailedError
+from tonopah.peers.ns2 import MISSING, NAME, is_installed, version
 from tonopah_dev.peers import process, world_file
 from tonopah_dev.peers.outcome import PeerOutcome, PeerStopped, outcome_of
 
-NAME = "ns-2"
-MISSING = "ns-2 is not installed: there is no program `ns` (Debian: apt-get install ns2)"
-
-
-def is_installed() -> bool:
-    """Tell whether ns-2 is installed."""
-    return shutil.which("ns") is not None
+__all__ = ["MISSING", "NAME", "is_installed", "require", "run", "start_cpu_s", "version"]
 
 
 def require() -> None:
     """Raise RunFailedError if ns-2 is not installed."""
     if not is_installed():
         raise RunFailedError(MISSING)
-
-
-def version() -> str:
-    """Return what ns-2 says of itself, like "2.35"."""
-    done = process.run(["ns", "-"], "puts [ns-version]\nexit 0\n")
-    return done.output.split()[0] if done.code == 0 and done.output.split() else "of unknown version"
 
 
 def start_cpu_s() -> float:
