@@ -13,7 +13,7 @@ from kernel_worlds import real, tonopah, world, written  # noqa: E402
 from tonopah import Study, run  # noqa: E402
 from tonopah.errors import InputError, RunFailedError, ScenarioError  # noqa: E402
 from tonopah.execution.options import ExecutionOptions  # noqa: E402
-from tonopah.kernel import classes, draws, engines, linux, machine, plan, writers  # noqa: E402
+from tonopah.kernel import classes, draws, engines, linux, machine, plan, ranks, writers  # noqa: E402
 
 
 def asking(**more):
@@ -53,7 +53,7 @@ def test_applications_write_and_answer_as_those_of_a_simulation(tmp_path):
     assert 0 < endless["requests"] < 1000
     assert endless["unfinished_s"] > 0
     assert (found["network"]["flows_unfinished"], found["network"]["completion_known_share"]) == (1, 0.8)
-    assert found["network"]["completion_s"] is None
+    assert found["network"]["completion_max_s"] >= endless["unfinished_s"] > found["network"]["completion_p50_s"] > 0
 
 
 WORKLOAD = {
@@ -105,7 +105,7 @@ def test_flows_of_a_workload_arrive_as_in_a_simulation(tmp_path):
 
 def test_flows_of_a_workload_are_summarized_by_class_and_time():
     flows = [
-        {"start_s": start, "fct_s": fct, "slowdown": fct, "size_bytes": 1000, "workload": "w"}
+        {"start_s": start, "fct_s": fct, "slowdown": fct, "ideal_fct_s": 1.0, "size_bytes": 1000, "workload": "w"}
         for start, fct in ((0.5, 1.0), (1.5, 0.5), (1.75, 1.0), (3.0, 0.5))
     ]
     times = SimpleNamespace(warmup_s=1.0, duration_s=4.0, cooldown_s=0.5)
@@ -117,7 +117,19 @@ def test_flows_of_a_workload_are_summarized_by_class_and_time():
     assert (known["finished"], known["unfinished"], known["fct_known_share"]) == (4, 0, 1.0)
     late = classes.of_flows([*flows, {**flows[0], "start_s": 3.5, "fct_s": None, "slowdown": None}], times)
     assert (late["finished"], late["unfinished"], late["unfinished_age_max_s"]) == (4, 1, 0.5)
-    assert (late["fct_s"], late["fct_known_share"]) == (None, 0.8)
+    assert (late["fct_p50_s"], late["fct_max_s"], late["fct_known_share"]) == (1.0, 1.0, 0.8)
+
+
+def test_times_of_what_has_not_ended_count_as_longer():
+    """Remission times of 21 patients (Freireich et al. 1963), as in crates/sim/src/metrics/product_limit.rs."""
+    times = ranks.Times([6] * 3 + [7, 10, 13, 16, 22, 23], [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35])
+    surviving = [round(left, 3) for time, left in times.steps if time > 6 or left < 0.86]
+    assert surviving == [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448]
+    assert (times.known, times.longest) == (9 / 21, 35)
+    assert [times.quantile(share) for share in (0.25, 0.5, 0.9)] == [13, 16, 32]
+    assert [ranks.Times([1, 2, 3], []).quantile(share) for share in (0.5, 0.99)] == [2, 3]
+    assert (ranks.Times([1, 2, 3], []).mean(), ranks.Times([1, 1], [3]).mean()) == (2, pytest.approx(5 / 3))
+    assert (ranks.Times([], []).mean(), ranks.Times([], []).quantile(0.5)) == (None, None)
 
 
 WORKLOADS_REFUSED = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tonopah.kernel.plan import Plan
-from tonopah.kernel.ranks import mean, nearest_rank
+from tonopah.kernel.ranks import Times, mean
 
 GIVEN = ("name", "app", "arrived", "arrival_rate_per_s", "size_mean_bytes", "class", "above_bytes", "upto_bytes", "classes")
 """What a simulation says of workloads and their classes before anything is carried."""
@@ -63,27 +63,28 @@ def total(values: Iterable[int | None]) -> int | None:
 
 
 def of_flows(flows: Sequence[Mapping[str, Any]], plan: Plan) -> dict[str, Any]:
-    """Return what the flows of a class took. While one lasts, only how long it has lasted is known of all."""
+    """Return what the flows of a class took."""
     over = [flow for flow in flows if flow["fct_s"] is not None]
-    ages = [plan.duration_s - flow["start_s"] for flow in flows if flow["fct_s"] is None]
-    known = [] if ages else over
-    slowdowns = [flow["slowdown"] for flow in known if flow["slowdown"] is not None]
+    under_way = [(plan.duration_s - flow["start_s"], flow["ideal_fct_s"]) for flow in flows if flow["fct_s"] is None]
+    fct = Times([flow["fct_s"] for flow in over], [age for age, _ in under_way])
+    slowdowns = [flow["slowdown"] for flow in over if flow["slowdown"] is not None]
     return {
         "started": len(flows),
         "bytes": sum(flow["size_bytes"] for flow in flows),
         "finished": len(over),
-        "unfinished": len(ages),
-        "unfinished_age_max_s": max(ages, default=None),
-        "fct_known_share": len(over) / len(flows) if flows else None,
-        "goodput_mean_bps": mean([8.0 * flow["size_bytes"] / flow["fct_s"] for flow in known]),
-        **times("fct", [flow["fct_s"] for flow in known], "_s"),
-        **times("slowdown", slowdowns, ""),
+        "unfinished": len(under_way),
+        "unfinished_age_max_s": max((age for age, _ in under_way), default=None),
+        "fct_known_share": fct.known,
+        "goodput_mean_bps": mean([8.0 * flow["size_bytes"] / flow["fct_s"] for flow in over]),
+        **shown("fct", fct, "_s"),
+        **shown("slowdown", Times(slowdowns, [age / ideal for age, ideal in under_way if ideal]), ""),
     }
 
 
-def times(name: str, values: Sequence[float], unit: str) -> dict[str, float | None]:
-    """Return mean, percentiles and maximum of values by the names of a summary."""
-    ordered = sorted(values)
-    of_all = {f"{name}{unit}": mean(ordered), f"{name}_max{unit}": ordered[-1] if ordered else None}
-    shown = [(key, share if len(ordered) >= least else None) for key, share, least in QUANTILES]
-    return of_all | {f"{name}_{key}{unit}": None if share is None else nearest_rank(ordered, share) for key, share in shown}
+def shown(name: str, times: Times, unit: str) -> dict[str, float | None]:
+    """Return mean, percentiles and maximum of times by the names of a summary."""
+    of_all = {f"{name}{unit}": times.mean(), f"{name}_max{unit}": times.longest}
+    enough = [(key, share) for key, share, least in QUANTILES if len(times.all) >= least]
+    return {**of_all, **{f"{name}_{key}{unit}": None for key, *_ in QUANTILES}} | {
+        f"{name}_{key}{unit}": times.quantile(share) for key, share in enough
+    }

@@ -7,7 +7,7 @@ from tonopah.kernel import conversations
 from tonopah.kernel.classes import of_workloads, together
 from tonopah.kernel.conversations import Facts
 from tonopah.kernel.plan import Flow, Plan
-from tonopah.kernel.ranks import mean, nearest_rank
+from tonopah.kernel.ranks import Times, mean, nearest_rank
 
 COMPLETIONS = {
     *("completion_s", "completion_p50_s", "completion_p95_s", "completion_p99_s", "completion_max_s"),
@@ -62,18 +62,17 @@ def of_workload(flow: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
 
 
 def completions(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the completion times over all flows with an end. While one lasts, what all take is not known."""
-    times = sorted(flow["completion_s"] for flow in flows if flow["completion_s"] is not None)
-    longer = [flow["unfinished_s"] for flow in flows if flow.get("unfinished_s") is not None]
-    if not times and not longer:
+    """Return the completion times over all flows with an end, if there are any."""
+    ended = [flow["completion_s"] for flow in flows if flow["completion_s"] is not None]
+    times = Times(ended, [flow["unfinished_s"] for flow in flows if flow.get("unfinished_s") is not None])
+    if not times.all:
         return {}
-    known = [] if longer else times
     return {
-        "completion_s": mean(known),
-        "completion_p50_s": nearest_rank(known, 0.50),
-        "completion_p95_s": nearest_rank(known, 0.95),
-        "completion_p99_s": nearest_rank(known, 0.99),
-        "completion_max_s": max([*times, *longer]),
-        "flows_unfinished": len(longer),
-        "completion_known_share": len(times) / (len(times) + len(longer)),
+        "completion_s": times.mean(),
+        "completion_p50_s": times.quantile(0.50),
+        "completion_p95_s": times.quantile(0.95),
+        "completion_p99_s": times.quantile(0.99),
+        "completion_max_s": times.longest,
+        "flows_unfinished": len(times.longer),
+        "completion_known_share": times.known,
     }
