@@ -13,7 +13,7 @@ from kernel_worlds import real, tonopah, world, written  # noqa: E402
 from tonopah import Study, run  # noqa: E402
 from tonopah.errors import InputError, RunFailedError, ScenarioError  # noqa: E402
 from tonopah.execution.options import ExecutionOptions  # noqa: E402
-from tonopah.kernel import draws, engines, linux, machine, plan, writers  # noqa: E402
+from tonopah.kernel import classes, draws, engines, linux, machine, plan, ranks, writers  # noqa: E402
 
 
 def asking(**more):
@@ -53,7 +53,7 @@ def test_applications_write_and_answer_as_those_of_a_simulation(tmp_path):
     assert 0 < endless["requests"] < 1000
     assert endless["unfinished_s"] > 0
     assert (found["network"]["flows_unfinished"], found["network"]["completion_known_share"]) == (1, 0.8)
-    assert found["network"]["completion_s"] is None
+    assert found["network"]["completion_max_s"] >= endless["unfinished_s"] > found["network"]["completion_p50_s"] > 0
 
 
 WORKLOAD = {
@@ -73,13 +73,63 @@ def test_flows_of_a_workload_arrive_as_in_a_simulation(tmp_path):
     document |= {"workload": [WORKLOAD, {**WORKLOAD, "name": "d", "app": down, "dscp": "AF11"}], "warmup": "500ms"}
     done = tonopah("run", written(tmp_path, document), "--on", "linux", "--keep-late", "--json")
     assert done.returncode == 0, done.stderr
-    found = [flow for flow in json.loads(done.stdout)["flows"] if flow.get("workload")]
+    carried, simulation = json.loads(done.stdout), run(document).summary
+    found = [flow for flow in carried["flows"] if flow.get("workload")]
     simulated = [flow for flow in run(document | {"warmup": "0s"}).summary["flows"] if flow.get("workload")]
     said = ("from", "to", "start_s", "app", "size_bytes", "workload", "class", "ideal_fct_s")
     assert len(found) > 8
     assert [[flow[key] for key in said] for flow in found] == [[flow[key] for key in said] for flow in simulated]
     assert all(flow["fct_s"] > (flow["ideal_fct_s"] or 0) / 2 for flow in found)
     assert all(flow["slowdown"] == flow["fct_s"] / flow["ideal_fct_s"] for flow in found if flow["workload"] == "w")
+    for own, theirs in zip(carried["workloads"], simulation["workloads"], strict=True):
+        assert list(own) == list(theirs)
+        for key in (
+            "name",
+            "app",
+            "arrived",
+            "arrival_rate_per_s",
+            "size_mean_bytes",
+            "started",
+            "bytes",
+            "finished",
+            "offered_bps",
+        ):
+            assert own[key] == theirs[key], key
+        assert own["fct_s"] <= own["fct_p95_s"] <= own["fct_max_s"]
+        assert [(one["class"], one["started"]) for one in own["classes"]] == [
+            (one["class"], one["started"]) for one in theirs["classes"]
+        ]
+    assert "completion_s" not in carried["network"]
+    assert carried["network"]["flows_alive_max"] >= carried["workloads"][0]["alive_max"] >= 1
+
+
+def test_flows_of_a_workload_are_summarized_by_class_and_time():
+    flows = [
+        {"start_s": start, "fct_s": fct, "slowdown": fct, "ideal_fct_s": 1.0, "size_bytes": 1000, "workload": "w"}
+        for start, fct in ((0.5, 1.0), (1.5, 0.5), (1.75, 1.0), (3.0, 0.5))
+    ]
+    times = SimpleNamespace(warmup_s=1.0, duration_s=4.0, cooldown_s=0.5)
+    assert classes.alive(flows, times) == (2, (0.5 + 0.5 + 1.0 + 0.5) / 3)
+    # The first arrived in the warm-up.
+    assert classes.together(flows, times) == {"slowdown_mean": pytest.approx(2 / 3), "flows_alive_max": 2}
+    known = classes.of_flows(flows, times)
+    assert (known["fct_s"], known["fct_p50_s"], known["fct_max_s"], known["fct_p99_s"]) == (0.75, 0.5, 1.0, None)
+    assert (known["finished"], known["unfinished"], known["fct_known_share"]) == (4, 0, 1.0)
+    late = classes.of_flows([*flows, {**flows[0], "start_s": 3.5, "fct_s": None, "slowdown": None}], times)
+    assert (late["finished"], late["unfinished"], late["unfinished_age_max_s"]) == (4, 1, 0.5)
+    assert (late["fct_p50_s"], late["fct_max_s"], late["fct_known_share"]) == (1.0, 1.0, 0.8)
+
+
+def test_times_of_what_has_not_ended_count_as_longer():
+    """Remission times of 21 patients (Freireich et al. 1963), as in crates/sim/src/metrics/product_limit.rs."""
+    times = ranks.Times([6] * 3 + [7, 10, 13, 16, 22, 23], [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35])
+    surviving = [round(left, 3) for time, left in times.steps if time > 6 or left < 0.86]
+    assert surviving == [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448]
+    assert (times.known, times.longest) == (9 / 21, 35)
+    assert [times.quantile(share) for share in (0.25, 0.5, 0.9)] == [13, 16, 32]
+    assert [ranks.Times([1, 2, 3], []).quantile(share) for share in (0.5, 0.99)] == [2, 3]
+    assert (ranks.Times([1, 2, 3], []).mean(), ranks.Times([1, 1], [3]).mean()) == (2, pytest.approx(5 / 3))
+    assert (ranks.Times([], []).mean(), ranks.Times([], []).quantile(0.5)) == (None, None)
 
 
 WORKLOADS_REFUSED = (

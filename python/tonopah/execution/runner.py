@@ -234,11 +234,12 @@ def start_executor(options: ExecutionOptions) -> AbstractContextManager[Executor
 def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions) -> None:
     """Execute runs on this machine: first those in threads, then in processes those in which Python works.
 
-    Runs by a kernel come last, one at a time.
+    Runs by a kernel come last, one at a time, in the order of their seeds: what changes on the machine meanwhile meets
+    all that is compared.
     """
     native = [index for index, run in enumerate(runs) if not run.apart]
     apart = [index for index, run in enumerate(runs) if run.apart and not run.engine]
-    alone = [index for index, run in enumerate(runs) if run.engine]
+    alone = sorted((index for index, run in enumerate(runs) if run.engine), key=lambda index: runs[index].seed)
     stopped = False
 
     def watch(index: int, outcome: str | Exception, series: Any) -> bool:

@@ -1,19 +1,25 @@
 """What the ends of conversations have measured, in place of what a simulated application would have."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tonopah.kernel import conversations
+from tonopah.kernel.classes import of_workloads, together
 from tonopah.kernel.conversations import Facts
 from tonopah.kernel.plan import Flow, Plan
+from tonopah.kernel.ranks import Times, mean, nearest_rank
 
+COMPLETIONS = {
+    *("completion_s", "completion_p50_s", "completion_p95_s", "completion_p99_s", "completion_max_s"),
+    *("flows_unfinished", "completion_known_share"),
+}
+"""Of a network whose scenario lists flows with an end."""
 MANY = 100
 """Requests from which on their 99th percentile is told."""
 
 
 def with_applications(summary: dict[str, Any], facts: Mapping[int, Facts], plan: Plan) -> dict[str, Any]:
-    """Return the summary with times of requests, of the completion of conversations, and of all flows with an end."""
+    """Return the summary with times of requests, of the completion of conversations, and of workloads."""
     for flow in summary["flows"]:
         number = flow["flow"]
         if number < len(plan.flows) and conversations.is_conversation(plan.flows[number].app):
@@ -22,7 +28,12 @@ def with_applications(summary: dict[str, Any], facts: Mapping[int, Facts], plan:
                 flow.pop("unfinished_s", None)
         if number in plan.transfers:
             flow.update(of_workload(flow, plan.transfers[number]))
-    return {**summary, "network": {**summary["network"], **completions(summary["flows"])}}
+    listed = [flow for flow in summary["flows"] if flow["flow"] not in plan.transfers]
+    network = {key: value for key, value in summary["network"].items() if key not in COMPLETIONS} | completions(listed)
+    if not plan.workloads:
+        return {**summary, "network": network}
+    network |= together(summary["flows"], plan)
+    return {**summary, "workloads": of_workloads(summary["flows"], plan), "network": network}
 
 
 def of_conversation(flow: Flow, facts: Facts, warmup_s: float) -> dict[str, Any]:
@@ -51,28 +62,17 @@ def of_workload(flow: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
 
 
 def completions(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the completion times over all flows with an end. While one lasts, what all take is not known."""
-    times = sorted(flow["completion_s"] for flow in flows if flow["completion_s"] is not None)
-    longer = [flow["unfinished_s"] for flow in flows if flow.get("unfinished_s") is not None]
-    if not times and not longer:
+    """Return the completion times over all flows with an end, if there are any."""
+    ended = [flow["completion_s"] for flow in flows if flow["completion_s"] is not None]
+    times = Times(ended, [flow["unfinished_s"] for flow in flows if flow.get("unfinished_s") is not None])
+    if not times.all:
         return {}
-    known = [] if longer else times
     return {
-        "completion_s": mean(known),
-        "completion_p50_s": nearest_rank(known, 0.50),
-        "completion_p95_s": nearest_rank(known, 0.95),
-        "completion_p99_s": nearest_rank(known, 0.99),
-        "completion_max_s": max([*times, *longer]),
-        "flows_unfinished": len(longer),
-        "completion_known_share": len(times) / (len(times) + len(longer)),
+        "completion_s": times.mean(),
+        "completion_p50_s": times.quantile(0.50),
+        "completion_p95_s": times.quantile(0.95),
+        "completion_p99_s": times.quantile(0.99),
+        "completion_max_s": times.longest,
+        "flows_unfinished": len(times.longer),
+        "completion_known_share": times.known,
     }
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Return the mean of values, if there are any."""
-    return sum(values) / len(values) if values else None
-
-
-def nearest_rank(ordered: Sequence[float], share: float) -> float | None:
-    """Return the value that a share of all does not exceed."""
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None

@@ -101,8 +101,11 @@ class Plan:
     """The scenario as the engine takes it, the flows of workloads in its list."""
     transfers: Mapping[int, Mapping[str, Any]]
     """What is known of flows of workloads, by their numbers."""
+    workloads: Sequence[Mapping[str, Any]]
+    """Their summaries of a simulation."""
     duration_s: float
     warmup_s: float
+    cooldown_s: float
     every_s: float
 
     @property
@@ -125,13 +128,15 @@ def planned(scenario: Mapping[str, Any], name: str | None, seed: int, algorithms
     Raises ScenarioError that names what it cannot do.
     """
     known = available() if algorithms is None else algorithms
-    graph, text, told = simulation.checked_in(scenario, name, seed)["graph"], engine_form(scenario, name).text, {}
+    graph, text = simulation.checked_in(scenario, name, seed)["graph"], engine_form(scenario, name).text
     refuse_world(graph)
     listed = len(json.loads(text).get("flow", []))
     for index, workload in enumerate(graph.get("workload", [])):
         refuse_tcp(f"workload[{index}].tcp", workloads.tcp_of(workload), known)
+    listing = workloads.Listing({}, {}, [])
     if graph.get("workload"):
-        world, told = workloads.listed(json.loads(text), graph, seed)
+        listing = workloads.listed(json.loads(text), graph, seed)
+        world = listing.scenario
         graph, text = simulation.checked_in(world, None, seed)["graph"], json.dumps(world)
         refuse_number(graph)
         listed = len(world["flow"])
@@ -151,9 +156,11 @@ def planned(scenario: Mapping[str, Any], name: str | None, seed: int, algorithms
         controls_of(common),
         seed_of(seed, graph.get("vary", {})),
         text,
-        told,
+        listing.told,
+        listing.summaries,
         seconds(graph["duration"]),
         seconds(graph["warmup"]),
+        seconds(graph.get("cooldown", "0s")),
         0.01 if every == "change" else seconds(every),
     )
 

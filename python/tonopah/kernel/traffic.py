@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from select import select
 
 from tonopah.kernel import conversations, tcp_info
 from tonopah.kernel.conversations import SINK, SOURCE, Facts
@@ -68,7 +69,7 @@ class Traffic:
 
     def __init__(self, plan: Plan, host: str, addresses: Mapping[str, str], start_ns: int):
         self.plan, self.host, self.addresses, self.start_ns = plan, host, addresses, start_ns
-        self.selector = selectors.DefaultSelector()
+        self.selector = selectors.EpollSelector()
         self.due: list[tuple[float, int, Callable[[], None]]] = []
         self.order = itertools.count()
         self.senders: list[Line] = []
@@ -97,7 +98,9 @@ class Traffic:
             while self.due and self.due[0][0] <= now:
                 heapq.heappop(self.due)[2]()
             wait = min(end, self.due[0][0] if self.due else end) - now
-            for key, events in self.selector.select(max(0.0, wait)):
+            # Epoll waits whole milliseconds.
+            ready, *_ = select([self.selector.fileno()], [], [], max(0.0, wait))
+            for key, events in self.selector.select(0) if ready else ():
                 key.data(events)
         return self.told
 

@@ -4,6 +4,7 @@ Arrivals, ends and sizes are draws that no network changes, unless users wait fo
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError, LimitError
@@ -14,22 +15,32 @@ TOLD = ("workload", "class", "ideal_fct_s")
 """What the summary of a flow says of its workload, whoever carries it."""
 
 
-def listed(
-    scenario: Mapping[str, Any], resolved: Mapping[str, Any], seed: int
-) -> tuple[dict[str, Any], dict[int, dict[str, Any]]]:
-    """Return the scenario, as the engine takes it, with the flows of its workloads listed, and what is told of each by number.
+@dataclass(frozen=True)
+class Listing:
+    """A scenario with the flows of its workloads in its list."""
+
+    scenario: dict[str, Any]
+    told: dict[int, dict[str, Any]]
+    """What is told of each, by its number."""
+    summaries: list[dict[str, Any]]
+    """What the simulation says of the workloads."""
+
+
+def listed(scenario: Mapping[str, Any], resolved: Mapping[str, Any], seed: int) -> Listing:
+    """Return a scenario, as the engine takes it, with the flows of its workloads listed.
 
     `resolved`: with every default. Raises InputError for a workload whose flows depend on what the network does.
     """
     known = {one["name"]: one for one in resolved["workload"]}
     for index, one in enumerate(resolved["workload"]):
         refuse(f"workload[{index}]", one)
-    drawn = arriving(scenario, seed)
+    summary = simulated(scenario, seed)
+    drawn = [flow for flow in summary["flows"] if "workload" in flow]
     first = len(scenario.get("flow", []))
     flows = [flow_of(flow, known[flow["workload"]]) for flow in drawn]
     rest = {key: value for key, value in scenario.items() if key != "workload"}
     told = {first + number: {key: flow[key] for key in TOLD} for number, flow in enumerate(drawn)}
-    return {**rest, "flow": [*scenario.get("flow", []), *flows]}, told
+    return Listing({**rest, "flow": [*scenario.get("flow", []), *flows]}, told, summary["workloads"])
 
 
 def refuse(path: str, workload: Mapping[str, Any]) -> None:
@@ -43,14 +54,13 @@ def refuse(path: str, workload: Mapping[str, Any]) -> None:
         raise InputError(f"{path}.app.kind", f"{workload['app']['kind']!r} of a workload does not run on the kernel", "transfer")
 
 
-def arriving(scenario: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
-    """Return the flows of workloads that arrive, as their simulation tells them."""
+def simulated(scenario: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return the summary of a simulation that tells all flows of workloads."""
     all_of_them = {**scenario, "warmup": "0s", "cooldown": "0s", "record": {"flows": "all"}}
     try:
-        summary = run_prepared(all_of_them, None, seed).summary
+        return run_prepared(all_of_them, None, seed).summary
     except LimitError as error:
         raise InputError("workload", f"its flows cannot be listed: {error}") from None
-    return [flow for flow in summary["flows"] if "workload" in flow]
 
 
 def tcp_of(workload: Mapping[str, Any]) -> dict[str, Any]:
