@@ -16,6 +16,7 @@ TEMPLATES = {
     "evaluations": PACKAGES / "tonopah_dev/pages/evaluations.md.j2",
     "validation-authors": PACKAGES / "tonopah/reports/validate/page.md.j2",
     "validation-ns2": PACKAGES / "tonopah_dev/ns2/page.md.j2",
+    "validation-ns2-reports": PACKAGES / "tonopah_dev/ns2/reports.md.j2",
     "validation-published": PACKAGES / "tonopah_dev/published/page.md.j2",
 }
 """The names of the pages, and where the words around their numbers are."""

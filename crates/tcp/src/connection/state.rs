@@ -95,6 +95,9 @@ impl Connection {
         let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA;
         let Some(handshake) = &mut self.handshake else {
             self.echo.on_syn_ack_again(segment);
+            if self.compat_mut().is_some() {
+                return self.on_syn_of_agent(now, segment);
+            }
             // Our ACK of the SYN-ACK was lost, or the SYN is forged: RFC 9293 §3.10.7.4, fourth; RFC 5961 §4.2.
             self.challenge(now);
             return;
@@ -111,6 +114,16 @@ impl Connection {
                 self.state = ConnectionState::SynReceived;
                 handshake.on_syn(&mut self.clock, segment);
             }
+        }
+    }
+
+    /// A SYN or SYN-ACK arrived again. ns-2's sinks acknowledge every SYN that reaches them, and to its senders such an ACK is one
+    /// like any other, which they do not answer.
+    fn on_syn_of_agent(&mut self, now: Time, segment: &Segment) {
+        if !segment.flags.contains(Flags::ACK) {
+            self.ack_pending = true;
+        } else if let Some(sender) = &mut self.sender {
+            sender.on_ack(now, &Segment { flags: Flags::ACK, ..*segment }, &mut self.timers);
         }
     }
 
