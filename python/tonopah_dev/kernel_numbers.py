@@ -176,7 +176,7 @@ def recordings() -> Iterator[str]:
     yield "\n| case | checks | not met |\n|---|---|---|"
     for case in cases[:RECORDED]:
         checks = measures.steady_checks(recorded_again(case))
-        missed = [f"{check.name}: {check.ours} for {check.kernel}" for check in checks if not check.met]
+        missed = [f"{check.name}: {check.ours} for {check.theirs} ({check.goal})" for check in checks if not check.met]
         yield f"| {case.id} | {len(checks)} | {'; '.join(missed)} |"
 
 
