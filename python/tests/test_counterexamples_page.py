@@ -40,6 +40,8 @@ def test_the_stored_findings_have_what_the_natures_say():
     stored = read_results(GENERATED / page.NAME / "results.toml")
     natures = tomllib.loads(page.NATURES.read_text())
     assert page.joined(page.parted(stored), natures) == stored
+    assert stored["algorithms"] == page.names()
+    assert not [row for rows in stored["alone_of"].values() for row in rows if row[-1] == page.OPEN]
 
 
 def test_natures_are_said_without_a_search(tmp_path, monkeypatch):
