@@ -17,6 +17,8 @@ from tonopah.scenario.files import read_file
 from tonopah.spec.validation import list_allowed
 
 MOST_AXES = 10
+BASE = "the base world"
+"""A world without axes, in words."""
 OWN = (
     "ecn", "app", "cross", "flows", "rival", "rivals", "late", "extra_rtt", "own_jitter",
 )  # fmt: skip
@@ -168,7 +170,7 @@ class Space:
 
     def text(self, world: World) -> str:
         """Return the world in words: what its axes set."""
-        return ", ".join(f"{name} = {inline(self.value(name, setting))}" for name, setting in world.settings) or "the base world"
+        return ", ".join(f"{name} = {inline(self.value(name, setting))}" for name, setting in world.settings) or BASE
 
 
 def inline(value: Any) -> str:
