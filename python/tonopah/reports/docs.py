@@ -12,7 +12,7 @@ import tomli
 from tonopah.reports.networks import NETWORKS
 from tonopah.reports.networks.model import Parameter
 from tonopah.reports.statements import HEAD as HEAD_OF_STATEMENTS
-from tonopah.reports.statements import RESULTS, Known, rows
+from tonopah.reports.statements import RESULTS, SWEEPS, Known, rows
 
 PAGE = "reports.md"
 BLOCK = re.compile(r"(<!-- words: networks -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -50,7 +50,8 @@ def findings_page(text: str, known: Known) -> str:
 
 def known(docs: Path) -> Known:
     """Return where numbers are."""
-    return Known(tomli.loads((docs / RESULTS).read_text(encoding="utf-8"))["groups"])
+    results, sweeps = (tomli.loads((docs / path).read_text(encoding="utf-8"))["groups"] for path in (RESULTS, SWEEPS))
+    return Known(results, sweeps)
 
 
 def words(key: str, parameter: Parameter) -> str:
