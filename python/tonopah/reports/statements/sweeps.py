@@ -1,4 +1,4 @@
-"""`python -m tonopah.reports.statements.sweeps docs`: runs the authors' networks where a statement has no stored number.
+"""`python -m tonopah.reports.statements.sweeps docs [REPORT …]`: runs the authors' networks where a statement has no stored number.
 
 Over axes that an author drew and did not store, and of the same networks without a slip. What is kept is the mean of each number
 that a statement names, in the unit of its script.
@@ -88,6 +88,15 @@ def measured(chosen: list[Sweep], processes: int | None = None) -> dict[str, lis
     return groups
 
 
-if __name__ == "__main__":
+def main(docs: str, *reports: str) -> None:
+    """Run the sweeps of these reports, of all if none is named, and write what they gave; that of the others stays."""
+    path = Path(docs, SWEEPS)
+    before = tomli.loads(path.read_text(encoding="utf-8"))["groups"] if reports else {}
+    kept = {group: rows for group, rows in before.items() if group.partition(",")[0] not in reports}
+    made = measured([one for one in sweeps() if one.report in reports or not reports])
     facts = {"command": "python -m tonopah.reports.statements.sweeps docs", "engine": engine_version()}
-    Path(sys.argv[1], SWEEPS).write_text(results_text({**facts, "groups": measured(sweeps())}), encoding="utf-8")
+    path.write_text(results_text({**facts, "groups": dict(sorted((kept | made).items()))}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
