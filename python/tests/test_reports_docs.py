@@ -73,8 +73,8 @@ def test_statements_on_tables_of_the_netsim_report_are_what_the_tables_say():
         return ", ".join(f"{100 * (b[i] / a[i] - 1):+.1f}" for a, b in pairs)
 
     def beside(i, best):
-        others = [(best((one[name][i], one[name]) for name in one if name != "CUBIC")[1], one["CUBIC"]) for one in tables.values()]
-        return changes(i, others)
+        others = [best((one[name][i], one[name]) for name in one if name != "CUBIC")[1] for one in tables.values()]
+        return changes(i, zip(others, (one["CUBIC"] for one in tables.values()), strict=True))
 
     same = [(six30[name], twelve[name]) for name in ("Tahoe", "BIC", "CUBIC")]
     faster = [(six30["CUBIC"], six60["CUBIC"])]

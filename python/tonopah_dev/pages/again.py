@@ -68,10 +68,9 @@ def judged_block(text: str, facts: Mapping[str, Any]) -> str:
 def line_of(claim: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return the line that says how a claim was judged again."""
     seeds = f", seeds from {facts['seeds']} on" if facts["seeds"] != 1 else ""
-    return (
-        f"{claim['id']} judged again: engine {facts['engine']}, {facts['date']}, {count_text(facts['runs'], 'run')} that its tests "
-        f"read, {replicates_text(facts['replicates'])}{seeds}; criteria hash `{facts['hash']}`.\n"
-    )
+    made = f"engine {facts['engine']}, {facts['date']}, {count_text(facts['runs'], 'run')} that its tests read"
+    replicates = replicates_text(facts["replicates"])
+    return f"{claim['id']} judged again: {made}, {replicates}{seeds}; criteria hash `{facts['hash']}`.\n"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -85,7 +84,7 @@ def main(words: list[str] | None = None) -> int:
     arguments = command.parse_args(words)
     try:
         study = Study.load(arguments.study)
-        study.resize(False, arguments.replicates, arguments.seeds)
+        study.resize(replicates=arguments.replicates, seeds=arguments.seeds)
         facts = judge_again(study, arguments.claims.split(","), Path(arguments.store), arguments.jobs)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)

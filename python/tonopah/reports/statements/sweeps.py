@@ -1,4 +1,4 @@
-"""`python -m tonopah.reports.statements.sweeps docs [REPORT …]`: runs the authors' networks where a statement has no stored number.
+"""`python -m tonopah.reports.statements.sweeps docs [REPORT …]`: runs authors' networks where no number is stored.
 
 Over axes that an author drew and did not store, and of the same networks without a slip. What is kept is the mean of each number
 that a statement names, in the unit of its script.
