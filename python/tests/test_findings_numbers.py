@@ -94,6 +94,25 @@ def test_numbers_in_the_text_are_in_a_table(page):
     assert len(found) >= UNBACKED.get(page.stem, 0), f"write {len(found)} for {page.stem}"
 
 
+def wrong_shares(text):
+    """Return which "17 of 54" the prose of a page has, beside a number of tables that has another count of the same."""
+    lines = text.splitlines()
+    told = dict.fromkeys(re.findall(r"^\| [^|]+ \| (\d+ of \d+) \|$", text, re.MULTILINE))
+    prose = " ".join(line for line in lines if not line.startswith("|"))
+    found = re.search(r"(\d+ of \d+), (\d+ of \d+) and (\d+ of \d+) are\s+reproduced", prose)
+    return [share for share in (found.groups() if found else ()) if share not in told]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_the_shares_that_are_reproduced_are_those_of_the_table(page):
+    assert wrong_shares(page.read_text(encoding="utf-8")) == []
+
+
+def test_other_shares_than_those_of_the_table_are_found():
+    table = "| six | 17 of 54 |\n| twelve | 62 of 144 |\n| fast | 12 of 36 |\n"
+    assert wrong_shares(f"{table}\nOf all 16 of 54, 12 of 36 and 62 of 144 are\nreproduced.") == ["16 of 54"]
+
+
 def test_the_runs_of_the_reports_add_up():
     text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     runs = [re.search(r"([\d,]+) measured runs", page.read_text(encoding="utf-8")) for page in PAGES if page.stem in FIVE]

@@ -58,6 +58,12 @@ def test_one_beside_several_and_along_an_axis():
         assert statements.judged("mine peak", {"mine": {"1": 1.0, "2": 1.2, "3": last}}).startswith(word)
 
 
+def test_the_page_says_where_a_text_contradicts_its_own_numbers():
+    cells = [("1 one; 51, 52 two", "false: +1 %"), ("4 four", "mixed: 0"), ("5 five, of 3 0", "true: 1")]
+    assert docs.contradictions(cells) == "The text contradicts its author's own numbers in statements 1, 51, 52; in part in 4.\n\n"
+    assert docs.contradictions(cells[2:]) == ""
+
+
 def test_statements_on_tables_of_the_netsim_report_are_what_the_tables_say():
     """Means over the applications of a table; N3 and N4 of CUBIC beside the best other one."""
     tables = {

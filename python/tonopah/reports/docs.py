@@ -5,6 +5,7 @@ That of the networks in docs/reports.md, and of every statement of a report at t
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import tomli
@@ -34,6 +35,8 @@ def table() -> str:
 
 
 STATEMENTS = re.compile(r"(<!-- statements: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NUMBERED = re.compile(r"(?:^|; )(\d+(?:, \d+)*) ")
+"""The numbers of the statements in the first cell of a row."""
 CLAIM = re.compile(r"^\| ([A-Z]\d+) [^|]*\| ([^|]+) \|", re.MULTILINE)
 
 
@@ -42,10 +45,21 @@ def findings_page(text: str, known: Known) -> str:
     verdicts = dict(CLAIM.findall(text))
 
     def made(found: re.Match[str]) -> str:
-        lines = [HEAD_OF_STATEMENTS, ["---"] * len(HEAD_OF_STATEMENTS), *rows(found[2], known, verdicts)]
-        return found[1] + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + found[3]
+        cells = list(rows(found[2], known, verdicts))
+        lines = [HEAD_OF_STATEMENTS, ["---"] * len(HEAD_OF_STATEMENTS), *cells]
+        return found[1] + contradictions(cells) + "".join(f"| {' | '.join(line)} |\n" for line in lines) + found[3]
 
     return STATEMENTS.sub(made, text)
+
+
+def contradictions(cells: Sequence[Sequence[str]]) -> str:
+    """Return in which statements a text contradicts its author's own numbers; nothing if there is none."""
+    by = {
+        word: [no for statement, author, *_ in cells if author.startswith(f"{word}:") for no in NUMBERED.findall(statement)]
+        for word in ("false", "mixed")
+    }
+    parts = [f"{words} {', '.join(by[word])}" for word, words in (("false", "in statements"), ("mixed", "in part in")) if by[word]]
+    return f"The text contradicts its author's own numbers {'; '.join(parts)}.\n\n" if parts else ""
 
 
 def known(docs: Path) -> Known:
