@@ -58,7 +58,8 @@ def contradictions(cells: Sequence[Sequence[str]]) -> str:
         word: [no for statement, author, *_ in cells if author.startswith(f"{word}:") for no in NUMBERED.findall(statement)]
         for word in ("false", "mixed")
     }
-    parts = [f"{words} {', '.join(by[word])}" for word, words in (("false", "in statements"), ("mixed", "in part in")) if by[word]]
+    said = (("in statements", by["false"]), ("in part in", by["mixed"]))
+    parts = [f"{words} {', '.join(numbers)}" for words, numbers in said if numbers]
     return f"The text contradicts its author's own numbers {'; '.join(parts)}.\n\n" if parts else ""
 
 
