@@ -1,5 +1,6 @@
 """Pictures of docs/findings: each is of what its list names, and no curve is cut by the axis of another."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 import tomli
 
 from tonopah.plot import style
+from tonopah.reports.mechanisms.model import read
 from tonopah.stats import Estimate
 from tonopah.study.study import Study
 from tonopah_dev.pages import pictures
@@ -51,3 +53,13 @@ def test_rows_are_in_the_order_of_the_first_metric():
         names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         plt.close(figure)
     assert names == ["b", "c", "a"]
+
+
+def test_a_picture_of_a_slip_is_of_a_mechanism_and_on_its_page():
+    found = sorted(FINDINGS.glob("*-slip-*.svg"))
+    assert found
+    for path in found:
+        study, _, slug = path.stem.partition("-slip-")
+        ids = {re.sub(r"\W+", "-", one.id.lower()).strip("-") for one in read(study, Study.load(study).spec)}
+        assert slug in ids and f"({path.name})" in (FINDINGS / f"{study}.md").read_text(encoding="utf-8"), path.name
+        assert ", n = " in path.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ each. Only the runs of a picture are made; STORE is their folder. What is drawn 
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,15 +35,15 @@ WIDTH, ROW, PANEL, HEAD = 7.2, 0.19, 0.85, 0.75
 STEPS = {"after": "steps-post", "before": "steps-pre", "": "default"}
 
 
-def carry_out(runs: Mapping[str, Run], store: Store, jobs: int | None) -> None:
+def carry_out(runs: Iterable[Run], store: Store, jobs: int | None) -> None:
     """Make the runs that the store lacks."""
-    runner.run_missing(Plan(dict(runs)), store, options=ExecutionOptions(jobs=jobs))
+    runner.run_missing(Plan({run.id: run for run in runs}), store, options=ExecutionOptions(jobs=jobs))
 
 
 def samples(one: Mapping[str, Any], store: Store, jobs: int | None) -> "dict[str, pd.DataFrame]":
     """Return a series of the representative run of each algorithm, by its name in words: of a flow, or the longest queue."""
     shown = Study.load(one["study"]).plan.parts[one["part"]].representative
-    carry_out({run.id: run for run in shown.values()}, store, jobs)
+    carry_out(shown.values(), store, jobs)
     frames = {words: store.series(shown[label].id, one["series"]) for label, words in one["names"].items()}
     first = next(iter(frames.values()))
     key = "link" if "link" in first.columns else "flow"
@@ -71,7 +71,7 @@ def estimates(one: Mapping[str, Any], store: Store, jobs: int | None) -> dict[st
     study = Study.load(one["study"])
     part, plan = study.spec.part(one["part"]), study.plan.parts[one["part"]]
     runs = {name: run for name, run in plan.runs.items() if one["at"] in run.values.values()}
-    carry_out(runs, store, jobs)
+    carry_out(runs.values(), store, jobs)
     table = part_tables(part, replace(plan, runs=runs), store)[0]
     columns = [part.metric(name) for name in one["metrics"]]
     return {
