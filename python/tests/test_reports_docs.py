@@ -54,6 +54,7 @@ def test_one_beside_several_and_along_an_axis():
     assert statements.judged("mine > a and b", points) == "false: -9.1, -9.1 %"
     assert statements.judged("mine < b and a", points) == "false: +11.1, +11.1 %"
     assert statements.judged("mine = a and b", points) == "false: +11.1, +11.1 %"
+    assert statements.judged("mine up", {"mine": {"1": 0.99984, "2": 10186.4}}) == "true: 0.9998, 10,186"
     for last, word in ((1.0, "true"), (1.2, "false")):
         assert statements.judged("mine peak", {"mine": {"1": 1.0, "2": 1.2, "3": last}}).startswith(word)
 

@@ -84,7 +84,12 @@ def judged(says: str, points: Points) -> str:
     values = [number for _, number in sorted(points.get(found[4], {}).items(), key=lambda pair: place(pair[0]))]
     if len(values) < 2 or not all(values):
         return ""
-    return f"{along_axis(found[5], values)}: {', '.join(f'{value:.4g}' for value in values)}"
+    return f"{along_axis(found[5], values)}: {', '.join(digits(value) for value in values)}"
+
+
+def digits(value: float) -> str:
+    """Return a number with four digits, a large one whole."""
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
 
 
 def judged_beside(mine: Mapping[str, float], others: Sequence[Mapping[str, float]], sign: str) -> str:
