@@ -8,6 +8,7 @@ import pytest
 
 from tonopah.errors import InputError
 from tonopah.study.study import Study
+from tonopah_dev.pages import again
 from tonopah_dev.pages.findings import BLOCK, findings_page, main, mark_changed
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "findings").glob("*.md"))
@@ -89,3 +90,39 @@ def test_every_page_has_the_verdicts_of_the_criteria_as_they_are(page):
     assert mark_changed(found[0]) == found[0], "python -m tonopah_dev.pages.findings docs"
     claims = re.split(r"^\| (?:in the script|numbers of) \|", found[0], flags=re.MULTILINE)[0]
     assert re.findall(r"^\| (\w+) ", claims, re.MULTILINE)[1:] == [claim.id for claim in spec.claims]
+
+
+AGAIN = {
+    "study": "hystart", "engine": "9.9.9", "date": "2026-12-01", "hash": "642cf088d54013de", "runs": 758,
+    "replicates": {"a": 10, "b": 50}, "seeds": 101,
+    "claims": [{"id": "H4", "text": "Better.", "verdict": "no effect", "sentence": "Nil.", "effect": None}],
+}  # fmt: skip
+
+
+def test_a_claim_may_be_judged_again_without_a_full_run():
+    row = "| H1 One | supported | 1 % | It is so. |\n| H4 Better | contradicted | 2 % | It is not. |\n"
+    head = "Criteria, hash `1303aefdab0714ab`.\nOf 2 claims: 1 supported, 0 undecided, 0 no effect, 1 contradicted.\n"
+    page = mark_changed(f"<!-- verdicts: hystart -->\n{head}\n{row}<!-- end -->\n")
+    assert "H4" in page and "to be judged again |" in page
+    found = again.judged_page(page, AGAIN)
+    assert "| H4 Better | no effect |  | Nil. |\n" in found and "to be judged again" not in found
+    assert "Of 2 claims: 1 supported, 0 undecided, 1 no effect, 0 contradicted.\n" in found
+    assert (
+        "H4 judged again: engine 9.9.9, 2026-12-01, 758 runs that its tests read, 10 replicates, 50 of part `b`, "
+        "seeds from 101 on; criteria hash `642cf088d54013de`.\n\n| H1 One"
+    ) in found
+    assert mark_changed(found) == found and again.judged_page(found, AGAIN) == found
+    older = again.judged_page(page, AGAIN | {"hash": "0afcc635c8a65b91"})
+    assert "to be judged again |" in mark_changed(older)
+    assert again.judged_page(page, AGAIN | {"study": "tcp-fr"}) == page
+
+
+def test_only_the_runs_that_the_claims_read_are_made(tmp_path):
+    study = Study.load("tcp-fr")
+    study.resize(replicates=4, seeds=7)
+    with pytest.raises(InputError, match="F99 is unknown"):
+        again.judge_again(study, ["F4", "F99"], tmp_path / "store")
+    found = again.judge_again(study, ["F4"], tmp_path / "store", jobs=1)
+    assert (found["runs"], found["seeds"], found["replicates"]) == (20, 7, {"wifi-author": 4})
+    assert [claim["id"] for claim in found["claims"]] == ["F4"]
+    assert found["hash"] == study.spec.criteria

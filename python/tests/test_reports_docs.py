@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from statistics import mean
 
 import pytest
 import tomli
@@ -12,6 +13,7 @@ from tonopah.reports.mechanisms.model import MechanismFile
 from tonopah.reports.networks import network
 from tonopah.reports.networks.model import MEDIAN
 from tonopah.reports.numbers import stored
+from tonopah.reports.statements import sweeps
 from tonopah.spec.validation import validate
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -44,6 +46,60 @@ def test_what_numbers_say_of_a_statement():
     assert statements.judged("ewphcc < tahoe", points) == ""
     row = next(row for row in statements.rows("ewphcc", docs.known(DOCS), VERDICTS) if row[0].startswith("34 "))
     assert row[1:] == ("false: 0, 0, 0, +3.1, +3.2 %",) * 2 + ("true: 0, 0, 0, -9.7, -13.1 %", "E8 contradicted")
+
+
+def test_one_beside_several_and_along_an_axis():
+    points = {name: {"1": number, "2": number} for name, number in (("mine", 1.0), ("a", 0.9), ("b", 1.1))}
+    assert statements.judged("mine > a", points) == "true: +11.1, +11.1 %"
+    assert statements.judged("mine > a and b", points) == "false: -9.1, -9.1 %"
+    assert statements.judged("mine < b and a", points) == "false: +11.1, +11.1 %"
+    assert statements.judged("mine = a and b", points) == "false: +11.1, +11.1 %"
+    assert statements.judged("mine up", {"mine": {"1": 0.99984, "2": 10186.4}}) == "true: 0.9998, 10,186"
+    for last, word in ((1.0, "true"), (1.2, "false")):
+        assert statements.judged("mine peak", {"mine": {"1": 1.0, "2": 1.2, "3": last}}).startswith(word)
+
+
+def test_the_page_says_where_a_text_contradicts_its_own_numbers():
+    cells = [("1 one; 51, 52 two", "false: +1 %"), ("4 four", "mixed: 0"), ("5 five, of 3 0", "true: 1")]
+    found = docs.contradictions(cells)
+    assert found == "The text contradicts its author's own numbers in statements 1, 51, 52; in part in 4.\n\n"
+    assert docs.contradictions(cells[2:]) == ""
+
+
+def test_statements_on_tables_of_the_netsim_report_are_what_the_tables_say():
+    """Means over the applications of a table; N3 and N4 of CUBIC beside the best other one."""
+    tables = {
+        table["id"]: {
+            name: [mean(float(row[i]) for row in table["rows"] if row[0] == name) for i in (4, 5)]
+            for name in {row[0] for row in table["rows"]}
+        }
+        for table in tomli.loads((DOCS.parent / "studies" / "netsim.toml").read_text(encoding="utf-8"))["published"][:3]
+    }
+    six30, six60, twelve = (tables[name] for name in ("tables-1-3-4", "tables-2-5", "tables-6-9"))
+
+    def changes(i, pairs):
+        return ", ".join(f"{100 * (b[i] / a[i] - 1):+.1f}" for a, b in pairs)
+
+    def beside(i, best):
+        others = [best((one[name][i], one[name]) for name in one if name != "CUBIC")[1] for one in tables.values()]
+        return changes(i, zip(others, (one["CUBIC"] for one in tables.values()), strict=True))
+
+    same = [(six30[name], twelve[name]) for name in ("Tahoe", "BIC", "CUBIC")]
+    faster = [(six30["CUBIC"], six60["CUBIC"])]
+    found = [changes(0, faster), changes(1, faster), changes(0, same), changes(1, same), beside(0, max), beside(1, min)]
+    said = [one["author"] for one in statements.statements("netsim")[1][:6]]
+    assert [re.sub(r"^\w+: (?:CUBIC )?| %.*", "", text) for text in said] == found
+    assert [text.partition(":")[0] for text in said] == ["true"] * 4 + ["mixed"] * 2
+
+
+def test_a_sweep_says_what_no_number_is_stored_of():
+    known = statements.Known({}, {"ewphcc, wireless": [["vegas/speed/5", "delay", 2.0, 5], ["ewphcc/speed/5", "delay", 3.0, 5]]})
+    assert known.ours("ewphcc", "wireless/speed/delay") == {"vegas": {"5": 2.0}, "ewphcc": {"5": 3.0}}
+    kept = docs.known(DOCS).sweeps
+    for one in sweeps.sweeps():
+        points = {row[0] for row in kept[f"{one.report}, {one.name}"]}
+        labels = {own: stored_as for stored_as, own in one.of.labels.items()}
+        assert {f"{labels.get(of, of)}/{one.axis}/{value:g}" for of, value in one.jobs()} <= points, one
 
 
 def test_the_page_is_of_the_networks_as_they_are():

@@ -75,8 +75,17 @@ def test_what_a_constant_keeps_is_counted():
     cases = [numbers_of(f"ewphcc/wired/tahoe/flows/{flows}")[0] for flows in (10, 20, 30)]
     rows = [row for case in cases for row in judging.judge(case, [ours])]
     found = {row[0].partition(": ")[2]: row[1:] for row in page.power(rows)}
-    assert found["throughput"] == ["3", "0", "1", ""]
-    assert found["delivery ratio"] == ["3", "3", "3", "says little: a constant meets it"]
+    assert found["throughput"] == ["3", "0", "1", "", ""]
+    assert found["delivery ratio"] == ["3", "3", "3", "", "says little: a constant meets it"]
+
+
+def test_what_another_algorithm_keeps_is_counted():
+    """At 10 flows of the wired network Vegas and EWPHCC have 1372.87 kb/s, Tahoe 1428.89: each of the two keeps the other's."""
+    ours = {"vegas": 1372.9, "ewphcc": 1372.9, "tahoe": 1428.9}
+    both = [numbers_of(f"ewphcc/wired/{name}/flows/10", throughput=number) for name, number in ours.items()]
+    rows = [row for case, numbers in both for row in judging.judge(case, [numbers]) if row.metric == "throughput"]
+    assert page.power(rows)[0][4] == "1 of 2 (vegas)"
+    assert page.exchanged(rows[:1]) == ""
 
 
 def test_a_wrong_algorithm_may_be_run(capsys):

@@ -129,6 +129,11 @@ def choose_claims(spec: StudySpec, wanted: Collection[str], worlds: Iterable[Alt
     left = [claim for claim in chosen if claim_parts(claim) & changed]
     if not left:
         raise InputError("--claims" if wanted else "claim", "reads no part that an alternative changes")
+    return only_claims(spec, left)
+
+
+def only_claims(spec: StudySpec, left: list[Claim]) -> StudySpec:
+    """Return the study with these claims and the parts, algorithms and axes that they read."""
     needed = set().union(*(claim_parts(claim) for claim in left))
     parts = [reduce_to_claims(part, left) for part in spec.parts if part.id in needed]
     return replace(spec, parts=parts, claims=left)

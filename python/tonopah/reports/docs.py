@@ -5,6 +5,7 @@ That of the networks in docs/reports.md, and of every statement of a report at t
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import tomli
@@ -12,7 +13,7 @@ import tomli
 from tonopah.reports.networks import NETWORKS
 from tonopah.reports.networks.model import Parameter
 from tonopah.reports.statements import HEAD as HEAD_OF_STATEMENTS
-from tonopah.reports.statements import RESULTS, Known, rows
+from tonopah.reports.statements import RESULTS, SWEEPS, Known, rows
 
 PAGE = "reports.md"
 BLOCK = re.compile(r"(<!-- words: networks -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -34,6 +35,8 @@ def table() -> str:
 
 
 STATEMENTS = re.compile(r"(<!-- statements: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NUMBERED = re.compile(r"(?:^|; )(\d+(?:, \d+)*) ")
+"""The numbers of the statements in the first cell of a row."""
 CLAIM = re.compile(r"^\| ([A-Z]\d+) [^|]*\| ([^|]+) \|", re.MULTILINE)
 
 
@@ -42,15 +45,28 @@ def findings_page(text: str, known: Known) -> str:
     verdicts = dict(CLAIM.findall(text))
 
     def made(found: re.Match[str]) -> str:
-        lines = [HEAD_OF_STATEMENTS, ["---"] * len(HEAD_OF_STATEMENTS), *rows(found[2], known, verdicts)]
-        return found[1] + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + found[3]
+        cells = list(rows(found[2], known, verdicts))
+        lines = [HEAD_OF_STATEMENTS, ["---"] * len(HEAD_OF_STATEMENTS), *cells]
+        return found[1] + contradictions(cells) + "".join(f"| {' | '.join(line)} |\n" for line in lines) + found[3]
 
     return STATEMENTS.sub(made, text)
 
 
+def contradictions(cells: Sequence[Sequence[str]]) -> str:
+    """Return in which statements a text contradicts its author's own numbers; nothing if there is none."""
+    by = {
+        word: [no for statement, author, *_ in cells if author.startswith(f"{word}:") for no in NUMBERED.findall(statement)]
+        for word in ("false", "mixed")
+    }
+    said = (("in statements", by["false"]), ("in part in", by["mixed"]))
+    parts = [f"{words} {', '.join(numbers)}" for words, numbers in said if numbers]
+    return f"The text contradicts its author's own numbers {'; '.join(parts)}.\n\n" if parts else ""
+
+
 def known(docs: Path) -> Known:
     """Return where numbers are."""
-    return Known(tomli.loads((docs / RESULTS).read_text(encoding="utf-8"))["groups"])
+    results, sweeps = (tomli.loads((docs / path).read_text(encoding="utf-8"))["groups"] for path in (RESULTS, SWEEPS))
+    return Known(results, sweeps)
 
 
 def words(key: str, parameter: Parameter) -> str:

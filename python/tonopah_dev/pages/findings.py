@@ -27,6 +27,8 @@ from tonopah_dev.pages.markdown import markdown_table
 
 BLOCK = re.compile(r"(<!-- verdicts: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 HASH = re.compile(r"hash `(\w+)`")
+LATER = re.compile(r"^(\w+) judged again: .*hash `(\w+)`", re.MULTILINE)
+"""Of a claim that was judged without a full run (again.py): by which criteria."""
 AGAIN = "to be judged again"
 """Instead of a verdict by criteria that have changed."""
 MECHANISMS = "mechanisms.json"
@@ -77,16 +79,23 @@ def marked(block: str, spec: StudySpec) -> str:
     text = block.partition("\n")[2].removesuffix("<!-- end -->")
     known = [entry.hash for entry in spec.history]
     was = HASH.search(text)
-    if was is None or was[1] not in known:
+    since = dict(LATER.findall(text))
+    if was is None or any(one not in known for one in (was[1], *since.values())):
         raise InputError("", "its table is of criteria that the study never had", "run the study in full", spec.title)
-    for entry in spec.history[known.index(was[1]) + 1 :]:
-        for claim in (claim for claim in spec.claims if claim.id in entry.claims):
+    for claim in spec.claims:
+        later = spec.history[known.index(since.get(claim.id, was[1])) + 1 :]
+        for entry in (entry for entry in later if claim.id in entry.claims):
             row = markdown_table(HEAD, [[f"{claim.id} {claim.text.rstrip('.')}", AGAIN, "", f"{entry.date}: {entry.reason}"]])
             text = re.sub(rf"^\| {claim.id} .*\n", lambda _, row=row: row.splitlines(keepends=True)[-1], text, flags=re.MULTILINE)
+    return counted(text, spec)
+
+
+def counted(text: str, spec: StudySpec) -> str:
+    """Return the table of a study with how many of its claims have which verdict, as its rows say."""
     judged = re.findall(r"^\| (?:" + "|".join(claim.id for claim in spec.claims) + r") [^|]*\| ([^|]+) \|", text, re.MULTILINE)
     words = [*reversed(VERDICTS[:5]), AGAIN]
     listed = ", ".join(f"{judged.count(word)} {word}" for word in words if word in judged or word in JUDGED)
-    return re.sub(r"^(Of \d+ claims?: ).*", lambda found: f"{found[1]}{listed}.", text, flags=re.MULTILINE)
+    return re.sub(r"(Of \d+ claims?: )[^.]*", lambda found: f"{found[1]}{listed}", text, count=1)
 
 
 def original_text(facts: Mapping[str, Any]) -> str:

@@ -1,12 +1,13 @@
 """Every statement of the five reports, with what can be said of it: by the author's own numbers, and by ours of his network.
 
-A file for each report. `numbers` names network, axis and metric of `numbers.csv`, `says` what the statement says of them; the
-verdict of both columns is computed from the stored numbers. `by` names the metric without the slip. Words are a reading.
+A file for each report. `numbers` names network, axis and metric of `numbers.csv` or of a sweep of ours (sweeps.toml), `says` what
+the statement says of them; the verdict of each column is computed from these numbers. `by` names the metric without the slip, or
+network, axis and metric of a sweep without it. Words are a reading.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -19,8 +20,9 @@ HEAD = ("statement", "the author's numbers", "his network, his metric", "without
 NOTHING, SAME = 0.5, 5.0
 """In percent: what counts as no difference, and what as the same."""
 KEYS = ("no", "text", "claim", "numbers", "says", "by", "author", "script", "off", "sound")
-SAYS = re.compile(r"(.+) (<|>|=) (.+)|(.+) (up|down|flat)")
-RESULTS = "generated/validation-authors/results.toml"
+SAYS = re.compile(r"(.+) (<|>|=) (.+)|(.+) (up|down|flat|peak)")
+"""Of one algorithm and another (`vegas and tahoe`: each of them), or of one along the axis; a peak rises, then falls."""
+RESULTS, SWEEPS = "generated/validation-authors/results.toml", "generated/validation-authors/sweeps.toml"
 Points = dict[str, dict[str, float]]
 """By algorithm and value of an axis: a number."""
 
@@ -31,12 +33,18 @@ class Known:
 
     results: Mapping[str, Any]
     """Rows of docs/generated/validation-authors/results.toml, by network."""
+    sweeps: Mapping[str, Any] = field(default_factory=dict)
+    """Rows of sweeps.toml beside it, by network: of what no number is stored."""
 
     def ours(self, report: str, path: str) -> Points:
         """Return ours of a network, axis and metric."""
         network, axis, metric = path.split("/")
         found: Points = {}
-        for point, name, *_, ours, _, _ in self.results.get(f"{report}, {network}", ()):
+        for point, name, number, _ in self.sweeps.get(f"{report}, {network}", ()):
+            algorithm, along, value = point.rsplit("/", 2)
+            if along == axis and name == metric:
+                found.setdefault(algorithm, {})[value] = number
+        for point, name, *_, ours, _, _ in () if found else self.results.get(f"{report}, {network}", ()):
             algorithm, along, value = point.rsplit("/", 2)
             number = re.match(r"[-+.\de]+", ours)
             if along == axis and name == metric.replace("_", " ") and number:
@@ -72,17 +80,37 @@ def judged(says: str, points: Points) -> str:
     found = SAYS.fullmatch(says)
     assert found
     if found[2]:
-        mine, other = points.get(found[1], {}), points.get(found[3], {})
-        shared = sorted((value for value in mine if other.get(value)), key=place)
-        changes = [100 * (mine[value] / other[value] - 1) for value in shared]
-        return f"{verdict(found[2], changes)}: {', '.join(signed(one) for one in changes)} %" if changes else ""
+        return judged_beside(points.get(found[1], {}), [points.get(name, {}) for name in found[3].split(" and ")], found[2])
     values = [number for _, number in sorted(points.get(found[4], {}).items(), key=lambda pair: place(pair[0]))]
-    if len(values) < 2 or not values[0]:
+    if len(values) < 2 or not all(values):
         return ""
+    return f"{along_axis(found[5], values)}: {', '.join(digits(value) for value in values)}"
+
+
+def digits(value: float) -> str:
+    """Return a number with four digits, a large one whole."""
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def judged_beside(mine: Mapping[str, float], others: Sequence[Mapping[str, float]], sign: str) -> str:
+    """Return what numbers say of one algorithm beside others: beside that of them which is nearest to refute it."""
+    shared = sorted((value for value in mine if all(one.get(value) for one in others)), key=place)
+    changes = [[100 * (mine[value] / one[value] - 1) for one in others] for value in shared]
+    nearest = {">": min, "<": max, "=": lambda row: max(row, key=abs)}[sign]
+    worst = [nearest(row) for row in changes]
+    return f"{verdict(sign, worst)}: {', '.join(signed(one) for one in worst)} %" if worst else ""
+
+
+def along_axis(shape: str, values: Sequence[float]) -> str:
+    """Return whether numbers along an axis go as said."""
+    if shape == "peak":
+        top = max(values)
+        sides = [100 * (top / values[0] - 1), 100 * (top / values[-1] - 1)]
+        return "true" if min(sides) > NOTHING else "false"
     mean = sum(values) / len(values)
-    sign = {"up": ">", "down": "<"}.get(found[5])
+    sign = {"up": ">", "down": "<"}.get(shape)
     whole = [100 * (values[-1] / values[0] - 1)] if sign else [100 * (value / mean - 1) for value in values]
-    return f"{verdict(sign or '=', whole)}: {', '.join(f'{value:.4g}' for value in values)}"
+    return verdict(sign or "=", whole)
 
 
 def place(value: str) -> float:
@@ -123,7 +151,7 @@ def columns(
 ) -> tuple[str, ...]:
     """Return what is known of a statement."""
     sound = one.get("sound") or f"{one['claim']} {verdicts[one['claim']]}"
-    return author(one, whole, report), script(one, report, known), off(one, report, known) or "–", sound
+    return author(one, whole, report), script(one, whole, report, known), off(one, report, known) or "–", sound
 
 
 def author(one: Mapping[str, Any], whole: Mapping[str, Any], report: str) -> str:
@@ -132,10 +160,10 @@ def author(one: Mapping[str, Any], whole: Mapping[str, Any], report: str) -> str
     return one.get("author") or said or str(whole["none"])
 
 
-def script(one: Mapping[str, Any], report: str, known: Known) -> str:
+def script(one: Mapping[str, Any], whole: Mapping[str, Any], report: str, known: Known) -> str:
     """Return what ours say by his metric on his network; where ours are not kept, what a stock simulator with his script says."""
     if "script" in one or "numbers" not in one:
-        return str(one.get("script", "–"))
+        return str(one.get("script", whole.get("script_none", "–")))
     ours = judged(one["says"], known.ours(report, one["numbers"]))
     stock = judged(one["says"], stored_points(report, one["numbers"], "stock"))
     return ours or (f"{stock} (stock simulator)" if stock else "–")
@@ -143,7 +171,8 @@ def script(one: Mapping[str, Any], report: str, known: Known) -> str:
 
 def off(one: Mapping[str, Any], report: str, known: Known) -> str:
     """Return what is so without the slip."""
+    said = ""
     if "by" in one:
-        path = f"{one['numbers'].rpartition('/')[0]}/{one['by']}"
-        return judged(one["says"], known.ours(report, path))
-    return str(one.get("off", ""))
+        path = one["by"] if "/" in one["by"] else f"{one['numbers'].rpartition('/')[0]}/{one['by']}"
+        said = judged(one["says"], known.ours(report, path))
+    return "; ".join(part for part in (said, one.get("off", "")) if part)

@@ -38,13 +38,13 @@ def table(rows: Sequence[Check]) -> Grid:
     return Grid(title, COLUMNS, [cells(row) for row in rows if row.agrees is not None], keys=2)
 
 
-POWER = ("network", "numbers", "agree", "a constant keeps", "")
+POWER = ("network", "numbers", "agree", "a constant keeps", "another algorithm keeps", "")
 WEAK = 0.9
 """Share of numbers from which on a goal that a constant keeps says so."""
 
 
 def power(rows: Sequence[Check]) -> list[list[str]]:
-    """Return by network and number how many rows agree, and how many one constant would keep whatever is run."""
+    """Return by network and number how many rows agree, and how many a constant and another algorithm would keep."""
     groups: dict[tuple[str, str], list[Check]] = {}
     for row in (row for row in rows if row.agrees is not None and not isnan(row.low)):
         report, network, *_ = row.case.split("/")
@@ -53,8 +53,27 @@ def power(rows: Sequence[Check]) -> list[list[str]]:
     for (network, metric), judged in groups.items():
         kept = max(sum(one.low <= end <= one.high for one in judged) for row in judged for end in (row.low, row.high))
         weak = "says little: a constant meets it" if len(judged) > 1 and kept >= WEAK * len(judged) else ""
-        made.append([f"{network}: {metric}", str(len(judged)), str(sum(bool(one.agrees) for one in judged)), str(kept), weak])
+        agreed = sum(bool(one.agrees) for one in judged)
+        made.append([f"{network}: {metric}", str(len(judged)), str(agreed), str(kept), exchanged(judged), weak])
     return made
+
+
+def exchanged(judged: Sequence[Check]) -> str:
+    """Return how many numbers of the other algorithms one of the network would keep, where it is run at the same points."""
+    at: dict[str, dict[str, Check]] = {}
+    for row in judged:
+        _, _, algorithm, point = row.case.split("/", 3)
+        at.setdefault(algorithm, {})[point] = row
+    found = []
+    for name, mine in at.items():
+        others = [pair for other, theirs in at.items() if other != name for pair in theirs.items()]
+        pairs = [(row, mine[point]) for point, row in others if point in mine]
+        if pairs:
+            found.append((sum(row.low <= one.value <= row.high for row, one in pairs), len(pairs), name))
+    if not found:
+        return ""
+    kept, of, name = max(found)
+    return f"{kept} of {of} ({name})"
 
 
 def power_table(rows: Sequence[Check]) -> Grid:

@@ -60,7 +60,15 @@ def all_jobs(cases: Sequence[Case]) -> list[Job]:
 
 def validate(cases: Sequence[Case], processes: int | None = None, step: Callable[[], None] = lambda: None) -> list[Check]:
     """Run the cases and return a check for each number; `step` is called after every run."""
-    jobs = all_jobs(cases)
+    found = numbers_of(all_jobs(cases), processes, step)
+    return [
+        check for case in cases
+        for check in judge(case, [found[one] for one in jobs_of(case)], [found[one] for one in other_jobs_of(case)])
+    ]  # fmt: skip
+
+
+def numbers_of(jobs: Sequence[Job], processes: int | None = None, step: Callable[[], None] = lambda: None) -> dict[Job, Numbers]:
+    """Run the jobs and return the numbers of each in the units of its script; `step` is called after every run."""
     found: dict[Job, Numbers] = {}
     failed: list[Exception] = []
 
@@ -76,7 +84,4 @@ def validate(cases: Sequence[Case], processes: int | None = None, step: Callable
     run_locally([one.run() for one in jobs], keep, ExecutionOptions(jobs=processes))
     if failed:
         raise failed[0]
-    return [
-        check for case in cases
-        for check in judge(case, [found[one] for one in jobs_of(case)], [found[one] for one in other_jobs_of(case)])
-    ]  # fmt: skip
+    return found
