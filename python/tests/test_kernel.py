@@ -158,6 +158,10 @@ def test_a_plan_has_what_the_sockets_need(monkeypatch):
     assert (only.cc, only.stop_s, only.dscp, only.nodelay, only.port) == ("bbr", 1.0, 46, True, 20_000)
     assert (found.hosts, found.mtu, found.duration_s) == (["left0", "right0"], 1500, 2.0)
     assert found.controls["net.ipv4.tcp_rmem"] == "4096 131072 6291456"
+    # A buffer that is given stands for itself, with the window that is announced at first.
+    own = {"profile": "linux", "cc": "bbr", "recv_buffer": "10MB", "send_buffer": "20MB"}
+    given = plan.planned(world(flows=1) | {"tcp": own}, None, 1).controls
+    assert (given["net.ipv4.tcp_rmem"], given["net.ipv4.tcp_wmem"]) == ("4096 10000000 10000000", "4096 16777216 20000000")
 
 
 WRONG = (

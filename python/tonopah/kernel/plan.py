@@ -21,7 +21,7 @@ FIRST_PORT, FIRST_SERVER_PORT = 20_000, 30_000
 MOST_FLOWS = 1000
 LONGEST_MESSAGE_BYTES = 65_507
 AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
-SETTABLE = ("mss", "nagle", "ecn", "sack", "timestamps", "recv_buffer", "send_buffer")
+SETTABLE = ("mss", "nagle", "ecn", "sack", "timestamps", "recv_buffer", "initial_recv_window", "recv_autotune", "send_buffer")
 """Keys of `tcp` that the kernel is told; any other must be that of the profile `linux`."""
 FLOW_KEYS = ("from", "to", "app", "start", "stop", "cc", "tcp", "name", "dscp")
 DATAGRAMS = ("rate", "size", "transport", "on_full", "dscp", "ecn")
