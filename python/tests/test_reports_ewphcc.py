@@ -197,6 +197,16 @@ def test_first_numbers_of_ns2s_generator():
     assert [next(generator) for _ in printed] == pytest.approx(printed, abs=2**-31)
 
 
+def test_what_waits_at_the_end_of_the_wireless_network_is_dropped_but_for_one_packet():
+    sent = [packet(1.0, "sent", seq=seq) for seq in range(5)]
+    ends = [packet(2.0, "delivered", seq=0), packet(3.0, "dropped", seq=1)]
+    numbers = ns2.ewphcc_wireless(sent + ends, 20.0, lambda at_s: at_s)
+    assert (numbers["sent"], numbers["received"], numbers["dropped"]) == (5, 1, 3)
+    assert numbers["drop_ratio"] == pytest.approx(0.6)
+    numbers = ns2.ewphcc_wireless(sent[:2] + ends, 20.0, lambda at_s: at_s)
+    assert numbers["dropped"] == 1
+
+
 @pytest.mark.parametrize("algorithm", ["tahoe", "vegas"])
 def test_a_crowded_pair_has_the_packets_of_ns2(algorithm):
     """Six flows on one link of the wired network, 40 nodes and flows: sendings and losses of stock ns-2.35 at their times.

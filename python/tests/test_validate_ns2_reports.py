@@ -67,7 +67,9 @@ def test_every_point_has_ten_stored_runs_of_ns2():
     stored = json.loads(reports.STORED.read_text(encoding="utf-8"))["runs"]
     assert set(stored) == {point.id for point in points()}
     assert {len(kept) for kept in stored.values()} == {RUNS}
-    numbers = [run[metric] for kept in stored.values() for run in kept for metric in METRICS if metric != "delay" or run[metric] > 0]
+    numbers = [
+        run[metric] for kept in stored.values() for run in kept for metric in METRICS if metric != "delay" or run[metric] > 0
+    ]
     assert all(math.isfinite(number) for number in numbers)
 
 

@@ -29,8 +29,6 @@ pub(crate) struct OneWay {
     mss: Bytes,
     /// The age of the oldest segment counts.
     vegas: bool,
-    /// Duplicates count although nothing is outstanding: an agent of Tahoe or Vegas.
-    counts_idle: bool,
     /// Vegas: how many of the next ACKs of new data still check the age of the oldest segment.
     checks_left: u32,
     /// Vegas: the pipe at the first duplicate ACKs, which release no data.
@@ -68,7 +66,6 @@ impl OneWayAgent {
 impl OneWay {
     pub(crate) fn new(config: &TcpConfig, agent: Option<Agent>, mss: Bytes) -> OneWay {
         let vegas = config.recovery == RecoveryKind::Vegas;
-        let counts_idle = agent.is_some() && (vegas || config.recovery == RecoveryKind::Tahoe);
         let agent = agent.map(|agent| {
             Box::new(OneWayAgent {
                 clock: TickClock::new(config.rto, agent.tick_phase),
@@ -80,7 +77,7 @@ impl OneWay {
             })
         });
         let base = DupAckRecovery::new(config, config.recovery, mss);
-        OneWay { base, mss, vegas, counts_idle, checks_left: 0, withheld_pipe: None, agent }
+        OneWay { base, mss, vegas, checks_left: 0, withheld_pipe: None, agent }
     }
 
     /// The SYN is the first segment that is timed.
@@ -115,7 +112,9 @@ impl OneWay {
     #[inline(never)]
     pub(super) fn on_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
         let before = core.state;
-        let duplicate = ack.duplicate || (ack.repeats && self.counts_idle);
+        // An agent of Tahoe or Vegas counts duplicates although nothing is outstanding.
+        let counts_idle = self.agent.is_some() && (self.vegas || self.base.is_tahoe());
+        let duplicate = ack.duplicate || (ack.repeats && counts_idle);
         let ack = &self.as_timed(core, AckContext { duplicate, ..*ack });
         let mut verdict = AckVerdict::default();
         if ack.advances {

@@ -117,8 +117,8 @@ impl Connection {
         }
     }
 
-    /// A SYN or SYN-ACK arrived again. ns-2's sinks acknowledge every SYN that reaches them, and to its senders such an ACK is one
-    /// like any other, which they do not answer.
+    /// A SYN or SYN-ACK arrived again. Sinks of agents acknowledge every SYN that reaches them, and to an agent such an ACK is one
+    /// like any other, which it does not answer.
     fn on_syn_of_agent(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) {
             self.ack_pending = true;

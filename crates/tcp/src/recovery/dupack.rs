@@ -68,6 +68,11 @@ impl DupAckRecovery {
         }
     }
 
+    /// Whether a loss means slow start, with everything sent again.
+    pub(crate) fn is_tahoe(&self) -> bool {
+        self.kind == RecoveryKind::Tahoe
+    }
+
     /// Duplicate ACKs since `snd_una` last moved.
     pub(crate) fn duplicates(&self) -> u32 {
         self.duplicates
