@@ -77,11 +77,13 @@ def execute(job: Job, kernel: Path) -> Any:
         folder = Path(name)
         (folder / JOB).write_bytes(pickle.dumps(job))
         write_init(folder)
+        allowed = sorted(os.sched_getaffinity(0))
+        processor = allowed[os.getpid() % len(allowed)]
         try:
-            isolated(lambda: run(kernel, folder))
+            isolated(lambda: run(kernel, folder, processor))
         except InputError:
             # Without the right to namespaces two of its processes sleep on if this one is killed.
-            run(kernel, folder)
+            run(kernel, folder, processor)
         for file, stream in ((OUTPUT, sys.stdout), (ERRORS, sys.stderr)):
             if (folder / file).exists():
                 stream.write((folder / file).read_text(encoding="utf-8", errors="replace"))
@@ -100,8 +102,8 @@ def write_init(folder: Path) -> None:
     file.chmod(0o700)
 
 
-def run(kernel: Path, folder: Path) -> None:
-    """Run a guest to its end."""
+def run(kernel: Path, folder: Path, processor: int) -> None:
+    """Run a guest to its end, on one processor."""
     memory = min(MEMORY_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     command = [str(kernel / PROGRAM), f"mem={memory >> 20}M", *OPTIONS, f"init={folder / INIT}"]
     environment = {**os.environ, "TMPDIR": memory_folder(memory)}
@@ -109,8 +111,7 @@ def run(kernel: Path, folder: Path) -> None:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment)
     try:
         # Its processes take turns: on one processor they find one another's data, and wake one another sooner.
-        allowed = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(process.pid, {allowed[os.getpid() % len(allowed)]})
+        os.sched_setaffinity(process.pid, {processor})
         process.wait()
     except BaseException:
         process.kill()

@@ -13,6 +13,7 @@ from tonopah.template import RESULTS, read_results, render
 PACKAGES = Path(__file__).parents[2]
 TEMPLATES = {
     "counterexamples": PACKAGES / "tonopah_dev/pages/counterexamples.md.j2",
+    "cross": PACKAGES / "tonopah_dev/pages/cross.md.j2",
     "evaluations": PACKAGES / "tonopah_dev/pages/evaluations.md.j2",
     "validation-authors": PACKAGES / "tonopah/reports/validate/page.md.j2",
     "validation-ns2": PACKAGES / "tonopah_dev/ns2/page.md.j2",
