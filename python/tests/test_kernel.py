@@ -164,6 +164,11 @@ def test_a_plan_has_what_the_sockets_need(monkeypatch):
     assert (given["net.ipv4.tcp_rmem"], given["net.ipv4.tcp_wmem"]) == ("4096 10000000 10000000", "4096 16777216 20000000")
 
 
+def test_a_parameter_that_is_called_native_is_no_library():
+    own = {"profile": "linux", "cc": "vegas"}
+    assert plan.planned(world(flows=1) | {"tcp": own}, None, 1, ["vegas"]).flows[0].cc == "vegas"
+
+
 WRONG = (
     ({"run_on": "nowhere"}, "emulate.run_on"),
     ({"server": [{"host": "r0", "command": "true"}]}, "emulate.server[0].host"),

@@ -33,7 +33,9 @@ def name_in(cc: Any) -> tuple[str, Any]:
     """Return the key of a `cc` that says what it is, an algorithm or a transport, and its value; of a text the key for it."""
     if not isinstance(cc, Mapping):
         return key_of(cc), cc
-    key = next((key for key in ("python", "native", "transport") if key in cc), "name")
+    # `native` of vegas is a parameter.
+    references = (key for key in ("python", "native", "transport") if key in cc and not isinstance(cc[key], bool))
+    key = next(references, "name")
     return key, cc.get(key)
 
 
