@@ -140,7 +140,13 @@ pub fn run(emulator: &mut Emulator, devices: &mut [Device], run: &Run) -> io::Re
 }
 
 /// Reads what a host has sent.
-fn take_in(emulator: &mut Emulator, device: &mut Device, index: usize, clock: &Clock<'_>, buffer: &mut [u8]) -> io::Result<()> {
+fn take_in(
+    emulator: &mut Emulator,
+    device: &mut Device,
+    index: usize,
+    clock: &Clock<'_>,
+    buffer: &mut [u8],
+) -> io::Result<()> {
     for _ in 0..BATCH {
         match read(&device.fd, &mut *buffer) {
             Ok(length) => {
