@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.kernel.engines import ENGINES, KERNELS, SIMULATED
 from tonopah.scenario.document import names_source
 
 SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice", "transport_logs")
@@ -16,8 +17,8 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     """Add the choice of who carries the flows of a run."""
     command.add_argument(
         "--on",
-        choices=("tonopah", "linux", "uml"),
-        default="tonopah",
+        choices=ENGINES,
+        default=SIMULATED,
         help="who carries the flows: simulated senders (default), the TCP of this kernel, in real time, or that of a kernel in "
         "virtual time, which `tonopah kernel build` builds (docs/kernel.md)",
     )
@@ -28,7 +29,7 @@ def add_kernel(command: argparse.ArgumentParser) -> None:
     """Add the choice of the kernel that a program runs on."""
     command.add_argument(
         "--on",
-        choices=("linux", "uml"),
+        choices=KERNELS,
         default="linux",
         help="the kernel that programs run on: this one, in real time (default), or one in virtual time (docs/kernel.md)",
     )
@@ -52,7 +53,7 @@ def require_linux() -> None:
 def check_engine(arguments: argparse.Namespace) -> None:
     """Refuse options that whoever carries the flows does not follow. Raises InputError."""
     check_real_time(arguments)
-    if arguments.on == "tonopah":
+    if arguments.on == SIMULATED:
         return
     require_linux()
     if names_source(arguments.scenario):

@@ -25,6 +25,7 @@ from tonopah.cli.real_time import add_engine, check_engine, verdict
 from tonopah.errors import InputError, ScenarioError, relay, warning_texts
 from tonopah.export import pcapng, qlog, transport_logs
 from tonopah.export.tables import write_series, write_tables
+from tonopah.kernel.engines import SIMULATED
 from tonopah.metrics import show
 from tonopah.runs.simulation import SERIES, RunResult, check, checked_threads, engine_form, run_prepared
 from tonopah.runs.twice import run_twice
@@ -138,7 +139,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.events:
         return print_events(arguments, made)
     record_what_is_shown(arguments, made)
-    if arguments.on != "tonopah":
+    if arguments.on != SIMULATED:
         return run_on_kernel(arguments, made)
     result = run_and_export(arguments, made)
     counted = count(arguments, found) if found and found.observer else {}
@@ -217,7 +218,7 @@ def record_what_is_shown(arguments: argparse.Namespace, made: dict[str, object])
     if not (arguments.series or arguments.plot) or (prepare(arguments.scenario, made)[0].get("record") or {}).get("series"):
         return
     wanted = SERIES if arguments.series else DRAWN
-    if arguments.on != "tonopah":
+    if arguments.on != SIMULATED:
         # Takes what Linux alone has.
         from tonopah.kernel.plan import known_series
 

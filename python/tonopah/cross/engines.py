@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from tonopah.cross.worlds import World
 from tonopah.errors import InputError
+from tonopah.kernel import engines as kernels
 from tonopah.peers.known import PEERS, Peer
 from tonopah.runs.simulation import RunResult, run_prepared
 from tonopah.spec.validation import list_allowed
@@ -37,44 +37,23 @@ class Engine:
     """Raise InputError that names what of a world it cannot do."""
 
 
-def on_linux(module: str) -> Callable[[], str | None]:
-    """Return what asks a module of the kernel's what the machine lacks for it."""
+def of_kernel(name: str, about: str, *, deterministic: bool) -> Engine:
+    """Return a kernel as an engine."""
+
+    def run(world: World, seed: int, options: Options) -> RunResult:
+        spin = {"spin": True} if name == "linux" and options.spin else {}
+        found: RunResult = kernels.module_of(name).run(world.scenario, world.name, seed, **spin)
+        return found
 
     def lacking() -> str | None:
         if sys.platform != "linux":
             return "a kernel carries flows on Linux alone: use a virtual machine, or a container in one"
-        found: str | None = import_module(f"tonopah.kernel.{module}").lacking()
-        return found
+        return kernels.lacking(name)
 
-    return lacking
+    def refuse(world: World) -> None:
+        kernels.module_of(name).planned_here(world.scenario, world.name, 1)
 
-
-def run_linux(world: World, seed: int, options: Options) -> RunResult:
-    """Let this machine's kernel carry the flows."""
-    from tonopah.kernel import linux
-
-    return linux.run(world.scenario, world.name, seed, options.spin)
-
-
-def refuse_linux(world: World) -> None:
-    """Raise InputError for what this machine's kernel cannot do."""
-    from tonopah.kernel import linux
-
-    linux.planned_here(world.scenario, world.name, 1)
-
-
-def run_uml(world: World, seed: int, options: Options) -> RunResult:
-    """Let a kernel in virtual time carry the flows."""
-    from tonopah.kernel import uml
-
-    return uml.run(world.scenario, world.name, seed)
-
-
-def refuse_uml(world: World) -> None:
-    """Raise InputError for what that kernel cannot do."""
-    from tonopah.kernel import uml
-
-    uml.planned_here(world.scenario, world.name, 1)
+    return Engine(name, about, run, deterministic, lacking, refuse)
 
 
 def of_peer(name: str, peer: Peer) -> Engine:
@@ -97,8 +76,8 @@ def simulate(world: World, seed: int, _: Options) -> RunResult:
 
 TABLE = (
     Engine("tonopah", "our simulation", simulate, deterministic=True),
-    Engine("linux", "this machine's kernel, in real time", run_linux, False, on_linux("machine"), refuse_linux),
-    Engine("uml", "a kernel in virtual time", run_uml, True, on_linux("uml"), refuse_uml),
+    of_kernel("linux", "this machine's kernel, in real time", deterministic=False),
+    of_kernel("uml", "a kernel in virtual time", deterministic=True),
     *(of_peer(name, peer) for name, peer in PEERS.items()),
 )
 ENGINES = {engine.name: engine for engine in TABLE}

@@ -12,7 +12,8 @@ from typing import Any
 from tonopah.errors import InputError, RunFailedError
 
 SIMULATED = "tonopah"
-ENGINES = (SIMULATED, "linux", "uml")
+KERNELS = ("linux", "uml")
+ENGINES = (SIMULATED, *KERNELS)
 
 
 def identity(name: str) -> str:
@@ -41,9 +42,7 @@ def check_run(engine: str, scenario: str, seed: int) -> None:
 
 def lacking(engine: str) -> str | None:
     """Return what this machine lacks for runs by a kernel, and what to do, if it lacks anything."""
-    from tonopah.kernel import machine
-
-    found: str | None = machine.lacking() if engine.startswith("linux") else module_of(engine).lacking()
+    found: str | None = module_of(engine).lacking()
     return found
 
 

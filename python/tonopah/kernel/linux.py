@@ -15,10 +15,13 @@ from tonopah._core import Emulation
 from tonopah.errors import RunFailedError, ScenarioError, relay
 from tonopah.kernel import hosts, running, tcp_info, traffic
 from tonopah.kernel.isolation import isolated
+from tonopah.kernel.machine import lacking
 from tonopah.kernel.measured import with_applications
 from tonopah.kernel.plan import FIRST_PORT, Plan, planned
 from tonopah.kernel.system import enter_network, inside_network
 from tonopah.runs.simulation import checked_seed
+
+__all__ = ["engine", "inside", "lacking", "planned_here", "run"]
 
 BEFORE_START_NS = 300_000_000
 """From the making of processes to time 0, so that all are there."""

@@ -9,7 +9,7 @@ from tonopah.kernel.plan import Plan, planned
 from tonopah.kernel.running import Emulated
 from tonopah.kernel.virtual import Job, algorithms, execute, lacking, newest
 
-__all__ = ["emulate", "engine", "lacking", "run"]
+__all__ = ["emulate", "engine", "lacking", "planned_here", "run"]
 
 
 def engine() -> str:
