@@ -88,10 +88,12 @@ impl Clock<'_> {
         let timeout = left.map(|left| Timespec::try_from(Duration::from_nanos(left)).expect("a run is no age"));
         ready.clear();
         let waited = poll(&mut polled, timeout.as_ref());
-        match (&waited, until) {
-            // A standing clock has come to where it was to; what is due at an instant is handled after it.
-            (Ok(0), Some(until)) if self.run.standing => self.read.set(until.max(now) + INSTANT),
-            _ => self.set(),
+        if self.run.standing {
+            match (&waited, until) {
+                // It has come to where it was to; what is due at an instant is handled after it.
+                (Ok(0), Some(until)) => self.read.set(until.max(now) + INSTANT),
+                _ => self.set(),
+            }
         }
         match waited {
             Ok(_) => {}
