@@ -37,7 +37,7 @@ STACK_ORDER = "CONFIG_KERNEL_STACK_ORDER=3"
 EDITS = (
     # A timer tick of 1 ms, as distributions have it.
     ("arch/um/Kconfig", r"(config HZ\n\tint\n\tdefault )100", r"\g<1>1000"),
-    # Room for the registers of today's processors; kernels since 6.13 ask the machine.
+    # Room for the registers of today's processors.
     ("arch/x86/um/user-offsets.c", r"(HOST_FP_SIZE, )2696", r"\g<1>12288"),
 )
 """Of the sources: file, pattern, replacement. What a version does not have is left alone."""
