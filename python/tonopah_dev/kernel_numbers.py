@@ -37,6 +37,18 @@ QUEUES: dict[str, dict[str, Any]] = {
 GOODPUT, WINDOW = 0.03, 0.10
 """How far apart the two may be."""
 DOWNLOAD_BYTES = 20_000_000
+IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
+RECORDED = 20
+"""Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
+SCRIPTS = {
+    "one": [200],
+    "two in a window": [300, 305],
+    "a tail": [396, 397, 398, 399, 400],
+    "the same twice": [250, 281],
+    "every other": [300, 302, 304, 306, 308, 310],
+    "far apart": [150, 900, 1700],
+}
+"""Numbers of the packets that are lost."""
 
 
 def world(rate_mbps: float, rtt_ms: float, queue: object, cc: str, ecn: str = "off") -> dict[str, Any]:
@@ -53,20 +65,6 @@ def world(rate_mbps: float, rtt_ms: float, queue: object, cc: str, ecn: str = "o
             "bottleneck": {"rate": f"{rate_mbps}Mbps", "delay": f"{rtt_ms / 2}ms", "queue": queue},
         },
     }
-
-
-IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
-RECORDED = 20
-"""Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
-SCRIPTS = {
-    "one": [200],
-    "two in a window": [300, 305],
-    "a tail": [396, 397, 398, 399, 400],
-    "the same twice": [250, 281],
-    "every other": [300, 302, 304, 306, 308, 310],
-    "far apart": [150, 900, 1700],
-}
-"""Numbers of the packets that are lost."""
 
 
 def on_kernel(scenario: dict[str, Any]) -> Emulated:

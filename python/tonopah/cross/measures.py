@@ -10,13 +10,12 @@ import numpy as np
 from tonopah.cross.worlds import Margins, World
 from tonopah.metrics import metric
 from tonopah.runs.simulation import RunResult
+from tonopah.scenario.headers import IP_TCP_BYTES, IP_UDP_BYTES, TIMESTAMPS_BYTES
 from tonopah.scenario.traps import shortest
 from tonopah.stats.kinds import KindName
 from tonopah.units import si
 
 GOODPUT = "goodput_bps"
-TIMESTAMPS_BYTES, TCP_BYTES, UDP_BYTES = 12, 40, 28
-"""Of the option in a segment, of IPv4 and TCP without it, and of IPv4 and UDP."""
 Measured = dict[str, float | None]
 
 
@@ -120,8 +119,8 @@ def packet_bytes(flow: Mapping[str, Any], graph: Mapping[str, Any]) -> float:
     """Return the size of a flow's full packets on the wire."""
     app, tcp = flow["app"], flow.get("tcp") or graph["tcp"]
     if app.get("transport") == "udp":
-        return si(app.get("size", "1000B")) + UDP_BYTES
-    return si(tcp["mss"]) + TCP_BYTES + TIMESTAMPS_BYTES * bool(tcp["timestamps"])
+        return si(app.get("size", "1000B")) + IP_UDP_BYTES
+    return si(tcp["mss"]) + IP_TCP_BYTES + TIMESTAMPS_BYTES * bool(tcp["timestamps"])
 
 
 def episodes(result: RunResult, window_s: Sequence[float], gap_s: float) -> float | None:

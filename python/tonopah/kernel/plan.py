@@ -15,6 +15,7 @@ from tonopah.kernel.draws import seed_of
 from tonopah.kernel.writers import seconds
 from tonopah.runs import simulation
 from tonopah.runs.simulation import OWNERS, engine_form
+from tonopah.scenario.headers import IP_TCP_BYTES, TIMESTAMPS_BYTES
 
 FIRST_PORT, FIRST_SERVER_PORT = 20_000, 30_000
 """Ports of sinks, by which the network knows flows, and of sources that their sinks connect to."""
@@ -42,8 +43,6 @@ SHARED_SERIES = ("sending_rate", "throughput", "goodput", "path_delay", "route_h
 NAMED_DSCP = {"DF": 0, "LE": 1, "TOS4": 4, "VA": 44, "EF": 46}
 ECN = {"off": "0", "classic": "1"}
 DATAGRAM_ECN = {"off": 0, "l4s": 1, "ect0": 2}
-TIMESTAMPS_BYTES, HEADERS_BYTES = 12, 40
-"""Of the option in a segment (RFC 7323), and of IPv4 and TCP without it."""
 WRITE_BYTES = 1 << 24
 """Send buffer at first: what the sockets of a busy machine are filled with now and then must last until the next time."""
 UNLIMITED_BYTES = 1 << 28
@@ -111,7 +110,7 @@ class Plan:
     @property
     def mtu(self) -> int:
         """The MTU of the hosts, in which every segment fits."""
-        return max(1280, *(HEADERS_BYTES + flow.segment_bytes for flow in self.flows))
+        return max(1280, *(IP_TCP_BYTES + flow.segment_bytes for flow in self.flows))
 
 
 def available() -> list[str]:

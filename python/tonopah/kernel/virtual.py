@@ -18,7 +18,7 @@ from typing import Any
 from tonopah.errors import InputError, RunFailedError
 from tonopah.kernel.isolation import isolated
 
-BUILD = "tonopah kernel build"
+MISSING, BUILD = "no kernel in virtual time has been built", "tonopah kernel build"
 PROGRAM, ALGORITHMS = "linux", "algorithms"
 """Files of the folder of a kernel, which has the name of its release."""
 MEMORY_BYTES = 4 << 30
@@ -56,14 +56,14 @@ def kernels() -> list[Path]:
 
 def lacking() -> str | None:
     """Return what keeps a kernel in virtual time from running here and what to do, if anything does."""
-    return None if kernels() else f"no kernel in virtual time has been built ({BUILD}: about 10 minutes, once)"
+    return None if kernels() else f"{MISSING} ({BUILD}: about 10 minutes, once)"
 
 
 def newest() -> Path:
     """Return the newest kernel that has been built. Raises InputError if there is none."""
     if found := kernels():
         return found[0]
-    raise InputError("", "no kernel in virtual time has been built", BUILD)
+    raise InputError("", MISSING, BUILD)
 
 
 def algorithms(kernel: Path) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from tonopah.cc.references import name_in
 from tonopah.errors import InputError
 from tonopah.runs import simulation
+from tonopah.scenario.headers import IP_TCP_BYTES, IP_UDP_BYTES, TIMESTAMPS_BYTES
 from tonopah.units import si
 
 CONGESTION_CONTROLS = {
@@ -30,8 +31,6 @@ RED_KEYS = (
     "kind", "profile", "limit", "min_threshold", "max_threshold", "weight", "max_p", "gentle", "wait", "byte_mode",
     "queue_in_bytes", "mean_packet", "target_delay", "mark_p", "hard_drop", "interval",
 )  # fmt: skip
-TIMESTAMPS_BYTES, HEADERS_BYTES, DATAGRAM_BYTES = 12, 40, 28
-"""Of the option in a segment (RFC 7323), of IPv4 and TCP without it, and of IPv4 and UDP."""
 MOST_FLOWS, MOST_NAMED = 1000, 9
 Refusal = tuple[str, str]
 
@@ -193,11 +192,11 @@ def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], plac
     ends = (places[flow["from"]], places[flow["to"]], si(flow["start"]), si(flow["stop"]) if flow.get("stop") else None)
     if app["kind"] == "cbr":
         size = round(si(app["size"]))
-        packet = size + DATAGRAM_BYTES
+        packet = size + IP_UDP_BYTES
         rate = si(app["rate"]) * 8 * size if app["rate"].endswith("pps") else si(app["rate"])
         return Flow(number, *ends, "", size, packet, rate * packet / size, 0, 0, 1)
     segment = round(si(tcp["mss"]))
-    packet = segment + HEADERS_BYTES + TIMESTAMPS_BYTES * bool(tcp["timestamps"])
+    packet = segment + IP_TCP_BYTES + TIMESTAMPS_BYTES * bool(tcp["timestamps"])
     received, first = (round(si(tcp[key])) if tcp[key] != "unlimited" else 1 << 30 for key in ("recv_buffer", "initial_window"))
     windows = max(1, received // segment), max(1, first // segment)
     return Flow(number, *ends, CONGESTION_CONTROLS[tcp["cc"]["name"]], segment, packet, 0.0, *windows, tcp["ack_every"])

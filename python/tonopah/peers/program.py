@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from tonopah.peers.plan import HEADERS_BYTES, TIMESTAMPS_BYTES, Direction, Flow, PeerPlan
+from tonopah.peers.plan import Direction, Flow, PeerPlan
+from tonopah.scenario.headers import IP_TCP_BYTES, TIMESTAMPS_BYTES
 from tonopah.units import si
 
 HEAD = """\
@@ -72,7 +73,7 @@ def red_settings(link: Direction) -> dict[str, str]:
 def tcp_lines(flow: Flow) -> Iterator[str]:
     """Yield the lines of a bulk transfer."""
     agent, sink, number = f"$a{flow.number}", f"$s{flow.number}", flow.number
-    timestamps = flow.packet_bytes > flow.payload_bytes + HEADERS_BYTES
+    timestamps = flow.packet_bytes > flow.payload_bytes + IP_TCP_BYTES
     yield f"set a{number} [new Agent/TCP/Linux]"
     settings = {
         "fid_": number, "useHeaders_": "false", "packetSize_": flow.packet_bytes, "window_": flow.window_packets,
@@ -81,7 +82,7 @@ def tcp_lines(flow: Flow) -> Iterator[str]:
     for name, value in settings.items():
         yield f"{agent} set {name} {value}"
     yield f"set s{number} [new Agent/TCPSink/Sack1{'/DelAck' if flow.ack_every == 2 else ''}]"
-    yield f"{sink} set packetSize_ {HEADERS_BYTES + TIMESTAMPS_BYTES * timestamps}"
+    yield f"{sink} set packetSize_ {IP_TCP_BYTES + TIMESTAMPS_BYTES * timestamps}"
     yield f"{sink} set ts_echo_rfc1323_ true"
     yield from attached(flow)
     yield f'$ns at 0 "{agent} select_ca {flow.cc}"'
