@@ -40,6 +40,9 @@ DOWNLOAD_BYTES = 20_000_000
 IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
 RECORDED = 20
 """Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
+RECORDED_RECEIVER = {"recv_autotune": False, "recv_buffer": "67108864B"}
+"""Of the recordings of 6.1: a buffer of a fixed size. Half of it becomes window, by two segments for each that arrives, which has an
+ACK of its own until then: that ends after 11,564 segments."""
 SCRIPTS = {
     "one": [200],
     "two in a window": [300, 305],
@@ -181,9 +184,10 @@ def recordings() -> Iterator[str]:
 def recorded_again(case: LinuxCase) -> measures.FlowResult:
     """Return what a recorded case gives on the kernel beside its recording."""
     scenario = worlds.scenario(case)
-    # What sets 6.1 apart it has by itself, and buffers that limit no less.
+    # What sets 6.1 apart it has by itself.
     for key in worlds.KERNEL[case.kernel]:
         del scenario["tcp"][key]
+    scenario["tcp"] |= RECORDED_RECEIVER
     scenario["record"] = {"series": ["cwnd", *worlds.SERIES[1:]], "every": "10ms"}
     result = on_kernel(scenario)
     tables = {name: result.series(name) for name in scenario["record"]["series"]}

@@ -108,7 +108,7 @@ pub struct Connection {
     retries2: u16,
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
-    /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
+    /// Send this ACK first: with the previous ECN echo state (RFC 8257 §3.2), or one that was held back.
     early_ack: SeqNo,
     pending: Pending,
     clock: Clock,
@@ -334,10 +334,22 @@ impl Connection {
             AckTiming::Immediate => self.ack_pending = true,
             AckTiming::DelayedUntil(deadline) => self.arm_ack(Timer::DelayedAck, deadline),
             AckTiming::CompressedUntil(deadline) => self.arm_ack(Timer::CompressedAck, deadline),
+            AckTiming::Released(deadline) => self.release_ack(deadline),
         }
         self.pending.delivered += self.receiver.in_order_since(rcv_nxt);
         if self.exceptional.is_some() {
             self.read_at_intervals(now);
+        }
+    }
+
+    /// What was held back leaves before the segment is reported that has arrived; its own ACK waits until `deadline`, if there is one.
+    #[inline(never)]
+    fn release_ack(&mut self, deadline: Option<Time>) {
+        self.early_ack = self.receiver.rcv_nxt();
+        self.timers.stop(Timer::CompressedAck);
+        match deadline {
+            Some(deadline) => self.arm_ack(Timer::CompressedAck, deadline),
+            None => self.ack_pending = true,
         }
     }
 

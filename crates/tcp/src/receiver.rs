@@ -217,7 +217,13 @@ impl Receiver {
 
     #[inline(never)]
     fn on_out_of_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
-        let known = self.reassembly.insert(SeqRange::new(segment.seq, end));
+        let range = SeqRange::new(segment.seq, end);
+        let releases = self.acks.holds_back() && self.reassembly.displaces(range);
+        if releases {
+            self.reassembly.release();
+            self.acks.on_released();
+        }
+        let known = self.reassembly.insert(range);
         if let Some(control) = self.window.control() {
             control.on_gap(now);
         }
@@ -225,7 +231,11 @@ impl Receiver {
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
         let timing = self.acks.on_out_of_order(now, grew, self.rtt.get());
         // RFC 2883 §4: a duplicate is reported immediately.
-        if known { AckTiming::Immediate } else { timing }
+        match if known { AckTiming::Immediate } else { timing } {
+            AckTiming::CompressedUntil(deadline) if releases => AckTiming::Released(Some(deadline)),
+            AckTiming::Immediate if releases => AckTiming::Released(None),
+            other => other,
+        }
     }
 
     fn on_in_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
@@ -286,6 +296,11 @@ impl Receiver {
     /// The SACK option of the next ACK, in at most `room` blocks.
     pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
         self.reassembly.sack_option(room)
+    }
+
+    /// The SACK option of an ACK that was held back and leaves now.
+    pub(crate) fn take_released(&mut self) -> Option<Sack> {
+        self.reassembly.take_released()
     }
 
     /// Records that an ACK of everything received is sent, with `window`.

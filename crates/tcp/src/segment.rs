@@ -123,6 +123,12 @@ impl Sack {
         self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| SeqRange::new(number(*start), number(*end)))
     }
 
+    /// At most so many of the blocks, the first ones.
+    pub(crate) fn first(mut self, most: usize) -> Sack {
+        self.len = self.len.min(most as u8);
+        self
+    }
+
     /// True if there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -274,7 +274,7 @@ pub struct DelayedAck {
     /// The first segment of data is acknowledged immediately (ns-3).
     pub first: bool,
     /// Linux's SACK compression: duplicate ACKs after the third are held back for at most this long and at most a twentieth
-    /// of the RTT; zero sends each immediately (RFC 5681 §4.2).
+    /// of the RTT, or until a block comes that neither of the two latest takes in; zero sends each immediately (RFC 5681 §4.2).
     pub compression: Span,
     /// The end of a write (PSH, or a shorter segment) is acknowledged immediately; a FIN is delayed like data (Linux).
     pub push: bool,

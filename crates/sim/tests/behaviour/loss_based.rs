@@ -118,3 +118,13 @@ fn tahoe_starts_again_from_one_segment_whatever_finds_the_loss() {
     };
     assert!(transfer_s("sack") < transfer_s("tahoe") && transfer_s("rack") < transfer_s("tahoe"));
 }
+
+#[test]
+fn of_a_window_that_overflows_a_queue_only_what_was_lost_is_sent_again() {
+    // Slow start overruns two bandwidth-delay products and loses every other of a thousand segments. Linux holds back ACKs for 1 ms, in
+    // which 17 segments arrive here: those of one ACK tell of every block nonetheless, and the sender takes none for lost.
+    let options = json!({"profile": "linux", "cc": "reno", "buffers": "tuned"});
+    let flow = &run(&one_flow("200Mbps", 10, "666p", "1200ms", options), 1).flows[0];
+    assert!(flow.measures.dropped_packets > 900, "{}", flow.measures.dropped_packets);
+    assert_eq!(flow.measures.retransmitted_packets, Some(flow.measures.dropped_packets));
+}

@@ -84,14 +84,19 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn make_early_ack(&mut self, now: Time, ack: SeqNo) -> Segment {
-        Segment {
+        let early = Segment {
             seq: self.snd_nxt(),
             ack,
-            flags: Flags::ACK.with(self.echo.previous_flags()),
             window: self.receiver.window_at(ack),
             timestamps: self.clock.stamp(now, ack),
             ecn: self.echo.of_acks,
             ..Segment::default()
-        }
+        };
+        let Some(released) = self.receiver.take_released() else {
+            return Segment { flags: Flags::ACK.with(self.echo.previous_flags()), ..early };
+        };
+        let early =
+            Segment { flags: Flags::ACK.with(self.echo.flags_of_ack()), ecn_bytes: self.echo.option(), ..early };
+        Segment { sack: released.first(early.max_sack_blocks()), ..early }
     }
 }

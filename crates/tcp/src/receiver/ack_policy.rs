@@ -16,6 +16,8 @@ pub(crate) enum AckTiming {
     DelayedUntil(Time),
     /// Hold back a duplicate ACK until this time at most; later ones join it.
     CompressedUntil(Time),
+    /// Send an ACK immediately of what was held back; that of this segment is held back until a time, or follows at once.
+    Released(Option<Time>),
 }
 
 /// What decides how long the ACK of a FIN may wait for a FIN of our own (Linux).
@@ -195,6 +197,16 @@ impl AckPolicy {
         self.compressed += 1;
         let twentieth = rtt.map_or(self.policy.compression, |rtt| rtt / 20);
         AckTiming::CompressedUntil(now + self.policy.compression.min(twentieth))
+    }
+
+    /// True if duplicate ACKs are held back.
+    pub(crate) fn holds_back(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// What was held back leaves.
+    pub(crate) fn on_released(&mut self) {
+        self.compressed = 0;
     }
 
     /// A duplicate segment arrived: an ACK was lost, or the retransmission was spurious.

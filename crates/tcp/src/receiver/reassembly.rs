@@ -25,11 +25,15 @@ struct Beyond {
     ranges: VecDeque<SeqRange>,
     /// The most recently reported of them, latest first; an empty one ends the list.
     reported: [SeqRange; Reassembly::MAX_BLOCKS],
+    /// The option of an ACK that was held back and leaves now.
+    released: Option<Sack>,
 }
 
 impl Reassembly {
     /// Maximum number of blocks in the SACK option (RFC 2018 §3).
     const MAX_BLOCKS: usize = 4;
+    /// Blocks that one more ACK tells again, in case this one is lost.
+    const KEPT_BLOCKS: usize = 2;
 
     pub(crate) fn new(rcv_nxt: SeqNo) -> Reassembly {
         Reassembly { rcv_nxt, beyond: None, dsack: None }
@@ -99,6 +103,26 @@ impl Reassembly {
         }
         beyond.put_first(merged);
         known
+    }
+
+    /// True if neither of the two blocks reported first takes in a range: an ACK that was held back would tell less of them once the range
+    /// is in front (Linux since 5.8, `TCP_SACK_BLOCKS_EXPECTED`).
+    pub(crate) fn displaces(&self, new: SeqRange) -> bool {
+        let apart = |range: &SeqRange| !range.is_empty() && (range.end < new.start || new.end < range.start);
+        self.beyond.as_ref().is_some_and(|beyond| beyond.reported[..Reassembly::KEPT_BLOCKS].iter().all(apart))
+    }
+
+    /// Keeps the option of an ACK that leaves before the next range is added.
+    pub(crate) fn release(&mut self) {
+        let sack = self.sack_option(Reassembly::MAX_BLOCKS);
+        if let Some(beyond) = &mut self.beyond {
+            beyond.released = Some(sack);
+        }
+    }
+
+    /// The option of an ACK that was held back and leaves now.
+    pub(crate) fn take_released(&mut self) -> Option<Sack> {
+        self.beyond.as_mut()?.released.take()
     }
 
     /// Records the duplicate of a range below `rcv_nxt`.

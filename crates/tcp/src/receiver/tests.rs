@@ -162,3 +162,32 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
         assert!(ours.1 == theirs.1 && apart <= Span::from_micros(12), "{ours:?}, recorded {theirs:?}");
     }
 }
+
+/// Blocks `[100 a, 100 b)`, counted from the first byte, of a SACK option.
+fn hundreds(sack: &Sack) -> Vec<(u64, u64)> {
+    sack.blocks().map(|block| ((block.start.0 - 1) / 100, (block.end.0 - 1) / 100)).collect()
+}
+
+#[test]
+fn an_ack_that_is_held_back_leaves_before_a_block_comes_that_pushes_others_out() {
+    let linux = config(ProfileName::Linux);
+    let mut r = receiver(&TcpConfig { initial_recv_window: linux.recv_buffer, ..linux });
+    let held = Time::ZERO + Span::from_millis(1);
+    let mut arrives = |hundred: u64| {
+        let timing = r.on_segment(Time::ZERO, &data(1 + 100 * hundred, 100));
+        let released = r.take_released().as_ref().map(hundreds);
+        if timing == AckTiming::Immediate {
+            r.on_ack_sent(r.window());
+        }
+        (timing, released)
+    };
+    for hundred in [2, 4, 6] {
+        assert_eq!(arrives(hundred), (AckTiming::Immediate, None));
+    }
+    assert_eq!(arrives(8), (AckTiming::CompressedUntil(held), None));
+    assert_eq!(arrives(10), (AckTiming::Released(Some(held)), Some(vec![(8, 9), (6, 7), (4, 5), (2, 3)])));
+    // What follows one of the two latest blocks pushes nothing out.
+    assert_eq!(arrives(11), (AckTiming::CompressedUntil(held), None));
+    assert_eq!(arrives(9), (AckTiming::CompressedUntil(held), None));
+    assert_eq!(arrives(13), (AckTiming::Released(Some(held)), Some(vec![(8, 12), (6, 7), (4, 5)])));
+}
