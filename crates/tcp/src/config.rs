@@ -40,6 +40,9 @@ pub struct TcpConfig {
     pub read_interval: Span,
     /// Send buffer: unacknowledged and unsent data accepted from the application.
     pub send_buffer: Bytes,
+    /// An application that found the send buffer full writes again once a third of it is free (Linux, `sk_stream_is_writeable`), not as soon
+    /// as anything is.
+    pub writes_by_thirds: bool,
     /// The receiver's ACK policy.
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission time-out.

@@ -100,6 +100,7 @@ pub struct Connection {
     ack_alone: bool,
     close_requested: bool,
     write_blocked: bool,
+    writes_by_thirds: bool,
     /// The application receives no more.
     read_closed: bool,
     /// The application is gone.
@@ -127,6 +128,7 @@ impl Connection {
     fn new(config: Arc<TcpConfig>, state: ConnectionState) -> Connection {
         Connection {
             send_buffer: config.send_buffer,
+            writes_by_thirds: config.writes_by_thirds,
             time_wait: config.time_wait,
             retries2: u16::try_from(config.retries2).unwrap_or(u16::MAX),
             exceptional: Exceptional::of(&config),
@@ -193,6 +195,16 @@ impl Connection {
         let buffered = self.sender.as_deref().map_or(Bytes(self.written_early), Sender::buffered);
         // What is unlimited stays so, whatever is in it.
         if self.send_buffer == Bytes::MAX { Bytes::MAX } else { self.send_buffer.saturating_sub(buffered) }
+    }
+
+    /// A writer that found the send buffer full may write again, if there is room.
+    #[inline]
+    fn wake_writer(&mut self) {
+        let share = if self.writes_by_thirds { self.send_buffer.0 / 3 } else { 0 };
+        if self.write_blocked && self.send_space() >= Bytes(share.max(1)) {
+            self.write_blocked = false;
+            self.pending.writable = true;
+        }
     }
 
     /// Largest payload received so far: the peer's segments as far as the receiver knows them.
@@ -299,10 +311,7 @@ impl Connection {
         self.clock.on_segment(segment);
         let Some(sender) = &mut self.sender else { return };
         sender.on_ack(now, segment, &mut self.timers);
-        if self.write_blocked && sender.buffered() < self.send_buffer {
-            self.write_blocked = false;
-            self.pending.writable = true;
-        }
+        self.wake_writer();
         self.receive_data(now, segment);
         if self.state == ConnectionState::TimeWait && has(Flags::FIN) {
             // RFC 9293 §3.10.7.4: our last ACK was lost: acknowledge and restart the 2 MSL time-out.

@@ -121,7 +121,8 @@ options! {
     /// The receiving application reads all that there is, and then not again for this long: a window that the buffer limits opens
     /// then, and a segment with PSH is acknowledged then. 0 reads whenever something arrives. What measures say is of arrivals.
     read_interval: Span => read_interval,
-    /// Send buffer: data accepted from the application and not yet acknowledged.
+    /// Send buffer: data accepted from the application and not yet acknowledged. An application that found it full writes again once a third of
+    /// it is free in profile `linux`, as soon as anything is in others.
     send_buffer: Amount => send_buffer,
     /// Delayed ACKs: an ACK at the latest for every n-th segment; 1 acknowledges each immediately.
     ack_every: u32 => delayed_ack.segments,
@@ -132,7 +133,8 @@ options! {
     quick_acks: u32 => delayed_ack.quick,
     /// The first segment of data is acknowledged at once (ns-3), so that the window grows as soon as it can.
     ack_first: bool => delayed_ack.first,
-    /// ACK compression (Linux): duplicate ACKs after the third are merged for at most this long; 0 sends each immediately.
+    /// ACK compression (Linux): duplicate ACKs after the third are merged for at most this long, or until a third SACK block comes; 0 sends
+    /// each immediately.
     ack_compression: Span => delayed_ack.compression,
     /// A segment with PSH is acknowledged when it is read, and a FIN like data (Linux).
     ack_push: bool => delayed_ack.push,

@@ -174,3 +174,18 @@ fn an_application_above_the_line_is_a_bulk_transfer() {
         assert!((above / bulk - 1.0).abs() < 0.1, "{} {profile}: {above} of {bulk}", algorithm.name);
     });
 }
+
+/// On a path of 1,333 packets with a queue of 2,667, the buffer of 4 MB, overhead and all, holds 2,172. A writer that finds it full is woken
+/// by Linux when a third of it is free: all that was written is on its way then, so that samples of the rate count as limited by the
+/// application, and BBR never learns that the path is full. Linux 6.1 in virtual time: a window of 3,988 packets, for as long as it lasts.
+#[test]
+fn a_full_send_buffer_makes_samples_that_the_application_limits() {
+    let mut scenario = world(&json!("bbr"), &json!({"kind": "bulk"}), "5s");
+    scenario["tcp"].as_object_mut().unwrap().remove("buffers");
+    scenario["network"]["access"] = json!({"rate": "1Gbps", "delay": "0s"});
+    scenario["network"]["bottleneck"] = json!({"rate": "200Mbps", "delay": "40ms", "queue": "2bdp"});
+    scenario["warmup"] = json!("3s");
+    let flow = serde_json::to_value(&run(&scenario, 1).flows[0]).unwrap();
+    let window = flow["cwnd_mean_bytes"].as_f64().unwrap() / 1448.0;
+    assert!((window / 3988.0 - 1.0).abs() < 0.01, "{window}");
+}

@@ -58,6 +58,7 @@ impl TcpConfig {
             tso_psh: false,
             tso_defer: false,
             tso_fill: false,
+            writes_by_thirds: false,
             slow_start_after_idle: true,
             syn_retries: 6,
             syn_linear_timeouts: 0,
@@ -107,6 +108,7 @@ impl TcpConfig {
             tso_psh: true,
             tso_defer: true,
             tso_fill: true,
+            writes_by_thirds: true,
             ..rfc
         }
     }

@@ -47,10 +47,7 @@ impl Connection {
     /// The send buffer (SO_SNDBUF). What it holds stays, if it is more than this.
     pub fn set_send_buffer(&mut self, bytes: Bytes) {
         self.send_buffer = bytes;
-        if self.write_blocked && self.send_space() > Bytes::ZERO {
-            self.write_blocked = false;
-            self.pending.writable = true;
-        }
+        self.wake_writer();
     }
 
     /// The receive buffer (SO_RCVBUF). What was advertised stays so, and the window scale is that of the handshake.

@@ -232,6 +232,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.tso_psh,
         &mut config.tso_defer,
         &mut config.tso_fill,
+        &mut config.writes_by_thirds,
         &mut config.slow_start_after_idle,
     ] {
         vary(rng, flag, coin);
