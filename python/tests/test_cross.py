@@ -290,11 +290,18 @@ def late(summary):
 
 
 def test_late_runs_of_real_time_are_said_and_fail(tmp_path, capsys, stand_in):
-    stand_in("slow", late, deterministic=False)
-    arguments = ["cross", written(tmp_path, world(traffic=FIXED)), "--on", "tonopah,slow", "--replicates", "4"]
-    assert main(arguments) == 1 and "error: slow: packets left too late in 4 runs" in capsys.readouterr().err
+    stand_in("linux", late, deterministic=False)
+    arguments = ["cross", written(tmp_path, world(traffic=FIXED)), "--on", "tonopah,linux", "--replicates", "4"]
+    assert main(arguments) == 1 and "error: linux: packets left too late in 4 runs" in capsys.readouterr().err
     assert main([*arguments, "--keep-late", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["late"] == {"slow": 4}
+    assert json.loads(capsys.readouterr().out)["late"] == {"linux": 4}
+
+
+@pytest.mark.parametrize("option", ["--spin", "--keep-late"])
+def test_options_of_real_time_are_refused_where_no_engine_runs_in_it(option, tmp_path, capsys, stand_in):
+    stand_in("same")
+    said = refusal(capsys, written(tmp_path, world()), "--on", "tonopah,same", option)
+    assert f"{option}: has no effect without --on linux" in said
 
 
 def test_the_kernel_in_virtual_time_is_asked_by_its_own_module(monkeypatch):

@@ -17,6 +17,7 @@ from tonopah.cli.cross import FACTS
 from tonopah.cross.measures import GOODPUT
 from tonopah.cross.told import ORDER
 from tonopah.metrics import lower
+from tonopah.names import listed
 from tonopah.template import write_results
 
 HERE = Path(__file__).parent
@@ -97,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if not (given.folder / FACTS).exists():
         more = ["--replicates", given.replicates] if given.replicates else []
-        options = ["--on", given.on, "--out", str(given.folder), "--keep-late", *more]
+        late = ["--keep-late"] if "linux" in listed(given.on) else []
+        options = ["--on", given.on, "--out", str(given.folder), *late, *more]
         if code := command_line.main(["cross", str(WORLDS), *options]):
             raise SystemExit(code)
     found = json.loads((given.folder / FACTS).read_text(encoding="utf-8"))
