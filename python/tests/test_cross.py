@@ -20,7 +20,7 @@ from tonopah.cross.measures import Compared
 from tonopah.cross.worlds import worlds_of
 from tonopah.errors import InputError
 from tonopah.kernel import plan as kernel_plan
-from tonopah.peers import plan
+from tonopah.peers import ns2, ns3
 from tonopah.runs.simulation import RunResult, run_prepared
 from tonopah_dev.pages import cross as page
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(tmp_path, capsy
         assert text in refusal(capsys, file, "--on", "tonopah,linux", "--set", f"{path}={value}"), path
 
 
-@pytest.mark.parametrize("refuse", [plan.planned, kernel_plan.planned])
+@pytest.mark.parametrize("refuse", [ns2.planned, ns3.planned, kernel_plan.planned])
 def test_an_algorithm_of_the_user_is_refused_by_its_name(refuse):
     own = {"profile": "linux", "cc": {"python": "tonopah.examples.reno:Reno"}}
     [one] = worlds_of(world(tcp=own), {})[1]

@@ -25,7 +25,7 @@ TEMPLATE, REASONS = HERE / "cross.md.j2", HERE / "cross_reasons.toml"
 WORLDS = HERE.parents[2] / "studies" / "cross.toml"
 NAME = "cross"
 OPEN = "not explained yet"
-ALL = "tonopah,uml,linux,ns2"
+ALL = "tonopah,uml,linux,ns2,ns3"
 Reasons = Mapping[str, Sequence[Mapping[str, str]]]
 
 
