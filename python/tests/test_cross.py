@@ -20,7 +20,7 @@ from tonopah.cross.measures import Compared
 from tonopah.cross.worlds import worlds_of
 from tonopah.errors import InputError
 from tonopah.kernel import plan as kernel_plan
-from tonopah.peers import plan
+from tonopah.peers import ns2, ns3
 from tonopah.runs.simulation import RunResult, run_prepared
 from tonopah_dev.pages import cross as page
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(tmp_path, capsy
         assert text in refusal(capsys, file, "--on", "tonopah,linux", "--set", f"{path}={value}"), path
 
 
-@pytest.mark.parametrize("refuse", [plan.planned, kernel_plan.planned])
+@pytest.mark.parametrize("refuse", [ns2.planned, ns3.planned, kernel_plan.planned])
 def test_an_algorithm_of_the_user_is_refused_by_its_name(refuse):
     own = {"profile": "linux", "cc": {"python": "tonopah.examples.reno:Reno"}}
     [one] = worlds_of(world(tcp=own), {})[1]
@@ -290,11 +290,18 @@ def late(summary):
 
 
 def test_late_runs_of_real_time_are_said_and_fail(tmp_path, capsys, stand_in):
-    stand_in("slow", late, deterministic=False)
-    arguments = ["cross", written(tmp_path, world(traffic=FIXED)), "--on", "tonopah,slow", "--replicates", "4"]
-    assert main(arguments) == 1 and "error: slow: packets left too late in 4 runs" in capsys.readouterr().err
+    stand_in("linux", late, deterministic=False)
+    arguments = ["cross", written(tmp_path, world(traffic=FIXED)), "--on", "tonopah,linux", "--replicates", "4"]
+    assert main(arguments) == 1 and "error: linux: packets left too late in 4 runs" in capsys.readouterr().err
     assert main([*arguments, "--keep-late", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["late"] == {"slow": 4}
+    assert json.loads(capsys.readouterr().out)["late"] == {"linux": 4}
+
+
+@pytest.mark.parametrize("option", ["--spin", "--keep-late"])
+def test_options_of_real_time_are_refused_where_no_engine_runs_in_it(option, tmp_path, capsys, stand_in):
+    stand_in("same")
+    said = refusal(capsys, written(tmp_path, world()), "--on", "tonopah,same", option)
+    assert f"{option}: has no effect without --on linux" in said
 
 
 def test_the_kernel_in_virtual_time_is_asked_by_its_own_module(monkeypatch):

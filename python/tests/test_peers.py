@@ -9,6 +9,7 @@ from tonopah.cli.main import main
 from tonopah.cross.worlds import worlds_of
 from tonopah.errors import InputError
 from tonopah.peers import events, ns2, plan, program
+from tonopah.peers.outcome import result_of
 
 peer = pytest.mark.skipif(not ns2.is_installed(), reason=ns2.MISSING)
 
@@ -23,12 +24,13 @@ def test_what_a_peer_cannot_do_is_named_key_by_key():
     document["network"]["bottleneck"] |= {"queue": {"kind": "codel"}, "loss": {"kind": "nth", "data_packets": [3]}}
     [one] = worlds_of(document, {})[1]
     with pytest.raises(InputError) as caught:
-        plan.planned(one.scenario, None, 1)
+        ns2.planned(one.scenario, None, 1)
     said = str(caught.value)
     assert all(path in said for path in ("link[0].queue.kind", "link[0].loss", "tcp.cc", "tcp.ecn"))
+    assert "stock ns-2.35 has no CoDel" in said and "wires, drop_tail or red, loss" in said
     app = {"kind": "on_off", "on": "1s", "off": "1s", "rate": "1Mbps", "size": "500B"}
     with pytest.raises(InputError, match=r"flow\[0\].app.kind"):
-        plan.planned(world(flow=[{"from": "left0", "to": "right0", "app": app}]), None, 1)
+        ns2.planned(world(flow=[{"from": "left0", "to": "right0", "app": app}]), None, 1)
 
 
 TRACE = """\
@@ -52,12 +54,12 @@ r 1.9 0 1 tcp 1500 ------- 0 0.0 1.0 2 4
 def test_a_trace_of_the_peer_is_counted_as_the_engine_counts():
     queue = {"kind": "drop_tail", "limit": "10p"}
     links = [plan.Direction(0, 1, 1e6, 0.1, queue, 0.0), plan.Direction(1, 0, 1e6, 0.1, queue, 0.0)]
-    flow = plan.Flow(0, 0, 1, 0.5, None, "cubic", 1448, 1500, 0.0, 20, 10, 2)
+    flow = plan.Flow(0, 0, 1, 0.5, None, "cubic", 1448, 1500, 0.0, {})
     planned = plan.PeerPlan(["a", "b"], links, [flow], 2.0, 1.0, 0.01)
     trace = events.Trace(planned)
     trace.read(TRACE.splitlines())
     windows = events.windows_of(planned, "flow 0 0 0\n", ["0.5 0 0 1 0 cwnd_ 10.0", "1.5 0 0 1 0 cwnd_ 20.0"])
-    result = events.result_of(planned, trace, windows, "ns-2")
+    result = result_of(planned, trace.flows, events.series_of(planned, trace, windows), "ns-2")
     [found], network = result.summary["flows"], result.summary["network"]
     assert (found["sent_packets"], found["received_packets"], found["dropped_packets"], found["retransmitted_packets"]) == (
         4,
@@ -78,7 +80,7 @@ def test_a_trace_of_the_peer_is_counted_as_the_engine_counts():
 def test_what_the_medium_loses_had_left_the_queue():
     links = [plan.Direction(0, 1, 1e6, 0.1, {"kind": "drop_tail", "limit": "10p"}, 0.1)]
     trace = events.Trace(
-        plan.PeerPlan(["a", "b"], links, [plan.Flow(0, 0, 1, 0.0, None, "", 972, 1000, 1e5, 0, 0, 1)], 2.0, 0.0, 0.01)
+        plan.PeerPlan(["a", "b"], links, [plan.Flow(0, 0, 1, 0.0, None, "", 972, 1000, 1e5, {})], 2.0, 0.0, 0.01)
     )
     for event in "+-d":
         trace.read([f"{event} 1.0 0 1 cbr 1000 ------- 0 0.0 1.0 0 0"])
@@ -88,11 +90,11 @@ def test_what_the_medium_loses_had_left_the_queue():
 def test_the_program_of_the_peer_says_what_the_scenario_does():
     document = world()
     document["network"]["bottleneck"] |= {"queue": {"kind": "red", "limit": "50p"}, "loss": {"kind": "packet", "p": 0.01}}
-    text = program.program(plan.planned(document, None, 1), 1)
+    text = program.program(ns2.planned(document, None, 1), 1)
     assert "$ns simplex-link $n0 $n1 5000000.0 0.01 RED" in text and "$ns queue-limit $n0 $n1 50" in text
     assert text.count("set rate_ 0.01") == 1 and "$ns link-lossmodel $errors $n0 $n1" in text and "$red set gentle_ true" in text
     assert "select_ca cubic" in text and "$a0 set packetSize_ 1500" in text
-    assert text != program.program(plan.planned(document, None, 1), 2)
+    assert text != program.program(ns2.planned(document, None, 1), 2)
 
 
 @peer

@@ -81,6 +81,34 @@ def test_a_guest_that_gives_nothing_is_an_error_with_the_end_of_its_console(tmp_
         virtual.answer(tmp_path)
 
 
+HOLDING = """
+import time
+from tonopah.kernel import virtual
+with virtual.guest_folder() as folder:
+    (folder / virtual.JOB).touch()
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_the_folder_of_a_killed_run_goes_with_the_next_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    command, there = [sys.executable, "-c", HOLDING], {**os.environ, "TMPDIR": str(tmp_path)}
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=there) for _ in range(2)]
+    try:
+        living, killed = (Path(one.stdout.readline().strip()) for one in running)
+        running[1].kill()
+        running[1].wait()
+        assert killed.parent == tmp_path and (killed / virtual.JOB).exists()
+        with virtual.guest_folder() as own:
+            assert set(tmp_path.iterdir()) == {own, living}
+        assert (living / virtual.JOB).exists() and not own.exists()
+    finally:
+        for one in running:
+            one.kill()
+            one.communicate()
+
+
 def sources(folder, name="linux-6.1"):
     """Return the few files of a tree of sources that are read before it is compiled."""
     tree = folder / name

@@ -17,7 +17,7 @@ from tonopah.cli.arguments import (
     scenario_source,
 )
 from tonopah.cli.execution import resumable
-from tonopah.cli.real_time import add_real_time
+from tonopah.cli.real_time import add_real_time, check_real_time
 from tonopah.cross import told
 from tonopah.cross.comparison import Comparison, begin
 from tonopah.cross.engines import ENGINES, Options, chosen
@@ -63,6 +63,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def cross(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah cross`."""
+    check_real_time(arguments)
     for option in ("out", "keep"):
         require_folder(f"--{option}", getattr(arguments, option))
     table, worlds = worlds_of(scenario_source(arguments.scenario), changes(arguments))

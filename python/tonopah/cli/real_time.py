@@ -7,6 +7,7 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.kernel.engines import ENGINES, KERNELS, SIMULATED
+from tonopah.names import listed
 from tonopah.scenario.document import names_source
 
 SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice", "transport_logs")
@@ -66,9 +67,9 @@ def check_engine(arguments: argparse.Namespace) -> None:
 
 
 def check_real_time(arguments: argparse.Namespace) -> None:
-    """Refuse options of real time without it. Raises InputError."""
+    """Refuse options of real time where none of the engines runs in it. Raises InputError."""
     for option, given in (("--spin", arguments.spin), ("--keep-late", arguments.keep_late)):
-        if given and arguments.on != "linux":
+        if given and "linux" not in listed(arguments.on):
             raise InputError(option, "has no effect without --on linux", "--on linux")
 
 

@@ -4,13 +4,16 @@ It sees the files of this machine with the rights of who calls it, has devices a
 the next timer whenever nothing runs (`time-travel=inf-cpu`): computing takes none of its time, and no load of the machine shows.
 """
 
+import fcntl
 import os
 import pickle
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,8 @@ PROGRAM, ALGORITHMS = "linux", "algorithms"
 MEMORY_BYTES = 4 << 30
 """Of a guest, at most; what it does not touch takes none of the machine's."""
 SHARED_MEMORY = "/dev/shm"
+FOLDER = "tonopah-uml-"
+"""How the names of guests' folders begin, among the temporary ones."""
 JOB, RESULT, OUTPUT, ERRORS, CONSOLE, INIT = "job", "result", "stdout", "stderr", "console", "init"
 """Files of a guest's folder."""
 OPTIONS = ("rootfstype=hostfs", "rootflags=/", "rw", "quiet", "panic=-1", "time-travel=inf-cpu", "con=null", "con0=null,fd:1")
@@ -73,8 +78,7 @@ def algorithms(kernel: Path) -> list[str]:
 
 def execute(job: Job, kernel: Path) -> Any:
     """Let a guest do a job; return what it gives, or raise what it raises. Raises RunFailedError if it ends before its time."""
-    with tempfile.TemporaryDirectory(prefix="tonopah-guest-") as name:
-        folder = Path(name)
+    with guest_folder() as folder:
         (folder / JOB).write_bytes(pickle.dumps(job))
         write_init(folder)
         allowed = sorted(os.sched_getaffinity(0))
@@ -89,6 +93,37 @@ def execute(job: Job, kernel: Path) -> Any:
                 stream.write((folder / file).read_text(encoding="utf-8", errors="replace"))
                 stream.flush()
         return answer(folder)
+
+
+@contextmanager
+def guest_folder() -> Iterator[Path]:
+    """Give a guest's folder, which is there as long as the work is; those of processes that were killed are removed first."""
+    for left in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        remove_if_left(left)
+    with tempfile.TemporaryDirectory(prefix=FOLDER) as name:
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            # Before anything lies in it: an empty folder is nobody's to remove.
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield Path(name)
+        finally:
+            os.close(lock)
+
+
+def remove_if_left(folder: Path) -> None:
+    """Remove a guest's folder that no process has locked, if it is ours: locks end with their processes, however these end."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock).st_uid == os.getuid() and any(folder.iterdir()):
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass
+    finally:
+        os.close(lock)
 
 
 def write_init(folder: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tonopah.peers import ns2, plan
+from tonopah.peers import ns2, ns3
 from tonopah.runs.simulation import RunResult
 
 Scenario = Mapping[str, Any]
@@ -26,4 +26,7 @@ class Peer:
     """Of its programs' files."""
 
 
-PEERS = {"ns2": Peer("ns-2, with TCP-Linux: a simulator of others", ns2.run, ns2.lacking, plan.planned, "tcl")}
+PEERS = {
+    "ns2": Peer("ns-2, with TCP-Linux: a simulator of others", ns2.run, ns2.lacking, ns2.planned, "tcl"),
+    "ns3": Peer("ns-3: a simulator of others", ns3.run, ns3.lacking, ns3.planned, "world"),
+}

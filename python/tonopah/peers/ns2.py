@@ -1,21 +1,43 @@
-"""ns-2: a scenario as a program in its Tcl, run, and counted from its trace."""
+"""ns-2: a scenario as a program in its Tcl, run, and counted from its trace.
+
+Its TCP is TCP-Linux with selective acknowledgments and the agents' own loss recovery.
+"""
 
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from tonopah.errors import RunFailedError
-from tonopah.peers import events
-from tonopah.peers.plan import planned
+from tonopah.peers import events, plan
+from tonopah.peers.outcome import result_of
+from tonopah.peers.plan import ANY, Able
 from tonopah.peers.program import program
 from tonopah.runs.simulation import RunResult
 from tonopah.writing import replace_file
 
 NAME = "ns-2"
+CONTROLS = (
+    "reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno", "westwood", "yeah",
+)  # fmt: skip
+RED = (
+    "profile", "limit", "min_threshold", "max_threshold", "weight", "max_p", "gentle", "wait", "byte_mode",
+    "queue_in_bytes", "mean_packet", "target_delay", "mark_p", "hard_drop", "interval",
+)  # fmt: skip
+NO_CODEL = "stock ns-2.35 has no CoDel"
+ABLE = Able(
+    NAME,
+    controls={name: name for name in CONTROLS},
+    queues={"drop_tail": {"limit": ANY}, "red": dict.fromkeys(RED, ANY)},
+    # TCP-Linux has always selective acknowledgments.
+    tcp={"ecn": ("off",), "sack": (True,), "ack_every": (1, 2)},
+    lacks={"codel": NO_CODEL, "fq_codel": NO_CODEL},
+)
+planned = partial(plan.planned, ABLE)
+"""How ns-2 carries a scenario."""
 MISSING = "ns-2 is not installed: there is no program `ns` (Debian: apt-get install ns2)"
 ASK_VERSION = "puts [ns-version]\nexit 0\n"
 
@@ -42,8 +64,8 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int, keep: Path | N
 
     `keep` is a file that keeps the program. Raises InputError for what ns-2 cannot do, RunFailedError if it fails.
     """
-    plan = planned(scenario, name, seed)
-    text = program(plan, seed)
+    world = planned(scenario, name, seed)
+    text = program(world, seed)
     if keep:
         replace_file(keep, text)
     with tempfile.TemporaryDirectory() as folder:
@@ -53,9 +75,9 @@ def run(scenario: Mapping[str, Any], name: str | None, seed: int, keep: Path | N
         if done.returncode or not files[1].exists():
             said = (done.stderr or done.stdout).strip()[-300:] or f"exit code {done.returncode}"
             raise RunFailedError(f"{NAME} failed: {said}")
-        trace = events.Trace(plan)
+        trace = events.Trace(world)
         with files[1].open(encoding="ascii") as lines:
             trace.read(lines)
         with files[2].open(encoding="ascii") as lines:
-            windows = events.windows_of(plan, done.stdout, lines)
-    return events.result_of(plan, trace, windows, f"{NAME} {version()}")
+            windows = events.windows_of(world, done.stdout, lines)
+    return result_of(world, trace.flows, events.series_of(world, trace, windows), f"{NAME} {version()}")

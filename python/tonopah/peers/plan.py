@@ -1,11 +1,11 @@
-"""What of a scenario ns-2 carries: wires with drop-tail queues or RED, losses of packets, bulk transfers and datagrams.
+"""What of a scenario a peer carries: wires with queues, losses of packets, bulk transfers and datagrams.
 
-Its TCP is TCP-Linux with selective acknowledgments and the agents' own loss recovery. Of `tcp` it follows the congestion control,
-`mss`, `recv_buffer`, `initial_window` and `ack_every`; what the profile says beyond that is part of what is compared.
+Of `tcp` a peer follows the congestion control and the settings that its module names; what the profile says beyond these, such as
+loss recovery and the parameters of algorithms, is part of what is compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah.cc.references import name_in
@@ -14,11 +14,6 @@ from tonopah.runs import simulation
 from tonopah.scenario.headers import IP_TCP_BYTES, IP_UDP_BYTES, TIMESTAMPS_BYTES
 from tonopah.units import si
 
-CONGESTION_CONTROLS = {
-    "reno": "reno", "cubic": "cubic", "bic": "bic", "highspeed": "highspeed", "htcp": "htcp", "hybla": "hybla",
-    "illinois": "illinois", "scalable": "scalable", "vegas": "vegas", "veno": "veno", "westwood": "westwood", "yeah": "yeah",
-}  # fmt: skip
-"""Congestion controls by our name: what TCP-Linux calls them."""
 ROOT_KEYS = ("duration", "warmup", "network", "tcp", "traffic", "flow", "node", "link", "record", "vary")
 WAY_KEYS = ("rate", "delay", "queue", "loss", "overhead")
 LINK_KEYS = ("from", "to", "reverse", *WAY_KEYS)
@@ -27,12 +22,34 @@ APPS = {"bulk": ("kind",), "cbr": ("kind", "rate", "size", "transport")}
 NOTHING = (None, "block", "none", False, {}, [])
 """Values that say what is so without them."""
 NO_QUEUE, NO_LOSS = {"kind": "drop_tail"}, {"kind": "none"}
-RED_KEYS = (
-    "kind", "profile", "limit", "min_threshold", "max_threshold", "weight", "max_p", "gentle", "wait", "byte_mode",
-    "queue_in_bytes", "mean_packet", "target_delay", "mark_p", "hard_drop", "interval",
-)  # fmt: skip
 MOST_FLOWS, MOST_NAMED = 1000, 9
+MOST_BYTES = 1 << 30
+"""The largest window of TCP (RFC 7323 section 2.3)."""
 Refusal = tuple[str, str]
+ANY: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Able:
+    """What a peer can do."""
+
+    name: str
+    controls: Mapping[str, str]
+    """Congestion controls by our name: what the peer calls them."""
+    queues: Mapping[str, Mapping[str, Sequence[Any]]]
+    """Kinds of queues with the keys that it follows, and of each the values, or ANY."""
+    tcp: Mapping[str, Sequence[Any]]
+    """Settings of TCP that it follows for some values alone."""
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of queues that it does not have, in words."""
+    in_packets: Sequence[str] = ()
+    """Kinds of queues whose limit is a number of packets alone."""
+
+    @property
+    def kinds(self) -> str:
+        """The kinds of queues in words."""
+        *others, last = self.queues
+        return f"{', '.join(others)} or {last}"
 
 
 @dataclass(frozen=True)
@@ -62,9 +79,18 @@ class Flow:
     packet_bytes: int
     rate_bps: float
     """Of datagrams, headers included."""
-    window_packets: int
-    first_window_packets: int
-    ack_every: int
+    tcp: Mapping[str, Any]
+    """The settings of its sockets; of datagrams none."""
+
+    @property
+    def window_packets(self) -> int:
+        """The receiver's window."""
+        return max(1, bytes_of(self.tcp["recv_buffer"]) // self.payload_bytes)
+
+    @property
+    def first_window_packets(self) -> int:
+        """The initial window."""
+        return max(1, bytes_of(self.tcp["initial_window"]) // self.payload_bytes)
 
 
 @dataclass(frozen=True)
@@ -79,94 +105,105 @@ class PeerPlan:
     every_s: float
 
 
-def planned(scenario: Mapping[str, Any], name: str | None, seed: int) -> PeerPlan:
-    """Return how the peer carries a scenario, drawn with `seed`. Raises InputError that names every key it cannot follow."""
+def planned(able: Able, scenario: Mapping[str, Any], name: str | None, seed: int) -> PeerPlan:
+    """Return how a peer carries a scenario, drawn with `seed`. Raises InputError that names every key it cannot follow."""
     graph = simulation.checked_in(scenario, name, seed)["graph"]
-    if refused := list(refusals(graph)):
+    if refused := list(refusals(able, graph)):
         (path, text), more = refused[0], refused[1:]
         rest = "".join(f"; {other}: {said}" for other, said in more[:MOST_NAMED])
         rest += f"; and {len(more) - MOST_NAMED} more" if len(more) > MOST_NAMED else ""
-        raise InputError(path, f"{text}{rest}", "wires, drop_tail or red, loss of packets, bulk, and cbr over udp", name)
+        raise InputError(path, f"{text}{rest}", f"wires, {able.kinds}, loss of packets, bulk, and cbr over udp", name)
     places = {node["name"]: number for number, node in enumerate(graph["node"])}
     return PeerPlan(
         list(places),
         [direction for link in graph["link"] for direction in directions(link, places)],
-        [flow_of(number, flow, graph, places) for number, flow in enumerate(graph["flow"])],
+        [flow_of(able, number, flow, graph, places) for number, flow in enumerate(graph["flow"])],
         si(graph["duration"]),
         si(graph["warmup"]),
         si(graph["record"]["every"]),
     )
 
 
-def refusals(graph: Mapping[str, Any]) -> Iterator[Refusal]:
-    """Yield what ns-2 cannot do here, each with its path."""
+def refusals(able: Able, graph: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Yield what a peer cannot do here, each with its path."""
+    no = f"is not carried by {able.name} here"
     for key, value in graph.items():
         if key not in ROOT_KEYS and value not in NOTHING:
-            yield key, "is not carried by ns-2 here"
+            yield key, no
     if (graph.get("vary") or {}).get("background"):
-        yield "vary.background", "is not carried by ns-2 here"
+        yield "vary.background", no
     if graph["record"]["every"] == "change":
-        yield "record.every", "'change' is not how ns-2 is sampled here"
+        yield "record.every", f"'change' is not how {able.name} is sampled here"
     if not 0 < len(graph.get("flow", ())) <= MOST_FLOWS:
-        yield "flow", f"{len(graph.get('flow', ()))} flows are not carried by ns-2 here"
+        yield "flow", f"{len(graph.get('flow', ()))} flows: 1 to {MOST_FLOWS} are carried by {able.name} here"
     for number, link in enumerate(graph.get("link", ())):
-        yield from link_refusals(f"link[{number}]", link, LINK_KEYS)
+        yield from link_refusals(able, f"link[{number}]", link, LINK_KEYS)
         if "reverse" in link:
-            yield from link_refusals(f"link[{number}].reverse", link["reverse"], WAY_KEYS)
+            yield from link_refusals(able, f"link[{number}].reverse", link["reverse"], WAY_KEYS)
     seen = set()
     for number, flow in enumerate(graph.get("flow", ())):
-        for path, text in flow_refusals(f"flow[{number}]", flow, graph):
+        for path, text in flow_refusals(able, f"flow[{number}]", flow, graph):
             if path not in seen:
                 seen.add(path)
                 yield path, text
 
 
-def link_refusals(path: str, link: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Refusal]:
-    """Yield what ns-2 cannot do of a link, or of what its reverse direction has otherwise."""
+def link_refusals(able: Able, path: str, link: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Refusal]:
+    """Yield what a peer cannot do of a link, or of what its reverse direction has otherwise."""
+    no = f"is not carried by {able.name} here"
     for key, value in link.items():
         if key not in keys and value not in NOTHING:
-            yield f"{path}.{key}", "is not carried by ns-2 here"
+            yield f"{path}.{key}", no
     if link.get("overhead", "0B") != "0B":
-        yield f"{path}.overhead", "is not known to ns-2"
+        yield f"{path}.overhead", f"is not known to {able.name}"
     queue, loss = link.get("queue", NO_QUEUE), link.get("loss", NO_LOSS)
     if loss["kind"] not in ("none", "packet") or loss.get("correlation"):
-        yield f"{path}.loss", "only losses of single packets are carried by ns-2 here"
-    if queue["kind"] not in ("drop_tail", "red"):
-        yield f"{path}.queue.kind", f"{queue['kind']!r} is not carried by ns-2 here"
+        yield f"{path}.loss", f"only losses of single packets are carried by {able.name} here"
+    kind = queue["kind"]
+    if kind not in able.queues:
+        yield f"{path}.queue.kind", able.lacks.get(kind, f"{kind!r} {no}")
         return
-    known = RED_KEYS if queue["kind"] == "red" else ("kind", "limit")
+    if kind in able.in_packets and not queue["limit"].endswith("p"):
+        yield f"{path}.queue.limit", f"of {kind} is a number of packets on {able.name}"
+    known = {"kind": ANY, **able.queues[kind]}
     for key, value in queue.items():
         if key not in known and value not in NOTHING:
-            yield f"{path}.queue.{key}", "is not carried by ns-2 here"
+            yield f"{path}.queue.{key}", no
+        elif known.get(key) and value not in known[key]:
+            yield f"{path}.queue.{key}", f"is {alternatives(known[key])} on {able.name}"
 
 
-def flow_refusals(path: str, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Iterator[Refusal]:
-    """Yield what ns-2 cannot do of a flow; the path of a setting that all flows have is that of `tcp`."""
+def flow_refusals(able: Able, path: str, flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Yield what a peer cannot do of a flow; the path of a setting that all flows have is that of `tcp`."""
+    no = f"is not carried by {able.name} here"
     for key, value in flow.items():
         if key not in FLOW_KEYS and value not in NOTHING:
-            yield f"{path}.{key}", "is not carried by ns-2 here"
+            yield f"{path}.{key}", no
     app = flow["app"]
     if app["kind"] not in APPS:
-        yield f"{path}.app.kind", f"{app['kind']!r} is not carried by ns-2 here"
+        yield f"{path}.app.kind", f"{app['kind']!r} {no}"
         return
     for key, value in app.items():
         if key not in APPS[app["kind"]] and value not in NOTHING:
-            yield f"{path}.app.{key}", "is not carried by ns-2 here"
+            yield f"{path}.app.{key}", no
     if app["kind"] == "cbr":
         if app["transport"] != "udp":
-            yield f"{path}.app.transport", "only datagrams have a constant rate on ns-2 here"
+            yield f"{path}.app.transport", f"only datagrams have a constant rate on {able.name} here"
         return
-    own = "tcp" in flow
-    tcp, where = settings_of(flow, graph), f"{path}.tcp" if own else "tcp"
+    tcp, where = settings_of(flow, graph), f"{path}.tcp" if "tcp" in flow else "tcp"
     _, name = name_in(tcp["cc"])
-    if name not in CONGESTION_CONTROLS:
-        yield f"{where}.cc", f"ns-2 has no {name!r} (it has {', '.join(CONGESTION_CONTROLS)})"
-    if tcp["ecn"] != "off":
-        yield f"{where}.ecn", "is not carried by ns-2 here"
-    if not tcp["sack"]:
-        yield f"{where}.sack", "TCP-Linux of ns-2 has always SACK"
-    if tcp["ack_every"] not in (1, 2):
-        yield f"{where}.ack_every", "is 1 or 2 on ns-2"
+    if name not in able.controls:
+        yield f"{where}.cc", f"{able.name} has no {name!r} (it has {', '.join(able.controls)})"
+    for key, values in able.tcp.items():
+        if tcp[key] not in values:
+            yield f"{where}.{key}", f"is {alternatives(values)} on {able.name}"
+        elif key == "ecn" and "dctcp" in (name, tcp[key]) and name != tcp[key]:
+            yield f"{where}.ecn", f"is dctcp with the algorithm dctcp, and with no other, on {able.name}"
+
+
+def alternatives(values: Sequence[Any]) -> str:
+    """Return values in words, as a scenario has them."""
+    return " or ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
 
 
 def settings_of(flow: Mapping[str, Any], graph: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -186,7 +223,7 @@ def way_of(link: Mapping[str, Any]) -> tuple[float, float, Mapping[str, Any], fl
     return si(link["rate"]), si(link["delay"]), link["queue"], float(link["loss"].get("p", 0.0))
 
 
-def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], places: Mapping[str, int]) -> Flow:
+def flow_of(able: Able, number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], places: Mapping[str, int]) -> Flow:
     """Return a flow as the peer sends it."""
     app, tcp = flow["app"], settings_of(flow, graph)
     ends = (places[flow["from"]], places[flow["to"]], si(flow["start"]), si(flow["stop"]) if flow.get("stop") else None)
@@ -194,9 +231,12 @@ def flow_of(number: int, flow: Mapping[str, Any], graph: Mapping[str, Any], plac
         size = round(si(app["size"]))
         packet = size + IP_UDP_BYTES
         rate = si(app["rate"]) * 8 * size if app["rate"].endswith("pps") else si(app["rate"])
-        return Flow(number, *ends, "", size, packet, rate * packet / size, 0, 0, 1)
+        return Flow(number, *ends, "", size, packet, rate * packet / size, {})
     segment = round(si(tcp["mss"]))
     packet = segment + IP_TCP_BYTES + TIMESTAMPS_BYTES * bool(tcp["timestamps"])
-    received, first = (round(si(tcp[key])) if tcp[key] != "unlimited" else 1 << 30 for key in ("recv_buffer", "initial_window"))
-    windows = max(1, received // segment), max(1, first // segment)
-    return Flow(number, *ends, CONGESTION_CONTROLS[tcp["cc"]["name"]], segment, packet, 0.0, *windows, tcp["ack_every"])
+    return Flow(number, *ends, able.controls[tcp["cc"]["name"]], segment, packet, 0.0, tcp)
+
+
+def bytes_of(text: str) -> int:
+    """Return a size that may be unlimited: as much as a window of TCP can be."""
+    return MOST_BYTES if text == "unlimited" else round(si(text))

@@ -81,7 +81,7 @@ def tcp_lines(flow: Flow) -> Iterator[str]:
     }  # fmt: skip
     for name, value in settings.items():
         yield f"{agent} set {name} {value}"
-    yield f"set s{number} [new Agent/TCPSink/Sack1{'/DelAck' if flow.ack_every == 2 else ''}]"
+    yield f"set s{number} [new Agent/TCPSink/Sack1{'/DelAck' if flow.tcp['ack_every'] == 2 else ''}]"
     yield f"{sink} set packetSize_ {IP_TCP_BYTES + TIMESTAMPS_BYTES * timestamps}"
     yield f"{sink} set ts_echo_rfc1323_ true"
     yield from attached(flow)

@@ -17,6 +17,7 @@ from tonopah.cli.cross import FACTS
 from tonopah.cross.measures import GOODPUT
 from tonopah.cross.told import ORDER
 from tonopah.metrics import lower
+from tonopah.names import listed
 from tonopah.template import write_results
 
 HERE = Path(__file__).parent
@@ -24,7 +25,7 @@ TEMPLATE, REASONS = HERE / "cross.md.j2", HERE / "cross_reasons.toml"
 WORLDS = HERE.parents[2] / "studies" / "cross.toml"
 NAME = "cross"
 OPEN = "not explained yet"
-ALL = "tonopah,uml,linux,ns2"
+ALL = "tonopah,uml,linux,ns2,ns3"
 Reasons = Mapping[str, Sequence[Mapping[str, str]]]
 
 
@@ -97,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if not (given.folder / FACTS).exists():
         more = ["--replicates", given.replicates] if given.replicates else []
-        options = ["--on", given.on, "--out", str(given.folder), "--keep-late", *more]
+        late = ["--keep-late"] if "linux" in listed(given.on) else []
+        options = ["--on", given.on, "--out", str(given.folder), *late, *more]
         if code := command_line.main(["cross", str(WORLDS), *options]):
             raise SystemExit(code)
     found = json.loads((given.folder / FACTS).read_text(encoding="utf-8"))
