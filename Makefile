@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-debug test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers test-uml uml-numbers bench instructions micro docs clean adapters
+.PHONY: help setup site install-optimised profile-guided wheel twice demo test test-rust test-debug test-python test-wheel test-lowest test-slurm test-browser test-page page lint types golden random fuzz method mutate settable conform kills faults emulate-kills emulate-numbers test-uml uml-numbers bench instructions instructions-check micro docs clean adapters
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -13,7 +13,7 @@ VIRTUAL := python/tonopah/virtual.so
 RUST    := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{printf "  make %-17s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 # maturin alone, so that the engine is compiled while the other packages are installed.
 $(VENV)/.maturin: requirements.lock
@@ -218,6 +218,9 @@ bench: install-optimised ## CPU time and memory on standard worlds, beside ns-2 
 
 instructions: ## instructions per data packet of the standard scenarios, by callgrind: whatever the load of the machine
 	.ci/instructions
+
+instructions-check: ## refuse more than 1 % above the stored numbers of some (Debian: apt-get install valgrind; else skipped)
+	.ci/instructions --check
 
 micro: ## time of the engine's parts: the schedule, a link, an endpoint, access to a channel
 	cargo bench --package tonopah-sim --locked --bench parts
