@@ -140,7 +140,7 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_starts(more, path,
 
 
 SIMULATED = (
-    ["--twice"], ["--events"], ["--pcap", "x"], ["--qlog", "x.qlog"], ["--netanim", "x.xml"],
+    ["--twice"], ["--events"], ["--qlog", "x.qlog"], ["--netanim", "x.xml"],
 )  # fmt: skip
 
 
@@ -148,6 +148,12 @@ SIMULATED = (
 def test_an_option_of_simulated_flows_alone_is_refused(option, tmp_path, capsys):
     assert main.main(["run", written(tmp_path, world()), "--on", "linux", *option]) == 2
     assert f"{option[0]}: is of simulated flows only (leave --on out)" in capsys.readouterr().err
+
+
+def test_packets_of_a_kernel_are_kept_at_hosts_alone(tmp_path, capsys):
+    given = ["run", written(tmp_path, world()), "--on", "linux", "--pcap", str(tmp_path / "x"), "--pcap-at", "links"]
+    assert main.main(given) == 2
+    assert "--pcap-at: links: packets of a kernel are kept at hosts (hosts)" in capsys.readouterr().err
 
 
 def test_a_plan_has_what_the_sockets_need(monkeypatch):

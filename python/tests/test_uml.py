@@ -18,9 +18,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="User-Mode Linux
 
 from tonopah.cli import main  # noqa: E402
 from tonopah.errors import InputError, RunFailedError  # noqa: E402
+from tonopah.export import pcapng  # noqa: E402
 from tonopah.kernel import build, uml, virtual  # noqa: E402
 from tonopah.kernel.emulate import Options  # noqa: E402
 from tonopah.runs.simulation import run_prepared  # noqa: E402
+from tonopah_dev.kernel_numbers import sent_again  # noqa: E402
 
 MISSING = virtual.lacking() if sys.platform == "linux" else None
 on_uml = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
@@ -55,7 +57,7 @@ def test_without_a_kernel_there_is_one_sentence_with_the_remedy(no_kernel, capsy
     assert capsys.readouterr().err.strip() == "error: no kernel in virtual time has been built (tonopah kernel build)"
 
 
-@pytest.mark.parametrize("option", [["--spin"], ["--keep-late"], ["--twice"], ["--pcap", "packets"], ["--threads", "2"]])
+@pytest.mark.parametrize("option", [["--spin"], ["--keep-late"], ["--twice"], ["--threads", "2"]])
 def test_an_option_that_has_no_effect_there_is_refused(option, no_kernel, capsys):
     assert main.main(["run", written(no_kernel, world()), "--on", "uml", *option]) == 2
     assert option[0] in capsys.readouterr().err
@@ -176,12 +178,15 @@ def test_the_same_world_gives_the_same_goodput_three_times_and_that_of_the_simul
 
 
 @on_uml
-def test_scripted_losses_are_those_of_the_simulation():
+def test_of_scripted_losses_the_segments_are_sent_again_that_the_simulation_sends_again(tmp_path):
     scenario = world("reno")
-    scenario["network"]["bottleneck"]["loss"] = {"kind": "nth", "data_packets": [200, 201, 900]}
-    kernel, ours = uml.run(scenario, None, 1).summary["flows"][0], run_prepared(scenario, None, 1).summary["flows"][0]
+    scenario["network"]["bottleneck"] |= {"queue": "1000p", "loss": {"kind": "nth", "data_packets": [200, 201, 900]}}
+    kernel = uml.run(scenario, None, 1, str(tmp_path / "kernel")).summary["flows"][0]
+    ours = pcapng.run(scenario, None, 1, tmp_path / "ours").summary["flows"][0]
     assert kernel["drops"]["loss"] == 3
     assert kernel["retransmitted_packets"] == ours["retransmitted_packets"]
+    again = [sent_again(tmp_path / name / "left0.pcapng") for name in ("kernel", "ours")]
+    assert again[0] == again[1] == [200, 201, 898]
 
 
 @on_uml

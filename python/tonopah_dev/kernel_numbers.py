@@ -10,10 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tonopah.export import pcapng
 from tonopah.kernel import emulate, linux, uml
 from tonopah.kernel.emulate import Options
 from tonopah.kernel.running import Emulated
@@ -22,6 +24,7 @@ from tonopah.validate.linux import measures, worlds
 from tonopah.validate.linux.comparison import kernel_tracks
 from tonopah.validate.linux.flow_track import our_track
 from tonopah.validate.linux.recordings import LinuxCase, shipped
+from tonopah.validate.trace.capture import packets, survey
 
 ALGORITHMS = ("reno", "cubic", "bbr")
 RATES_MBPS = (10, 50, 200)
@@ -41,8 +44,8 @@ IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
 RECORDED = 20
 """Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
 RECORDED_RECEIVER = {"recv_autotune": False, "recv_buffer": "67108864B"}
-"""Of the recordings of 6.1: a buffer of a fixed size. Half of it becomes window, by two segments for each that arrives, which has an
-ACK of its own until then: that ends after 11,564 segments."""
+"""Of the recordings of 6.1: a buffer of a fixed size. Half of it becomes window, by two segments for each that arrives; each has
+an ACK of its own until then: that ends after 11,564 segments."""
 SCRIPTS = {
     "one": [200],
     "two in a window": [300, 305],
@@ -70,9 +73,9 @@ def world(rate_mbps: float, rtt_ms: float, queue: object, cc: str, ecn: str = "o
     }
 
 
-def on_kernel(scenario: dict[str, Any]) -> Emulated:
+def on_kernel(scenario: dict[str, Any], pcap: str | None = None) -> Emulated:
     """Run a scenario on the kernel that the numbers are of."""
-    return uml.run(scenario, None, 1) if IN_VIRTUAL_TIME else linux.run(scenario, None, 1)
+    return (uml if IN_VIRTUAL_TIME else linux).run(scenario, None, 1, pcap=pcap)
 
 
 def in_its_network(scenario: dict[str, Any], command: list[str]) -> Emulated:
@@ -160,15 +163,31 @@ def beside() -> Iterator[str]:
 
 def scripts() -> Iterator[str]:
     """Yield the comparison of scripted losses."""
-    yield "\n| cc | script | lost, kernel | ours | sent again, kernel | ours |\n|---|---|---|---|---|---|"
+    yield "\n| cc | script | lost, kernel | ours | segments sent again, kernel | ours |\n|---|---|---|---|---|---|"
     for cc in ALGORITHMS:
-        for name, packets in SCRIPTS.items():
+        for name, lost in SCRIPTS.items():
             scenario = world(10, 40, "1000p", cc)
             del scenario["warmup"]
-            scenario["network"]["bottleneck"]["loss"] = {"kind": "nth", "data_packets": packets}
-            kernel, ours = (summary["flows"][0] for summary in pair(scenario))
-            counts = [flow[key] for key in ("dropped_packets", "retransmitted_packets") for flow in (kernel, ours)]
-            yield f"| {cc} | {name} | {' | '.join(map(str, counts))} |"
+            scenario["network"]["bottleneck"]["loss"] = {"kind": "nth", "data_packets": lost}
+            drops, segments = zip(*(losses(scenario, by_kernel) for by_kernel in (True, False)), strict=True)
+            yield f"| {cc} | {name} | {' | '.join(map(str, drops))} | {' | '.join(map(str, segments))} |"
+
+
+def losses(scenario: dict[str, Any], by_kernel: bool) -> tuple[int, list[int]]:
+    """Return how many packets of one flow were lost, and the numbers of the segments that were sent again."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = on_kernel(scenario, folder) if by_kernel else pcapng.run(scenario, None, 1, Path(folder), "hosts")
+        return run.summary["flows"][0]["dropped_packets"], sent_again(Path(folder, "left0.pcapng"))
+
+
+def sent_again(file: Path) -> list[int]:
+    """Return the numbers of the segments, from 0, that the sender of the first connection of a capture sent more than once."""
+    found = packets(survey(file), 0, 1 << 62, 1 << 62)
+    data = [packet for packet in found if packet.length]
+    first, size = data[0].seq, max(packet.length for packet in data)
+    times = Counter((packet.seq - first) // size for packet in data)
+    again = [number for number, count in times.items() for _ in range(count - 1)]
+    return sorted(again)
 
 
 def recordings() -> Iterator[str]:

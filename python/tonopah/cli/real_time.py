@@ -10,7 +10,7 @@ from tonopah.kernel.engines import ENGINES, KERNELS, SIMULATED
 from tonopah.names import listed
 from tonopah.scenario.document import names_source
 
-SIMULATED_ONLY = ("pcap", "qlog", "netanim", "events", "twice", "transport_logs")
+SIMULATED_ONLY = ("qlog", "netanim", "events", "twice", "transport_logs")
 """Options of `run` that need a simulated sender."""
 
 
@@ -62,6 +62,8 @@ def check_engine(arguments: argparse.Namespace) -> None:
     for option in SIMULATED_ONLY:
         if getattr(arguments, option):
             raise InputError(f"--{option.replace('_', '-')}", "is of simulated flows only", "leave --on out")
+    if arguments.pcap_at != "hosts":
+        raise InputError("--pcap-at", f"{arguments.pcap_at}: packets of a kernel are kept at hosts", "hosts")
     if arguments.threads > 1:
         raise InputError("--threads", "a run on a kernel has one thread", "leave it out")
 

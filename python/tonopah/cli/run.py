@@ -155,9 +155,9 @@ def run_on_kernel(arguments: argparse.Namespace, made: dict[str, object]) -> int
     # Takes what Linux alone has.
     from tonopah.kernel import linux, uml
 
-    world = prepare(arguments.scenario, made)
+    world, seed, pcap = prepare(arguments.scenario, made), arguments.seed, arguments.pcap
     on_uml = arguments.on == "uml"
-    result = uml.run(*world, arguments.seed) if on_uml else linux.run(*world, arguments.seed, arguments.spin)
+    result = uml.run(*world, seed, pcap) if on_uml else linux.run(*world, seed, arguments.spin, pcap)
     write_results(arguments, result)
     show_result(arguments, result, None, {})
     if not arguments.json:

@@ -27,9 +27,9 @@ def describe() -> tuple[str, list[str]]:
     return platform.release(), plan.available()
 
 
-def carry_flows(scenario: Mapping[str, Any], name: str | None, seed: int, how: plan.Plan) -> tuple[Any, ...]:
+def carry_flows(scenario: Mapping[str, Any], name: str | None, seed: int, how: plan.Plan, pcap: str | None) -> tuple[Any, ...]:
     """Carry the flows of a scenario as they have been planned."""
-    return linux.inside(scenario, name, seed, how, running.Clock(virtual=True))
+    return linux.inside(scenario, name, seed, how, running.Clock(virtual=True), pcap)
 
 
 def run_program(

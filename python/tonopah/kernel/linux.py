@@ -32,14 +32,17 @@ INTERESTING = tuple(f"net.ipv4.tcp_{name}" for name in OWN)
 """Sysctls that the result records."""
 
 
-def run(scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False) -> running.Emulated:
+def run(
+    scenario: Mapping[str, Any], name: str | None, seed: int, spin: bool = False, pcap: str | None = None
+) -> running.Emulated:
     """Carry the flows of a scenario that was read from the file `name` over its network, by the kernel.
 
-    Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
+    `pcap` is a folder for what each host sends and receives. Raises ScenarioError that names what the kernel cannot do or the
+    machine lacks, RunFailedError if a flow cannot send.
     """
     try:
         plan = planned_here(scenario, name, seed)
-        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, running.Clock(spin))))
+        return running.Emulated(*isolated(lambda: inside(scenario, name, seed, plan, running.Clock(spin), pcap)))
     except ScenarioError as error:
         raise relay(error, name) from None
 
@@ -50,7 +53,7 @@ def planned_here(scenario: Mapping[str, Any], name: str | None, seed: int) -> Pl
 
 
 def inside(
-    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, clock: running.Clock
+    scenario: Mapping[str, Any], name: str | None, seed: int, plan: Plan, clock: running.Clock, pcap: str | None
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Carry the flows in the namespaces of this process."""
     made = hosts.make_hosts(plan.hosts, {**hosts.NETWORKS, "mtu": plan.mtu})
@@ -64,7 +67,8 @@ def inside(
     start_ns = time.monotonic_ns() + BEFORE_START_NS
     addresses = {host.name: str(host.addresses.v4.ip) for host in made}
     processes = [begin(plan, host, addresses, start_ns) for host in made]
-    network = running.Network(emulation, made, {}, clock, start_ns)
+    captures = running.capture_files(pcap, plan.hosts)
+    network = running.Network(emulation, made, captures, clock, start_ns)
     network.start()
     told = traffic.Told()
     for process in processes:

@@ -22,15 +22,16 @@ def planned_here(scenario: Mapping[str, Any], name: str | None, seed: int) -> Pl
     return planned(scenario, name, seed, algorithms(newest()))
 
 
-def run(scenario: Mapping[str, Any], name: str | None, seed: int) -> Emulated:
+def run(scenario: Mapping[str, Any], name: str | None, seed: int, pcap: str | None = None) -> Emulated:
     """Carry the flows of a scenario that was read from the file `name` over its network, by a kernel in virtual time.
 
-    Raises ScenarioError that names what the kernel cannot do or the machine lacks, RunFailedError if a flow cannot send.
+    `pcap` is a folder for what each host sends and receives. Raises ScenarioError that names what the kernel cannot do or the
+    machine lacks, RunFailedError if a flow cannot send.
     """
     kernel = newest()
     try:
         plan = planned_here(scenario, name, seed)
-        summary, *rest = execute(Job("carry_flows", (scenario, name, seed, plan)), kernel)
+        summary, *rest = execute(Job("carry_flows", (scenario, name, seed, plan, pcap)), kernel)
     except ScenarioError as error:
         raise relay(error, name) from None
     return Emulated({**summary, "engine": f"uml {kernel.name}"}, *rest)
