@@ -136,6 +136,35 @@ def test_what_does_not_compile_is_an_error_with_the_words_of_the_compiler(tmp_pa
         compiled.compile_program(source, tmp_path / "program", ["core"])
 
 
+def test_a_program_is_compiled_once_for_each_source_and_version(tmp_path, monkeypatch):
+    source, made = tmp_path / "world.cc", []
+
+    def compile_program(_, program, modules):
+        made.append(modules)
+        program.touch()
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "compile_program", compile_program)
+    monkeypatch.setattr(compiled, "compiler", lambda: "g++")
+    found = []
+    for text, version in (("a", "3.37"), ("a", "3.37"), ("b", "3.37"), ("b", "3.44")):
+        source.write_text(text, encoding="ascii")
+        monkeypatch.setattr(compiled, "version", lambda version=version: version)
+        found.append(compiled.kept_program(source, ["core"]))
+    assert found[0] == found[1] and len(set(found)) == len(made) == 3
+    assert all(program.parent == tmp_path / "cache" / "tonopah" / "ns3" and program.exists() for program in found)
+
+
+@pytest.mark.parametrize(("script", "said"), [("echo 'msg=nothing' >&2; exit 134", "msg=nothing"), ("exit 0", "exit code 0")])
+def test_a_program_that_fails_or_tells_nothing_is_an_error(script, said, tmp_path, monkeypatch):
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    program.chmod(0o755)
+    monkeypatch.setattr(compiled, "kept_program", lambda *_: program)
+    with pytest.raises(RunFailedError, match=f"ns-3 failed: {said}"):
+        ns3.run(changed(), None, 1)
+
+
 @peer
 def test_the_peer_carries_a_world_and_its_program_is_kept(tmp_path, capsys):
     keep = tmp_path / "keep"

@@ -171,7 +171,8 @@ def read(lines: Iterable[str]) -> tuple[dict[int, Counted], dict[str, Samples]]:
     for line in lines:
         what, number, *values = line.split()
         if what == "flow":
-            counted[int(number)] = Counted(*map(int, values))
+            sent, received, dropped, retransmitted, delivered = map(int, values)
+            counted[int(number)] = Counted(sent, received, dropped, retransmitted, delivered)
         elif what == "delays":
             counted[int(number)].delays = [float(value) for value in values]
         else:

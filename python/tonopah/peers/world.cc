@@ -22,6 +22,7 @@ namespace {
 
 const uint32_t AHEAD = 1024; // Segments that an application writes before they can be sent: it never limits its sender.
 const uint16_t FIRST_PORT = 1000;
+const uint32_t MOST_BYTES = 1 << 30; // Of a window of TCP (RFC 7323 section 2.3).
 
 struct Flow {
     bool tcp;
@@ -216,7 +217,8 @@ void Start(uint32_t number) {
 
 void Sample(uint32_t count) {
     for (auto& flow : g_flows) {
-        flow.windows.push_back(flow.window > 0 ? flow.window : NAN);
+        // None is as large; ns-3.37's BBR subtracts beyond zero after a loss.
+        flow.windows.push_back(flow.window > 0 && flow.window <= MOST_BYTES ? flow.window : NAN);
     }
     for (auto& link : g_links) {
         link.queues.push_back(link.device->GetQueue()->GetNBytes() + (link.queue ? link.queue->GetNBytes() : 0));
