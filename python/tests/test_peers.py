@@ -8,7 +8,7 @@ from cross_worlds import refusal, world, written
 from tonopah.cli.main import main
 from tonopah.cross.worlds import worlds_of
 from tonopah.errors import InputError
-from tonopah.peers import events, ns2, plan, program
+from tonopah.peers import events, ns2, ns3, plan, program
 from tonopah.peers.outcome import result_of
 
 peer = pytest.mark.skipif(not ns2.is_installed(), reason=ns2.MISSING)
@@ -31,6 +31,15 @@ def test_what_a_peer_cannot_do_is_named_key_by_key():
     app = {"kind": "on_off", "on": "1s", "off": "1s", "rate": "1Mbps", "size": "500B"}
     with pytest.raises(InputError, match=r"flow\[0\].app.kind"):
         ns2.planned(world(flow=[{"from": "left0", "to": "right0", "app": app}]), None, 1)
+
+
+@pytest.mark.parametrize("engine", [ns2, ns3])
+def test_a_setting_that_a_peer_does_not_follow_is_refused(engine):
+    tcp = {"profile": "linux", "cc": {"name": "cubic", "beta": 0.5}, "tlp": False}
+    with pytest.raises(InputError) as caught:
+        engine.planned(world(tcp=tcp), None, 1)
+    assert "tcp.tlp: false is not followed by" in str(caught.value) and "tcp.cc.beta: 0.5 is not followed" in str(caught.value)
+    engine.planned(world(tcp={"profile": "linux", "cc": "cubic", "initial_window": "4p"}), None, 1)
 
 
 TRACE = """\

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +242,7 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any], known: Sequence[str]) -> str:
     _, name = name_in(tcp["cc"])
     if name not in known:
         raise InputError(f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}")
-    kernels = kernels_tcp(name)
+    kernels = simulation.settings_of_profile("linux", name)
     for table, own, theirs in ((path, tcp, kernels), (f"{path}.cc", tcp["cc"], kernels["cc"])):
         for key, value in own.items():
             if key not in ("cc", *SETTABLE) and theirs.get(key) != value:
@@ -252,15 +251,6 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any], known: Sequence[str]) -> str:
     if tcp["ecn"] not in ECN:
         raise InputError(f"{path}.ecn", f"{tcp['ecn']!r} is not carried by the kernel here", ", ".join(ECN))
     return str(name)
-
-
-@cache
-def kernels_tcp(cc: str) -> Mapping[str, Any]:
-    """Return the settings of the profile `linux` with an algorithm: those of the kernel."""
-    network = {"kind": "dumbbell", "pairs": 1, "flows": 1}
-    scenario = {"duration": "1s", "tcp": {"profile": "linux", "cc": cc}, "network": network}
-    settings: Mapping[str, Any] = simulation.check(scenario, 1)["graph"]["tcp"]
-    return settings
 
 
 def controls_of(tcp: Mapping[str, Any]) -> dict[str, str]:

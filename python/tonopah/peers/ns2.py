@@ -34,6 +34,7 @@ ABLE = Able(
     queues={"drop_tail": {"limit": ANY}, "red": dict.fromkeys(RED, ANY)},
     # TCP-Linux has always selective acknowledgments.
     tcp={"ecn": ("off",), "sack": (True,), "ack_every": (1, 2)},
+    follows=("mss", "timestamps", "recv_buffer", "initial_window"),
     lacks={"codel": NO_CODEL, "fq_codel": NO_CODEL},
 )
 planned = partial(plan.planned, ABLE)

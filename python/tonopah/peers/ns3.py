@@ -48,6 +48,10 @@ ABLE = Able(
         },
     },
     tcp={"ecn": ("off", "classic", "dctcp")},
+    follows=(
+        *("mss", "initial_window", "initial_ssthresh", "send_buffer", "recv_buffer", "ack_every", "ack_delay", "rto_min"),
+        *("rto_initial", "syn_retries", "retries2", "sack", "timestamps", "window_scale", "dup_thresh", "limited_transmit"),
+    ),
     in_packets=("red", "fq_codel"),
 )  # fmt: skip
 planned = partial(plan.planned, ABLE)

@@ -40,6 +40,8 @@ class Able:
     """Kinds of queues with the keys that it follows, and of each the values, or ANY."""
     tcp: Mapping[str, Sequence[Any]]
     """Settings of TCP that it follows for some values alone."""
+    follows: Sequence[str]
+    """Settings of TCP that it follows whatever their values; others have to be those of the profile."""
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Kinds of queues that it does not have, in words."""
     in_packets: Sequence[str] = ()
@@ -190,10 +192,19 @@ def flow_refusals(able: Able, path: str, flow: Mapping[str, Any], graph: Mapping
         if app["transport"] != "udp":
             yield f"{path}.app.transport", f"only datagrams have a constant rate on {able.name} here"
         return
-    tcp, where = settings_of(flow, graph), f"{path}.tcp" if "tcp" in flow else "tcp"
+    yield from tcp_refusals(able, f"{path}.tcp" if "tcp" in flow else "tcp", settings_of(flow, graph))
+
+
+def tcp_refusals(able: Able, where: str, tcp: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Yield what a peer cannot do of settings of TCP: what it does not follow has to be as it is in their profile."""
     _, name = name_in(tcp["cc"])
     if name not in able.controls:
         yield f"{where}.cc", f"{able.name} has no {name!r} (it has {', '.join(able.controls)})"
+    usual = simulation.settings_of_profile(tcp["profile"], str(name), tcp["cc"].get("profile"))
+    for table, own, theirs in ((where, tcp, usual), (f"{where}.cc", tcp["cc"], usual["cc"])):
+        for key, value in own.items():
+            if key not in ("cc", *able.tcp, *able.follows) and theirs.get(key) != value:
+                yield f"{table}.{key}", f"{alternatives([value])} is not followed by {able.name} here"
     for key, values in able.tcp.items():
         if tcp[key] not in values:
             yield f"{where}.{key}", f"is {alternatives(values)} on {able.name}"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -274,6 +275,16 @@ def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound
 def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Check a scenario that is all there, as `tonopah.check` does. Raises ScenarioError."""
     return checked_in(*prepare(source, set), seed)
+
+
+@cache
+def settings_of_profile(profile: str, cc: str, cc_profile: str | None = None) -> Mapping[str, Any]:
+    """Return the settings of TCP that a profile has with an algorithm, those of the algorithm under `cc`."""
+    network = {"kind": "dumbbell", "pairs": 1, "flows": 1}
+    named = {"name": cc, "profile": cc_profile} if cc_profile else cc
+    scenario = {"duration": "1s", "tcp": {"profile": profile, "cc": named}, "network": network}
+    settings: Mapping[str, Any] = check(scenario, 1)["graph"]["tcp"]
+    return settings
 
 
 def checked_in(scenario: Mapping[str, Any], name: str | None, seed: int) -> dict[str, Any]:
