@@ -61,6 +61,6 @@ def test_natures_are_of_algorithms_classes_and_axes():
     for name, classes in tomllib.loads(page.NATURES.read_text()).items():
         assert name in known and set(classes) <= set(NAMES), name
         assert all(
-            set(table) <= axes and all("nature" in text or "ours" in text for text in table.values())
+            set(table) <= axes and all(text.startswith(("nature", "ours", "open: ")) for text in table.values())
             for table in classes.values()
         )

@@ -44,9 +44,9 @@ CALLS = (
 
 CAUSES = {
     "l4s-fifo/cubic-20-prague-20": "Ours are 45 and 5 Mb/s, as the two were measured in the other order; cause unknown.",
-    "l4s-fifo/cubic-160-cubic-10": "Ours has 0.44 instead of 0.36 with the longer RTT. The cause is not known.",
+    "l4s-fifo/prague-160-prague-10": "Ours has 0.32, not 0.22, with the longer RTT (0.23 in 0.28.0). The cause is not known.",
     "l4s-call/prague-and-call-in-c": "Ours has 15.6 Mb/s: it yields less to a call in the other queue. The cause is not known.",
-    "l4s-call/cubic-alone": "Ours has 17.6 Mb/s. The cause is not known.",
+    "l4s-call/cubic-alone": "Ours has 17.0 Mb/s. The cause is not known.",
 }
 """Of the cases that do not agree, after their first run."""
 
@@ -94,6 +94,9 @@ def steps() -> Iterator[PublishedCase]:
     yield PublishedCase("l4s-step/50-to-1-mbps", SOURCE, "largest RTT, ms", world, largest_rtt_ms, **within(4346, 0.05))
 
 
+WITHOUT_COST = "1.001, 0.992 with 0.28.0: that in order is no faster."
+
+
 def reordering() -> Iterator[PublishedCase]:
     """Yield BBR over 1 Gb/s and 197 ms with a quarter of the packets 5 ms early, beside the same in order.
 
@@ -115,7 +118,10 @@ def reordering() -> Iterator[PublishedCase]:
             graph.add_flow(ends[0], "c", cc="bbr", app={"kind": "bulk", "bytes": "512MiB"})
         tcp = {"profile": "linux", "recv_buffer": "1GB", "initial_recv_window": "unlimited", "recovery": recovery}
         world, limits = WrittenWorld(graph.scenario("60s", tcp)), Allowed(reference=reference, low=low, high=high)
-        yield PublishedCase(f"reordering/{name}", source, "share of that in order", world, of_that_in_order, **limits)
+        cause = WITHOUT_COST if name == "by-time" else ""
+        yield PublishedCase(
+            f"reordering/{name}", source, "share of that in order", world, of_that_in_order, **limits, cause=cause
+        )
 
 
 def of_that_in_order(world: WrittenWorld, summary: Summary, series: Series) -> float:
