@@ -73,9 +73,9 @@ def test_time_is_played_stopped_and_stepped_through(page):
     page.until("document.querySelector('#play').getAttribute('aria-pressed') === 'false'")
     # The cursor of the plots stands there too, once the page has drawn the last moment.
     cursor = "(({ plot }) => plot.posToVal(plot.cursor.left, 'x'))(document.querySelector('.plot'))"
+    # Read at one moment: a frame may be drawn between two questions.
     page.until(f"Math.abs({cursor} - {TIME}) < 0.01")
     here = page.js(TIME)
-    assert abs(page.js(cursor) - here) < 0.01
     press(page, "ArrowRight")
     page.until(f"{TIME} > {here}")
     after, plots = page.js(TIME), "[...document.querySelectorAll('.plot')].map((e) => e.plot.data[0])"
