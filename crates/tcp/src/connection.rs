@@ -200,8 +200,11 @@ impl Connection {
     /// A writer that found the send buffer full may write again, if there is room.
     #[inline]
     fn wake_writer(&mut self) {
+        if !self.write_blocked {
+            return;
+        }
         let share = if self.writes_by_thirds { self.send_buffer.0 / 3 } else { 0 };
-        if self.write_blocked && self.send_space() >= Bytes(share.max(1)) {
+        if self.send_space() >= Bytes(share.max(1)) {
             self.write_blocked = false;
             self.pending.writable = true;
         }

@@ -230,11 +230,12 @@ impl Receiver {
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
         let timing = self.acks.on_out_of_order(now, grew, self.rtt.get());
-        // RFC 2883 §4: a duplicate is reported immediately.
-        match if known { AckTiming::Immediate } else { timing } {
-            AckTiming::CompressedUntil(deadline) if releases => AckTiming::Released(Some(deadline)),
-            AckTiming::Immediate if releases => AckTiming::Released(None),
-            other => other,
+        match timing {
+            AckTiming::CompressedUntil(deadline) if releases && !known => AckTiming::Released(Some(deadline)),
+            _ if releases => AckTiming::Released(None),
+            // RFC 2883 §4: a duplicate is reported immediately.
+            _ if known => AckTiming::Immediate,
+            timing => timing,
         }
     }
 
