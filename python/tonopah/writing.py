@@ -1,4 +1,4 @@
-"""Writing files so that a failure or an interruption leaves neither a part of a file nor a temporary one."""
+"""Writing files so that a failure or an interruption leaves neither a part of a file nor a temporary one; the user's cache."""
 
 import os
 from collections.abc import Iterator
@@ -32,3 +32,8 @@ def replace_file(target: Path, content: str | bytes) -> None:
     """Write a file as a whole or not at all. Raises OSError."""
     with written_whole(target) as file:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def cache_folder(name: str) -> Path:
+    """Return the folder of what is built on this machine, such as "kernels", in the user's cache (XDG_CACHE_HOME)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tonopah", name)

@@ -186,8 +186,7 @@ def sent_again(file: Path) -> list[int]:
     data = [packet for packet in found if packet.length]
     first, size = data[0].seq, max(packet.length for packet in data)
     times = Counter((packet.seq - first) // size for packet in data)
-    again = [number for number, count in times.items() for _ in range(count - 1)]
-    return sorted(again)
+    return sorted((times - Counter(set(times))).elements())
 
 
 def recordings() -> Iterator[str]:

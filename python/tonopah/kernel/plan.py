@@ -242,12 +242,8 @@ def refuse_tcp(path: str, tcp: Mapping[str, Any], known: Sequence[str]) -> str:
     _, name = name_in(tcp["cc"])
     if name not in known:
         raise InputError(f"{path}.cc", f"this kernel has no {name!r}", f"it has {', '.join(known) or 'none'}")
-    kernels = simulation.settings_of_profile("linux", name)
-    for table, own, theirs in ((path, tcp, kernels), (f"{path}.cc", tcp["cc"], kernels["cc"])):
-        for key, value in own.items():
-            if key not in ("cc", *SETTABLE) and theirs.get(key) != value:
-                text = f"{value} is not what the kernel has, {theirs.get(key)}"
-                raise InputError(f"{table}.{key}", text, f"leave it out; {', '.join(SETTABLE)} can be set")
+    for key, value, theirs in simulation.departures(tcp, path, simulation.settings_of_profile("linux", name), SETTABLE):
+        raise InputError(key, f"{value} is not what the kernel has, {theirs}", f"leave it out; {', '.join(SETTABLE)} can be set")
     if tcp["ecn"] not in ECN:
         raise InputError(f"{path}.ecn", f"{tcp['ecn']!r} is not carried by the kernel here", ", ".join(ECN))
     return str(name)

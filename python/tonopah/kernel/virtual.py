@@ -20,6 +20,7 @@ from typing import Any
 
 from tonopah.errors import InputError, RunFailedError
 from tonopah.kernel.isolation import isolated
+from tonopah.writing import cache_folder
 
 MISSING, BUILD = "no kernel in virtual time has been built", "tonopah kernel build"
 PROGRAM, ALGORITHMS = "linux", "algorithms"
@@ -47,7 +48,7 @@ class Job:
 
 def cache() -> Path:
     """Return the folder of kernels that have been built."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tonopah", "kernels")
+    return cache_folder("kernels")
 
 
 def kernels() -> list[Path]:

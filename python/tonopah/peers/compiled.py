@@ -1,6 +1,5 @@
 """Programs in C++ against the libraries of ns-3 that the machine has."""
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from tonopah.digest import digest
 from tonopah.errors import RunFailedError
-from tonopah.writing import written_whole
+from tonopah.writing import cache_folder, written_whole
 
 MISSING = "ns-3 is not installed: pkg-config does not know its libraries (Debian: apt-get install libns3-dev libgsl-dev g++)"
 FLAGS = ("-std=c++17", "-O2")
@@ -61,7 +60,7 @@ def compile_program(source: Path, program: Path, modules: Sequence[str]) -> None
 
 def kept_program(source: Path, modules: Sequence[str]) -> Path:
     """Return a compiled program in the user's cache, compiled when it is first asked for. Raises RunFailedError, OSError."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tonopah", "ns3")
+    folder = cache_folder("ns3")
     program = folder / digest(source.read_bytes(), version(), compiler(), *modules)
     if not program.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -201,10 +201,8 @@ def tcp_refusals(able: Able, where: str, tcp: Mapping[str, Any]) -> Iterator[Ref
     if name not in able.controls:
         yield f"{where}.cc", f"{able.name} has no {name!r} (it has {', '.join(able.controls)})"
     usual = simulation.settings_of_profile(tcp["profile"], str(name), tcp["cc"].get("profile"))
-    for table, own, theirs in ((where, tcp, usual), (f"{where}.cc", tcp["cc"], usual["cc"])):
-        for key, value in own.items():
-            if key not in ("cc", *able.tcp, *able.follows) and theirs.get(key) != value:
-                yield f"{table}.{key}", f"{alternatives([value])} is not followed by {able.name} here"
+    for key, value, _ in simulation.departures(tcp, where, usual, (*able.tcp, *able.follows)):
+        yield key, f"{alternatives([value])} is not followed by {able.name} here"
     for key, values in able.tcp.items():
         if tcp[key] not in values:
             yield f"{where}.{key}", f"is {alternatives(values)} on {able.name}"

@@ -1,7 +1,7 @@
 """One run: scenario in, summary and series out. What a user gets of it also draws itself: study/run.py."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -285,6 +285,16 @@ def settings_of_profile(profile: str, cc: str, cc_profile: str | None = None) ->
     scenario = {"duration": "1s", "tcp": {"profile": profile, "cc": named}, "network": network}
     settings: Mapping[str, Any] = check(scenario, 1)["graph"]["tcp"]
     return settings
+
+
+def departures(
+    tcp: Mapping[str, Any], path: str, usual: Mapping[str, Any], settable: Sequence[str]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what settings of TCP, and of their algorithm, are not as usual and not settable: path, value, and the usual one."""
+    for where, own, theirs in ((path, tcp, usual), (f"{path}.cc", tcp["cc"], usual["cc"])):
+        for key, value in own.items():
+            if key not in ("cc", *settable) and theirs.get(key) != value:
+                yield f"{where}.{key}", value, theirs.get(key)
 
 
 def checked_in(scenario: Mapping[str, Any], name: str | None, seed: int) -> dict[str, Any]:

@@ -4,7 +4,6 @@ A report names few of its conditions: where it has a range, or a word ("hundreds
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Unpack
 
 from tonopah.scenario.worlds import PACKET_BYTES, Graph, dumbbell
@@ -59,10 +58,11 @@ UNKNOWN_END = "An interval from 60 to 155 Mb/s (5 seeds); 121 Mb/s with 0.28.0. 
 
 
 def case(
-    name: str, source: str, quantity: str, world: WrittenWorld, measure: Measure, seeds: int = 1, **limits: Unpack[Allowed]
-) -> PublishedCase:
+    name: str, source: str, quantity: str, world: WrittenWorld, measure: Measure, seeds: int = 1, cause: str = "",
+    **limits: Unpack[Allowed],
+) -> PublishedCase:  # fmt: skip
     """Return a case of this group."""
-    return PublishedCase(f"access/{name}", source, quantity, world, measure, **limits, seeds=seeds)
+    return PublishedCase(f"access/{name}", source, quantity, world, measure, **limits, seeds=seeds, cause=cause)
 
 
 def frames() -> Iterator[PublishedCase]:
@@ -168,8 +168,8 @@ def lines() -> Iterator[PublishedCase]:
     ):
         world = pair(150, {"preset": "starlink"}, direction | {"cc": cc}, access="2ms")
         limits = Allowed(reference=(low + high) / 2, low=low, high=high)
-        found = case(f"starlink/{name}", source, "goodput, Mb/s", world, of_flow(0, "goodput_bps", 1e-6), 5, **limits)
-        yield replace(found, cause=UNKNOWN_END if name == "down-bbr" else "")
+        cause = UNKNOWN_END if name == "down-bbr" else ""
+        yield case(f"starlink/{name}", source, "goodput, Mb/s", world, of_flow(0, "goodput_bps", 1e-6), 5, cause, **limits)
 
 
 def shaped() -> Iterator[PublishedCase]:
