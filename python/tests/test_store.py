@@ -23,6 +23,7 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.store import database as database_file
 from tonopah.store import store
 from tonopah.store.store import Store
+from tonopah.study.stored import stored_runs
 
 HOLD = (
     "import sys, time; from tonopah.store.store import Store; s = Store(sys.argv[1]); print('held', flush=True); time.sleep(60)"
@@ -118,6 +119,15 @@ def test_a_database_of_another_program_is_refused_and_left_alone(study):
     with pytest.raises(tp.InputError, match="another program"):
         study.run(quiet=True)
     assert (study.folder / "runs.sqlite").read_bytes() == before
+
+
+def test_of_a_study_whose_store_is_being_made_nothing_is_stored_yet(study):
+    assert stored_runs(study) == 0
+    study.folder.mkdir()
+    (study.folder / "runs.sqlite").touch()
+    assert stored_runs(study) == 0
+    study.run(quiet=True)
+    assert stored_runs(study) == len(study.plan.runs)
 
 
 def test_a_store_whose_tables_are_about_to_be_created_is_left_alone(study):

@@ -21,6 +21,7 @@ from tonopah.spec.columns import check_metric, own_columns
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Target
 from tonopah.store.store import Store
+from tonopah.study.stored import stored_runs
 from tonopah.study.study import Study
 
 SIZES = {"quick": "the reduced size of the study, for a first look", "full": "all of it"}
@@ -124,7 +125,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     started = time.monotonic()
     # With --until nobody knows the whole before the end: each study then shows its own progress.
     total = 0 if until else sum(len(study.plan.runs) for study in studies)
-    done = 0 if until else sum(finished_runs(study) for study in studies)
+    done = 0 if until else sum(map(stored_runs, studies))
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
@@ -162,10 +163,3 @@ def run_one(
     except (InputError, RunFailedError) as error:
         return {"study": study.name, "error": str(error)}
     return {"study": study.name, "runs": len(study.plan.runs), "run_now": now, "report": str(path.resolve())}
-
-
-def finished_runs(study: Study) -> int:
-    """Return how many runs of a study are stored."""
-    if not (study.folder / "runs.sqlite").is_file():
-        return 0
-    return len(study.plan.runs) - study.missing()

@@ -21,6 +21,7 @@ from tonopah.report.embed import page_figure
 from tonopah.scenario.document import is_study, load
 from tonopah.spec.library import shipped
 from tonopah.store.store import Store
+from tonopah.study.stored import stored_runs
 from tonopah.study.study import Study
 
 Stamp = tuple[int, ...]
@@ -133,9 +134,7 @@ class Studies:
         """Return how far a study is, and what there is to read of it; of no size that of which there is more."""
         quick = self.size_to_show(name) if quick is None else quick
         study = self.study(name, quick)
-        total, stored = len(study.plan.runs), 0
-        if (study.folder / "runs.sqlite").is_file():
-            stored = total - study.missing()
+        total, stored = len(study.plan.runs), stored_runs(study)
         job = self.jobs.get((name, quick))
         running = job is not None and job.process.poll() is None
         found = verdicts.read(study.folder)
@@ -157,7 +156,7 @@ class Studies:
         # A study that may not run is refused before anything begins.
         total = len(study.plan.runs)
         study.folder.mkdir(parents=True, exist_ok=True)
-        before = total - study.missing() if (study.folder / "runs.sqlite").is_file() else 0
+        before = stored_runs(study)
         log = study.folder / "lab.log"
         command = [sys.executable, "-m", "tonopah", "study", "run", name if name in shipped() else study.source]
         command += ["--out", str(study.folder), "--max-memory", "2GB", *(["--quick"] if quick else [])]

@@ -50,6 +50,10 @@ CLOSING_MS = 1000
 """How long a writer that closes waits for readers, to leave the database without a log."""
 
 
+class NoStudyError(InputError):
+    """A folder in which no study has been begun, or in which one is about to store its first run."""
+
+
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Return the database, created or migrated."""
     # commits.py writes from a thread of its own; no other thread uses the connection meanwhile.
@@ -112,7 +116,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             return database
         if not version:
             # A study is about to create the tables, or was killed before: a reader that created them would be in its way.
-            raise InputError("", "contains no study", "its runs.sqlite is empty: running the study fills it", str(path.parent))
+            raise NoStudyError("", "contains no study", "its runs.sqlite is empty: running the study fills it", str(path.parent))
     except sqlite3.OperationalError as error:
         database.close()
         # A study was killed while it created or closed the database: who may write takes the unfinished change back.

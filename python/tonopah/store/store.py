@@ -23,7 +23,15 @@ from tonopah.runs.simulation import INTERNAL, OWNERS, series_frame
 from tonopah.spec import measures
 from tonopah.spec.plan import Run
 from tonopah.store.commits import Row
-from tonopah.store.database import checksum, close_after_writing, decode, explain_error, open_for_reading, open_for_writing
+from tonopah.store.database import (
+    NoStudyError,
+    checksum,
+    close_after_writing,
+    decode,
+    explain_error,
+    open_for_reading,
+    open_for_writing,
+)
 from tonopah.store.lock import Lock
 from tonopah.store.watch import Watch
 
@@ -51,7 +59,7 @@ class Store:
         self.lock: Lock | None = None
         self.watch: Watch | None = None
         if not create and not self.path.is_file():
-            raise InputError("", "contains no study", "it has no runs.sqlite: running the study makes it", str(folder))
+            raise NoStudyError("", "contains no study", "it has no runs.sqlite: running the study makes it", str(folder))
         try:
             if create:
                 (self.folder / "series").mkdir(parents=True, exist_ok=True)

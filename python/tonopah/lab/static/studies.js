@@ -142,6 +142,8 @@ function One({ name }) {
       setError(found.error ?? "");
     } catch (failed) {
       setError(asRefused(failed).message);
+      // Of what runs the next look may succeed.
+      set((before) => before && { ...before });
     }
     setBusy(false);
   };
