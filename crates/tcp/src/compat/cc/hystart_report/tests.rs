@@ -103,7 +103,7 @@ fn an_end_is_looked_for_before_the_first_sample() {
     let mut detector = detector(&[], 0);
     let rtt = Span::from_millis(100);
     let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
-    let at = |ms, una| View {
+    let at = |ms: u64, una| View {
         now: Time::from_nanos(ms * 1_000_000),
         snd_una: SeqNo(una),
         snd_nxt: SeqNo(2_000_000),
