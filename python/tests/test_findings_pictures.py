@@ -8,12 +8,12 @@ import pytest
 import tomli
 
 from tonopah.plot import style
-from tonopah.reports.docs import known
 from tonopah.reports.mechanisms.model import read
 from tonopah.reports.networks import network
+from tonopah.reports.statements import known, panels
 from tonopah.stats import Estimate
 from tonopah.study.study import Study
-from tonopah_dev.pages import panels, pictures
+from tonopah_dev.pages import pictures
 
 LISTED = tomli.loads(pictures.LIST.read_text(encoding="utf-8"))["picture"]
 FINDINGS = Path(__file__).parents[2] / "docs" / "findings"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import tomli
@@ -52,6 +53,12 @@ class Known:
             if along == axis and name == metric.replace("_", " ") and number:
                 found.setdefault(algorithm, {})[value] = float(number[0])
         return found
+
+
+def known(docs: Path) -> Known:
+    """Return where numbers are."""
+    results, sweeps = (tomli.loads((docs / path).read_text(encoding="utf-8"))["groups"] for path in (RESULTS, SWEEPS))
+    return Known(results, sweeps)
 
 
 def stored_points(report: str, path: str, origin: str) -> Points:

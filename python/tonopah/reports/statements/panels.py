@@ -1,4 +1,4 @@
-"""All panels of the authors' networks: `python -m tonopah_dev.pages.panels docs [FILE …]`, what an author stored beside ours.
+"""`python -m tonopah.reports.statements.panels docs [FILE …]`: all panels of the authors' networks, their numbers beside ours.
 
 Ours are those of docs/generated/validation-authors, by the script's own definitions; nothing is run. What is drawn is listed in
 panels.toml.
@@ -14,10 +14,9 @@ import tomli
 
 from tonopah.plot import style
 from tonopah.plot.picture import METADATA
-from tonopah.reports.docs import known
 from tonopah.reports.networks import network
 from tonopah.reports.networks.model import MEDIAN
-from tonopah.reports.statements import Known, Points, place, stored_points
+from tonopah.reports.statements import Known, Points, known, place, stored_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +32,7 @@ SMALL = {"font.size": 7, "axes.labelsize": 7, "xtick.labelsize": 6.5, "ytick.lab
 
 def listed() -> list[dict[str, Any]]:
     """Return the networks that are drawn."""
-    return list(tomli.loads((files("tonopah_dev.pages") / LIST).read_text(encoding="utf-8"))["network"])
+    return list(tomli.loads((files("tonopah.reports.statements") / LIST).read_text(encoding="utf-8"))["network"])
 
 
 def points(one: Mapping[str, Any], axis: Mapping[str, Any], metric: str, held: Known) -> tuple[Points, Points]:
