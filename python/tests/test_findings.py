@@ -77,7 +77,7 @@ def test_a_claim_whose_criteria_have_changed_has_no_verdict():
     found = mark_changed(page.format("1303aefdab0714ab", "1 contradicted"))
     assert counts.format("0 contradicted, 1 to be judged again") in found
     assert "| supported | 1 % |" in found and "contradicted" not in found.split("H4")[1].split("|")[1]
-    assert "| to be judged again |  | 2026-11-27: How often HyStart leaves slow start is not testable" in found
+    assert "| to be judged again |  | 2026-11-29: How often HyStart leaves slow start is counted" in found
     with pytest.raises(InputError, match="never had"):
         mark_changed(page.format("abcdef0123456789", ""))
 
@@ -93,7 +93,7 @@ def test_every_page_has_the_verdicts_of_the_criteria_as_they_are(page):
 
 
 AGAIN = {
-    "study": "hystart", "engine": "9.9.9", "date": "2026-12-01", "hash": "642cf088d54013de", "runs": 758,
+    "study": "hystart", "engine": "9.9.9", "date": "2026-12-01", "hash": "499df05f4e728fec", "runs": 758,
     "replicates": {"a": 10, "b": 50}, "seeds": 101,
     "claims": [{"id": "H4", "text": "Better.", "verdict": "no effect", "sentence": "Nil.", "effect": None}],
 }  # fmt: skip
@@ -109,7 +109,7 @@ def test_a_claim_may_be_judged_again_without_a_full_run():
     assert "Of 2 claims: 1 supported, 0 undecided, 1 no effect, 0 contradicted.\n" in found
     assert (
         "H4 judged again: engine 9.9.9, 2026-12-01, 758 runs that its tests read, 10 replicates, 50 of part `b`, "
-        "seeds from 101 on; criteria hash `642cf088d54013de`.\n\n| H1 One"
+        "seeds from 101 on; criteria hash `499df05f4e728fec`.\n\n| H1 One"
     ) in found
     assert mark_changed(found) == found and again.judged_page(found, AGAIN) == found
     older = again.judged_page(page, AGAIN | {"hash": "0afcc635c8a65b91"})

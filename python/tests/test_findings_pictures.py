@@ -9,6 +9,8 @@ import tomli
 
 from tonopah.plot import style
 from tonopah.reports.mechanisms.model import read
+from tonopah.reports.networks import network
+from tonopah.reports.statements import known, panels
 from tonopah.stats import Estimate
 from tonopah.study.study import Study
 from tonopah_dev.pages import pictures
@@ -63,3 +65,18 @@ def test_a_picture_of_a_slip_is_of_a_mechanism_and_on_its_page():
         ids = {re.sub(r"\W+", "-", one.id.lower()).strip("-") for one in read(study, Study.load(study).spec)}
         assert slug in ids and f"({path.name})" in (FINDINGS / f"{study}.md").read_text(encoding="utf-8"), path.name
         assert ", n = " in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("one", panels.listed(), ids=lambda one: one["file"])
+def test_the_panels_of_a_network_are_of_what_is_kept_and_on_its_page(one):
+    held = known(FINDINGS.parent)
+    report = network(one["network"]).report
+    text = (FINDINGS / f"{one['file']}.svg").read_text(encoding="utf-8")
+    assert f"({one['file']}.svg)" in (FINDINGS / f"{report}.md").read_text(encoding="utf-8")
+    assert f">{panels.title(one, held)}</text>" in text and all(f">{axis['label']}</text>" in text for axis in one["axes"])
+    for axis in one["axes"]:
+        for metric in one["metrics"]:
+            author, ours = panels.points(one, axis, metric, held)
+            assert ours and set(one["names"]) >= {*ours, *author}, f"{axis['path']}/{metric}"
+            values = next(iter(ours.values()))
+            assert len(values) == 5 and (len({*values.values()}) == 1 or "at" not in axis)

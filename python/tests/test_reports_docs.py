@@ -168,3 +168,17 @@ def test_networks_are_named_after_their_reports():
         (page.name, line) for page in pages for line in page.read_text(encoding="utf-8").splitlines() if numbered.search(line)
     ]
     assert [line for _, line in found if not line.startswith("Names of former versions")] == []
+
+
+def test_no_cell_of_a_statement_is_silent():
+    held = docs.known(DOCS)
+    for report in ("ewphcc", "tcp-fr", "hystart", "netsim", "asran"):
+        whole, found = statements.statements(report)
+        for one in found:
+            cells = statements.columns({**one, "sound": "judged"}, whole, report, held, {})
+            assert "–" not in cells and all(cells), f"{report} {one['no']}: {cells}"
+
+
+def test_what_is_erratic_goes_both_ways():
+    assert statements.along_axis("erratic", [1.0, 2.0, 1.5, 3.0]) == "true"
+    assert statements.along_axis("erratic", [1.0, 2.0, 1.95, 3.0]) == "false"

@@ -1,10 +1,12 @@
 """The networks of the HyStart report: what becomes of frames, and when the batteries of 802.15.4 are empty."""
 
+import math
+
 import pytest
 from conftest import numbers_at
 
 from tonopah.reports.counters import scripts
-from tonopah.reports.counters.packets import attempts, frames
+from tonopah.reports.counters.packets import Seen, attempts, frames
 from tonopah.reports.networks import network
 
 
@@ -57,3 +59,18 @@ def test_a_packet_counts_with_the_bytes_that_its_frame_has_left(runs):
 def test_what_the_script_sets_without_effect_has_none():
     one = network("hystart-lrwpan")
     assert one.scenario({"packets_per_s": 500, "speed": 25.0}) == one.scenario({})
+
+
+def test_exits_are_the_last_counts_of_all_flows():
+    counted = {"id": [0, 1, 0, 1], "value": [0.0, 0.0, 1.0, 2.0]}
+    series = {"cc.exits_by_train": counted, "cc.exits_by_delay": {"id": [0, 1], "value": [0.0, 0.0]}}
+    found = scripts.exits(Seen({}, "", {}, series))
+    assert found == {"exits": 3.0, "hystart_exits_by_train": 3.0, "hystart_exits_by_delay": 0.0, "any_exit": 1.0}
+    assert all(math.isnan(number) for number in scripts.exits(Seen({}, "", {}, {})).values())
+
+
+def test_hystart_of_the_report_alone_says_how_often_it_ends_slow_start():
+    at_point = {"range_multiplier": 3}
+    found = numbers_at("hystart-wifi", 1, algorithm="hystart", **at_point)
+    assert found["exits"] == found["hystart_exits_by_train"] + found["hystart_exits_by_delay"] > 0
+    assert math.isnan(numbers_at("hystart-wifi", 1, algorithm="cubic", **at_point)["exits"])

@@ -157,7 +157,7 @@ def test_a_slip_has_a_picture_with_what_was_printed(finished, tmp_path, capsys):
     printed = tp.Study.load(tomli.loads(STUDY.replace('["Tahoe", 3, 1, 1, 1]', '["Tahoe", 4, 1, 1, 10.5]'))).spec
     (cross,) = pictures.figure(one, printed).published
     assert (cross.label, cross.y) == ("tahoe, printed", [10.5])
-    assert pictures.figure(one, study.spec).title == "Missing id: wired, n = 1"
+    assert pictures.figure(one, study.spec).title == "Missing id, n = 1: wired"
 
 
 @pytest.mark.parametrize(

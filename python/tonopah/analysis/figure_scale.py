@@ -45,6 +45,8 @@ def common_ranges(figures: Iterable[FigureData]) -> dict[tuple[str, str, str], R
         found = ranges[scale_key(figure)]
         for one in figure.series:
             found.include(drawn_values(figure, one))
+        for printed in figure.published:
+            found.include(printed.y)
         if figure.kind in ("bar", "series", "difference"):
             found.include([0.0])
     for (kind, _, unit), found in ranges.items():

@@ -48,12 +48,15 @@ class Group:
     """Whether rates are shown in kb/s."""
     folded: bool = False
     """Whether reports fold its figures: they are other definitions of what the engine measures."""
+    kinds: Mapping[str, KindName] = field(default_factory=dict)
+    """By metric: what its values are, if that is not what the engine's metric of this key says."""
 
     def metric(self, key: str, known: Metric) -> Metric:
         """Return its metric of this key; `known` is that of the engine."""
         label, text = self.own.get(key, (f"{known.label} [{self.whose}]", f"{known.label} {self.how}"))
         unit, factor = ("kb/s", 1e-3) if self.in_kilobits and known.unit == "Mb/s" else (known.unit, known.factor)
-        kind, bounds = ("share", (0.0, 1.0)) if key.startswith("jain") else (known.kind, known.bounds)
+        kind = self.kinds.get(key, known.kind)
+        bounds = (0.0, math.inf if kind == "count" else 1.0) if key in self.kinds else known.bounds
         return Metric(label, unit, factor, text, f"{self.name}.{key}", bounds, kind)
 
 

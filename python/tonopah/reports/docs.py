@@ -8,12 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import tomli
-
 from tonopah.reports.networks import NETWORKS
 from tonopah.reports.networks.model import Parameter
 from tonopah.reports.statements import HEAD as HEAD_OF_STATEMENTS
-from tonopah.reports.statements import RESULTS, SWEEPS, Known, rows
+from tonopah.reports.statements import Known, known, rows
 
 PAGE = "reports.md"
 BLOCK = re.compile(r"(<!-- words: networks -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -61,12 +59,6 @@ def contradictions(cells: Sequence[Sequence[str]]) -> str:
     said = (("in statements", by["false"]), ("in part in", by["mixed"]))
     parts = [f"{words} {', '.join(numbers)}" for words, numbers in said if numbers]
     return f"The text contradicts its author's own numbers {'; '.join(parts)}.\n\n" if parts else ""
-
-
-def known(docs: Path) -> Known:
-    """Return where numbers are."""
-    results, sweeps = (tomli.loads((docs / path).read_text(encoding="utf-8"))["groups"] for path in (RESULTS, SWEEPS))
-    return Known(results, sweeps)
 
 
 def words(key: str, parameter: Parameter) -> str:

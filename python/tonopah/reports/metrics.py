@@ -1,6 +1,7 @@
 """What the scripts of the reports and other tools count: how each does, and the columns that only it has."""
 
 from tonopah.metrics.metric import Group
+from tonopah.stats.kinds import KindName
 
 SCRIPTS = {
     "ewphcc_wired": "as the script of the EWPHCC report prints it for its wired network: of the first flow of each pair, "
@@ -67,6 +68,13 @@ OWN = {
     ),
     "mac_duplicate_packets": ("Duplicates at the MAC", "Data frames that reach a station which has them already"),
     "traffic_end_s": ("End of the traffic", "End of the last frame"),
+    "exits": (
+        "Exits from slow start by HyStart",
+        "How often HyStart ends slow start, at cwnd = ssthresh too: what the committed module prints a line of, over all flows",
+    ),
+    "exits_by_train": ("Exits from slow start by a train of ACKs", "The committed module prints heu1 then"),
+    "exits_by_delay": ("Exits from slow start by a rise of the delay", "The committed module prints hue2 then"),
+    "any_exit_ratio": ("Runs with an exit from slow start by HyStart", "Share of runs in which HyStart ends slow start at all"),
     "queue_dropped_packets": ("Packets dropped by queues", "Data packets and SYNs that a full queue drops"),
     "left_packets": ("Packets left at the end", "Data packets and SYNs that neither arrive nor are lost before the end"),
     "jain_group_0_2": ("Jain's index of stations 0 and 2", "Over two data and two ACK flows: 0.52 if the data flows are equal"),
@@ -86,6 +94,12 @@ OWN = {
 }
 """Columns that only scripts of reports have, behind the name of the script: label and definition."""
 
+KINDS: dict[str, KindName] = {
+    **dict.fromkeys(("exits", "exits_by_train", "exits_by_delay"), "count"), "any_exit_ratio": "outcome",
+    **dict.fromkeys(("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3"), "share"),
+}  # fmt: skip
+"""What the values of some of them are."""
+
 TOOLS = {
     "ns2_awk": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
     "flowmonitor": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
@@ -95,6 +109,6 @@ TOOLS = {
 
 # Scripts count few bits: their reports print kb/s.
 GROUPS = (
-    *(Group(name, text, "script", OWN, in_kilobits=True) for name, text in SCRIPTS.items()),
+    *(Group(name, text, "script", OWN, in_kilobits=True, kinds=KINDS) for name, text in SCRIPTS.items()),
     *(Group(name, text, name, folded=True) for name, text in TOOLS.items()),
 )

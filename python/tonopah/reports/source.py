@@ -13,7 +13,7 @@ from tonopah.spec.source import Sourced
 
 SCRIPT, RECORD = "script", "record"
 """Keys of the network of a script: its parameters, and what to record besides. The script fixes all else."""
-VERSION = 4
+VERSION = 5
 """Of what scripts count and of the worlds that they build, part of the id of their runs. Raise it on purpose, when a value
 changes."""
 COUNTED = "counted"

@@ -99,6 +99,8 @@ pub struct Ack {
     pub partial: bool,
     /// RTT of the segments it acknowledges; absent if one of them was retransmitted (Karn).
     pub rtt: Option<RttSample>,
+    /// Age of the timestamp that it echoes, whatever it acknowledges; few agents give it, and not of duplicates.
+    pub echoed: Option<Span>,
     /// One-way delay from sender to receiver up to a constant, by timestamps: to a millisecond, including the ACK delay.
     pub one_way: Option<Span>,
     /// FlightSize before the ACK.

@@ -100,14 +100,16 @@ impl LinuxAgent {
         self.restart_timer(core, ack.now, timers);
         let summary = &ack.report.summary;
         let cwnd = core.cc.window().cwnd;
+        let stamp = self.sent.front().filter(|_| ack.advances).map(|sent| whole_ticks(*sent, ack.now));
         let verdict = AckVerdict {
             acked: summary.acked,
             acked_segments: summary.acked_segments,
             may_grow: ack.advances && ack.prior.pipe + self.mss * LINUX_MAX_BURST >= cwnd,
+            echoed: stamp.map(|sample| sample.latest),
             ..AckVerdict::default()
         };
         let good = ack.advances && !summary.sacked && core.state == State::Open;
-        let rtt = self.sent.front().filter(|_| good).map(|sent| whole_ticks(*sent, ack.now));
+        let rtt = stamp.filter(|_| good);
         core.report_ack(&AckContext { rtt, ..*ack }, &verdict);
         if core.state != State::Open && core.snd_una >= self.recover {
             self.end_episode(core, ack.now);

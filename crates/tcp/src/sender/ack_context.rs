@@ -80,6 +80,8 @@ pub(crate) struct AckVerdict {
     pub(crate) duplicate: u32,
     /// [`crate::cc::Ack::partial`]
     pub(crate) partial: bool,
+    /// [`crate::cc::Ack::echoed`]
+    pub(crate) echoed: Option<Span>,
     /// As far as the ACK is concerned the window may grow.
     pub(crate) may_grow: bool,
     /// The timers that guard what is outstanding start anew.

@@ -332,6 +332,7 @@ impl SenderCore {
             duplicate: verdict.duplicate,
             partial: verdict.partial,
             rtt: context.rtt,
+            echoed: verdict.echoed,
             one_way: context.one_way,
             prior_flight: prior.flight,
             prior_pipe: prior.pipe,

@@ -77,6 +77,7 @@ def all_flows(lines: Sequence[Packet], traffic_s: float) -> Numbers:
     return {
         "all_sent": sent, "all_received": received, "all_dropped": dropped, "all_goodput": 8 * payload / 1000 / traffic_s,
         "all_delay": float(np.mean(delays)) if delays else math.nan,
+        "all_delivery_ratio": received / sent if sent else math.nan, "all_drop_ratio": dropped / sent if sent else math.nan,
     }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 import math
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,8 +61,10 @@ def ewphcc_wireless(runs: Sequence[Seen]) -> Numbers:
 
 
 def flowmonitor(runs: Sequence[Seen]) -> Numbers:
-    """Return the pooled numbers of data and ACK flows."""
-    return ns3.pool(ns3.directions(runs[0].lines), length_s(runs[0]))
+    """Return the pooled numbers of data and ACK flows, and those of data alone."""
+    end_s = length_s(runs[0])
+    data, acks = (ns3.directions([line for line in runs[0].lines if line.to_sink == way]) for way in (True, False))
+    return ns3.pool([*data, *acks], end_s) | {f"data_{name}": number for name, number in ns3.pool(data, end_s).items()}
 
 
 def flooded(runs: Sequence[Seen]) -> Numbers:
@@ -80,13 +83,33 @@ def fr_hosts(runs: Sequence[Seen]) -> Numbers:
     return {"throughput_sum_of_data_and_ack_flow": total} | {name: pooled[name] for name in ("sent", "received", "delay")}
 
 
+def exits(seen: Seen) -> Numbers:
+    """Return how often the HyStart report's algorithm ended slow start, over all flows; no number of one that does not say."""
+    by_train, by_delay = (last_of_each(seen.series.get(f"cc.exits_by_{rule}")) for rule in ("train", "delay"))
+    both = by_train + by_delay
+    return {
+        "exits": both, "hystart_exits_by_train": by_train, "hystart_exits_by_delay": by_delay,
+        "any_exit": math.nan if math.isnan(both) else float(both > 0),
+    }  # fmt: skip
+
+
+def last_of_each(series: Mapping[str, Any] | None) -> float:
+    """Return the sum over flows of a count that only rises; no number without it."""
+    if series is None:
+        return math.nan
+    last: dict[int, float] = {}
+    for flow, value in zip(series["id"], series["value"], strict=True):
+        last[int(flow)] = float(value)
+    return sum(last.values(), 0.0)
+
+
 def hystart_wifi(runs: Sequence[Seen]) -> Numbers:
     """Return the author's numbers; energy is a mean over the nodes."""
     seen = runs[0]
     network = seen.summary["network"]
     duplicates = sum(one.duplicate and one.frame.size_bytes >= SEGMENT_BYTES for one in attempts(frames(seen.trace)))
     nodes = seen.scenario["network"]["nodes"]
-    return ns2.hystart_script(seen.places, duplicates, length_s(seen), network["energy_j"], nodes)
+    return ns2.hystart_script(seen.places, duplicates, length_s(seen), network["energy_j"], nodes) | exits(seen)
 
 
 LRWPAN_FRAME_BYTES = 53
@@ -134,7 +157,7 @@ def hystart_lrwpan(runs: Sequence[Seen]) -> Numbers:
         [line for line in seen.places if line.time_s <= writes_until_s], dropped_frames(sent),
         end_s if waits else last_s, BATTERY_J * len(nodes) - sum(spare_j), len(nodes),
         ns2.HYSTART_LRWPAN_BYTES,
-    ) | {"traffic_end": last_s}  # fmt: skip
+    ) | {"traffic_end": last_s} | exits(seen)  # fmt: skip
 
 
 def asran_uav(runs: Sequence[Seen]) -> Numbers:

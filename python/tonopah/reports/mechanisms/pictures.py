@@ -37,7 +37,7 @@ def figure(one: Shown, spec: StudySpec) -> FigureData:
             series.append(bar(number, ticks[-1], at[-1], side))
     printed = list(crosses(one, spec))
     n = max(side.found.n for pair in one.rows for side in pair)
-    title = f"{mechanism.id}: {one.rows[0][0].part}, n = {n}"
+    title = f"{mechanism.id}, n = {n}: {one.rows[0][0].part}"
     name = re.sub(r"\W+", "-", mechanism.id.lower()).strip("-")
     axis = FigureAxis("of", "Of", values=at, ticks=ticks)
     return FigureData(

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import tomli
@@ -20,8 +22,9 @@ HEAD = ("statement", "the author's numbers", "his network, his metric", "without
 NOTHING, SAME = 0.5, 5.0
 """In percent: what counts as no difference, and what as the same."""
 KEYS = ("no", "text", "claim", "numbers", "says", "by", "author", "script", "off", "sound")
-SAYS = re.compile(r"(.+) (<|>|=) (.+)|(.+) (up|down|flat|peak)")
-"""Of one algorithm and another (`vegas and tahoe`: each of them), or of one along the axis; a peak rises, then falls."""
+SAYS = re.compile(r"(.+) (<|>|=) (.+)|(.+) (up|down|flat|peak|erratic)")
+"""Of one algorithm and another (`vegas and tahoe`: each of them), or of one along the axis; a peak rises, then falls; what is
+erratic goes both ways by more than `SAME`."""
 RESULTS, SWEEPS = "generated/validation-authors/results.toml", "generated/validation-authors/sweeps.toml"
 Points = dict[str, dict[str, float]]
 """By algorithm and value of an axis: a number."""
@@ -50,6 +53,12 @@ class Known:
             if along == axis and name == metric.replace("_", " ") and number:
                 found.setdefault(algorithm, {})[value] = float(number[0])
         return found
+
+
+def known(docs: Path) -> Known:
+    """Return where numbers are."""
+    results, sweeps = (tomli.loads((docs / path).read_text(encoding="utf-8"))["groups"] for path in (RESULTS, SWEEPS))
+    return Known(results, sweeps)
 
 
 def stored_points(report: str, path: str, origin: str) -> Points:
@@ -107,6 +116,9 @@ def along_axis(shape: str, values: Sequence[float]) -> str:
         top = max(values)
         sides = [100 * (top / values[0] - 1), 100 * (top / values[-1] - 1)]
         return "true" if min(sides) > NOTHING else "false"
+    if shape == "erratic":
+        steps = [100 * (after / before - 1) for before, after in pairwise(values)]
+        return "true" if min(steps) < -SAME and max(steps) > SAME else "false"
     mean = sum(values) / len(values)
     sign = {"up": ">", "down": "<"}.get(shape)
     whole = [100 * (values[-1] / values[0] - 1)] if sign else [100 * (value / mean - 1) for value in values]
@@ -151,7 +163,8 @@ def columns(
 ) -> tuple[str, ...]:
     """Return what is known of a statement."""
     sound = one.get("sound") or f"{one['claim']} {verdicts[one['claim']]}"
-    return author(one, whole, report), script(one, whole, report, known), off(one, report, known) or "–", sound
+    without = off(one, report, known) or str(whole.get("off_none", "–"))
+    return author(one, whole, report), script(one, whole, report, known), without, sound
 
 
 def author(one: Mapping[str, Any], whole: Mapping[str, Any], report: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tonopah.cc.references import name_in
 from tonopah.reports.worlds import Scenario, own_or
 
 POWER_W = 0.28183815
@@ -15,6 +16,9 @@ CC: dict[str, dict[str, Any]] = {
 }
 """`hystart` is the module as committed, with both slips; `hystart 2 ms` has Linux's distance of ACKs in a train. `not found` is
 the rule of its own that TCP-Linux keeps to where it does not find the algorithm that a script names: it says so and goes on."""
+
+EXITS = {"internals": ["exits_by_train", "exits_by_delay"], "every": "change"}
+"""What is recorded of the report's HyStart: how often it ended slow start, and by which of its two rules."""
 
 BATTERY_J, IDLE_W = 300.0, 40.0
 """Of a station of the 802.15.4 network: the watts of milliwatts, so that all is over within six seconds."""
@@ -35,9 +39,11 @@ def from_one_station(algorithm: Any, nodes: int, flows: int, length_s: float, ra
         "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source_random", "area": {"x": "500m", "y": "500m"},
         "radio": {"profile": "ns2", **radio}, "routing": {"kind": "dsdv", "profile": "ns2"},
     }  # fmt: skip
+    cc = own_or(CC, algorithm)
     return {
-        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": own_or(CC, algorithm)},
+        "duration": f"{length_s:g}s", "network": network, "tcp": {**TCP, "cc": cc},
         "traffic": {"app": {"kind": "bulk"}, "start": "0.2s", "start_jitter": "0s"},
+        **({"record": EXITS} if name_in(cc)[1] == "hystart_report" else {}),
     }  # fmt: skip
 
 

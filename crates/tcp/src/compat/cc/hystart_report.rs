@@ -26,6 +26,8 @@ const INTERNALS: &[Internal] = &[
     Internal::of("cnt", "acknowledged segments that add one"),
     Internal::of("delay_min_s", "minimum RTT"),
     Internal::of("segments_per_ack", "segments per ACK"),
+    Internal::of("exits_by_train", "ends of slow start that a train of ACKs brought"),
+    Internal::of("exits_by_delay", "ends of slow start that a rise of the delay brought"),
 ];
 
 /// HyStart of a report.
@@ -73,6 +75,8 @@ struct Detector {
     /// Minimum sample; 0 before the first.
     delay_min: u64,
     found: bool,
+    /// How often a train of ACKs was found, and how often a rise of the delay.
+    exits: (u32, u32),
     round: Round,
 }
 
@@ -98,6 +102,7 @@ impl Detector {
             paced: setup.paced,
             delay_min: 0,
             found: false,
+            exits: (0, 0),
             round: Round::default(),
         }
     }
@@ -107,27 +112,35 @@ impl Detector {
         self.round = Round { start: now, last_ack: now, end_seq: view.snd_nxt, ..Round::default() };
     }
 
-    /// After a time-out everything starts again.
-    fn reset(&mut self, view: &View) {
+    /// After a time-out an end is looked for again; the round goes on.
+    fn reset(&mut self) {
         (self.delay_min, self.found) = (0, false);
-        self.begin_round(view);
     }
 
-    /// Takes the RTT sample of an ACK; true if slow start is to end.
-    fn on_ack(&mut self, ack: &Ack, view: &View, in_slow_start: bool) -> bool {
-        let Some(sample) = ack.rtt else { return false };
-        let rtt = sample.latest.as_micros().max(1);
-        self.delay_min = if self.delay_min == 0 { rtt } else { self.delay_min.min(rtt) };
-        if self.found || !in_slow_start {
+    /// Takes the RTT sample of an ACK, which counts towards the base delay if it is `settled`; true if slow start is to end.
+    /// Where an end is looked for, the age of the echoed timestamp is a sample too, whatever was lost.
+    fn on_ack(&mut self, ack: &Ack, view: &View, in_slow_start: bool, settled: bool) -> bool {
+        let Some(rtt) = ack.echoed.or(ack.rtt.map(|sample| sample.latest)) else { return false };
+        let rtt = rtt.as_micros().max(1);
+        let looks = !self.found && in_slow_start;
+        let begins = looks && view.snd_una > self.round.end_seq;
+        if settled && (ack.rtt.is_some() || (looks && !begins)) {
+            self.delay_min = if self.delay_min == 0 { rtt } else { self.delay_min.min(rtt) };
+        }
+        if !looks {
             return false;
         }
-        if view.snd_una > self.round.end_seq {
+        if begins {
             self.begin_round(view);
             if self.skip_first {
                 return false;
             }
         }
-        self.found = self.train_is_long(view.now.as_nanos() / 1_000) || self.delay_has_risen(rtt);
+        let by_train = self.train_is_long(view.now.as_nanos() / 1_000);
+        let by_delay = !by_train && self.delay_has_risen(rtt);
+        self.exits.0 += u32::from(by_train);
+        self.exits.1 += u32::from(by_delay);
+        self.found = by_train || by_delay;
         self.found
     }
 
@@ -161,19 +174,18 @@ impl Detector {
 impl HyStartReport {
     fn new(values: &ParamValues, setup: &Setup) -> HyStartReport {
         let values_of_cubic = CcConfig::of(&CUBIC, Some("linux26"), &[]).expect("cubic has profile linux26").values;
-        let mut cubic = Linux26Cubic::new(&values_of_cubic, setup);
-        // The module with HyStart does not take an epoch that has not begun for one that began at time zero.
-        cubic.since_zero = false;
+        let cubic = Linux26Cubic::new(&values_of_cubic, setup);
         HyStartReport { cubic, detector: Detector::new(values, setup) }
     }
 }
 
 impl CongestionControl for HyStartReport {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        // As in Linux no RTT sample is taken for a while after an epoch began.
-        if self.cubic.epoch_age(view).is_none_or(|age| age >= SETTLING) {
+        // As in Linux no RTT sample is taken for a while after an epoch began; an end is looked for before the first, too.
+        let settled = self.cubic.epoch_age(view).is_none_or(|age| age >= SETTLING);
+        if settled || !self.cubic.has_epoch() {
             let in_slow_start = self.cubic.base().in_slow_start();
-            if self.detector.on_ack(ack, view, in_slow_start) {
+            if self.detector.on_ack(ack, view, in_slow_start, settled) {
                 let window = &mut self.cubic.base().window;
                 window.ssthresh = window.cwnd;
             }
@@ -184,7 +196,7 @@ impl CongestionControl for HyStartReport {
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.cubic.on_congestion(event, view);
         if event.cause == Cause::Timeout {
-            self.detector.reset(view);
+            self.detector.reset();
         }
     }
 
@@ -206,6 +218,8 @@ impl CongestionControl for HyStartReport {
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.cubic.observe(put);
+        put("exits_by_train", f64::from(self.detector.exits.0));
+        put("exits_by_delay", f64::from(self.detector.exits.1));
     }
 }
 

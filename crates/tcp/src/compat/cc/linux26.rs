@@ -36,7 +36,7 @@ pub(crate) struct Linux26Cubic {
     agent: bool,
     /// An epoch that has not begun counts as begun at time zero, where no clock of Linux ever was: no delay is sampled in the first
     /// second of a run.
-    pub(super) since_zero: bool,
+    since_zero: bool,
 }
 
 impl Linux26Cubic {
@@ -50,6 +50,11 @@ impl Linux26Cubic {
     /// The window, slow start and its end.
     pub(super) fn base(&mut self) -> &mut CubicWindow {
         &mut self.linux.base
+    }
+
+    /// Whether the curve has an epoch.
+    pub(super) fn has_epoch(&self) -> bool {
+        self.linux.curve.epoch_start.is_some()
     }
 
     /// How long the curve's epoch has lasted.

@@ -22,7 +22,7 @@ fn feed(detector: &mut Detector, now_us: u64, rtt_us: u64, snd_una: u64) -> bool
     let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
     let now = Time::from_nanos(now_us * 1_000);
     let view = View { now, mss: MSS, snd_una: SeqNo(snd_una), snd_nxt: SeqNo(2_000_000), ..View::default() };
-    detector.on_ack(&ack, &view, true)
+    detector.on_ack(&ack, &view, true, true)
 }
 
 /// 4 ms are no gap: the seventh ACK is beyond half of the delay.
@@ -30,7 +30,7 @@ fn feed(detector: &mut Detector, now_us: u64, rtt_us: u64, snd_una: u64) -> bool
 fn acks_3_ms_apart_are_a_train() {
     let mut detector = detector(&[], 40_000);
     let exit = (1..=100).map(|i| i * 3_000).find(|now| feed(&mut detector, *now, 40_000, 1));
-    assert_eq!(exit, Some(21_000));
+    assert_eq!((exit, detector.exits), (Some(21_000), (1, 0)));
 }
 
 #[test]
@@ -73,4 +73,43 @@ fn slow_start_ends_at_a_small_window() {
     // The first ACK began the round and is no sample of it; the ninth after it finds 2 + 1 + 8 segments. W = ssthresh is
     // slow start still, so there is one more.
     assert_eq!((sender.ssthresh(), sender.cwnd()), (11.0, 12.0));
+}
+
+/// An end at W = ssthresh changes neither, and counts as any other; after a time-out there may be another.
+#[test]
+fn ends_are_counted_by_their_reason() {
+    let mut detector = detector(&[("curr_rtt_bug", Value::Flag(true))], 100_000);
+    for round in 1..=2 {
+        assert!((1..=9).any(|i| feed(&mut detector, round * 1_000_000 + i * 10_000, 100_000, 1)));
+        assert_eq!(detector.exits, (0, round as u32));
+        assert!(!feed(&mut detector, round * 1_000_000 + 100_000, 100_000, 1));
+        detector.reset();
+        detector.round.samples = 0;
+    }
+}
+
+/// The committed module resets no round at a time-out: the next ACK that passes the old one begins one, and a pair ends slow start.
+#[test]
+fn a_time_out_leaves_the_round() {
+    let mut detector = detector(&[("unit_mix", Value::Flag(true))], 100_000);
+    detector.reset();
+    assert!(!feed(&mut detector, 5_000_000, 100_000, 1_000_001));
+    assert!(feed(&mut detector, 5_002_000, 100_000, 1_000_002));
+}
+
+/// In the first second of a run no delay is sampled, so that any two ACKs that follow each other closely are a long train.
+#[test]
+fn an_end_is_looked_for_before_the_first_sample() {
+    let mut detector = detector(&[], 0);
+    let rtt = Span::from_millis(100);
+    let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
+    let at = |ms: u64, una| View {
+        now: Time::from_nanos(ms * 1_000_000),
+        snd_una: SeqNo(una),
+        snd_nxt: SeqNo(2_000_000),
+        ..View::default()
+    };
+    assert!(!detector.on_ack(&ack, &at(400, 1_000_001), true, false));
+    assert!(detector.on_ack(&ack, &at(402, 1_000_002), true, false));
+    assert_eq!((detector.delay_min, detector.exits), (0, (1, 0)));
 }
