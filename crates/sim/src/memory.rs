@@ -25,10 +25,12 @@ const NODE_BYTES: u64 = 800;
 const LINK_BYTES: u64 = 2_700;
 /// A station: its MAC and queue.
 const STATION_BYTES: u64 = 1_100;
-/// An entry of a routing table, of a router for each other or of a station for each other.
+/// An entry of a routing table of a station for each other.
 const ROUTE_BYTES: u64 = 8;
+/// An entry of that of a router for each other.
+const PORT_BYTES: u64 = 2;
 /// What equal paths add to such an entry, and the flowlets that a router remembers.
-const EQUAL_PATHS_BYTES: u64 = 4;
+const EQUAL_PATHS_BYTES: u64 = 2;
 const FLOWLETS_BYTES: u64 = 100_000;
 /// Memory that a sender takes for a segment in flight.
 const SEGMENT_STATE_BYTES: u64 = 128;
@@ -49,7 +51,7 @@ pub fn world_bytes(scenario: &Scenario, seed: u64) -> Result<u64, ScenarioError>
 
 fn bytes(extent: &Extent, listed: u64) -> u64 {
     let radios = extent.stations * STATION_BYTES + extent.station_routes * ROUTE_BYTES;
-    let route = ROUTE_BYTES + u64::from(extent.equal_paths) * EQUAL_PATHS_BYTES;
+    let route = PORT_BYTES + u64::from(extent.equal_paths) * EQUAL_PATHS_BYTES;
     radios
         + u64::from(extent.flowlets) * extent.inner_nodes * FLOWLETS_BYTES
         + extent.flows.saturating_mul(FLOW_BYTES)

@@ -311,6 +311,17 @@ fn an_unreachable_destination_is_named() {
 }
 
 #[test]
+fn a_graph_with_more_nodes_that_forward_than_tables_can_number_is_refused() {
+    let ring = |nodes: usize| {
+        let node = |n: usize| json!({"name": format!("n{n}")});
+        let link = |n: usize| json!({"from": format!("n{n}"), "to": format!("n{}", (n + 1) % nodes), "rate": "1Mbps"});
+        json!({"duration": "1s", "network": {"kind": "graph"}, "node": (0..nodes).map(node).collect::<Vec<_>>(),
+               "link": (0..nodes).map(link).collect::<Vec<_>>(), "flow": [{"from": "n0", "to": "n1"}]})
+    };
+    assert!(refusal(&ring(65_536)).starts_with("link: more than 65535 nodes have two links or more"));
+}
+
+#[test]
 fn text_that_is_no_scenario_is_refused() {
     for text in ["", "[]", "nonsense", "null", "{\"duration\": \"1s\"}"] {
         assert!(sim::Scenario::from_json(text).is_err(), "{text:?}");

@@ -85,7 +85,8 @@ fn connections(scenario: &Scenario, nodes: usize) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-fn inner_nodes(links: &[LinkDef]) -> u64 {
+/// How many nodes have two links or more.
+pub(super) fn inner_nodes(links: &[LinkDef]) -> u64 {
     let mut degrees: BTreeMap<&str, u64> = BTreeMap::new();
     for name in links.iter().flat_map(|link| [&link.from, &link.to]) {
         *degrees.entry(name).or_default() += 1;

@@ -6,6 +6,8 @@ pub(super) const MAX_NODES: u64 = 100_000;
 pub(crate) const MAX_FLOWS: u64 = 100_000;
 /// Routers: routing tables hold an entry for each pair of them.
 pub(super) const MAX_ROUTERS: u64 = 2_000;
+/// Nodes of a graph with two links or more: tables hold the number of a link in two bytes for each pair of them.
+pub(super) const MAX_FORWARDING: u64 = 65_535;
 /// Links of a random network: paths are searched from every router over every link, and drawn links must be rare among all
 /// pairs to be found.
 pub(super) const MAX_RANDOM_LINKS: f64 = 20_000.0;

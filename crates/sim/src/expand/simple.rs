@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use tcp::rng::Rng;
 
+use super::extent::inner_nodes;
 use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_of_ports, link_with_defaults, node};
-use super::limits::{MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
+use super::limits::{MAX_FORWARDING, MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
 use super::{mobility, stations};
 use crate::scenario::{
     Dumbbell, Lan, LinkDef, LinkOptions, NodeDef, ParkingLot, RandomWired, Role, Scenario, ScenarioError, ServiceDef,
@@ -242,7 +243,11 @@ fn wanted_links(random: &RandomWired, nodes: u64) -> Result<usize, ScenarioError
 
 /// Writes what is left to a default into the nodes, links and channels of a graph.
 pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioError> {
-    count("node", scenario.node.len() as u64, 2, 3 * MAX_NODES)?;
+    let nodes = count("node", scenario.node.len() as u64, 2, 3 * MAX_NODES)?;
+    if nodes > MAX_FORWARDING && inner_nodes(&scenario.link) > MAX_FORWARDING {
+        let message = format!("more than {MAX_FORWARDING} nodes have two links or more");
+        return Err(ScenarioError::new("link", message).with_hint("routing tables grow with their square"));
+    }
     scenario.node = mobility::nodes(scenario)?;
     let shared = |node: &&NodeDef| node.shared_buffer.is_some();
     let shared: BTreeSet<&str> = scenario.node.iter().filter(shared).map(|node| node.name.as_str()).collect();

@@ -6,16 +6,13 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::shortest::{Adjacency, Place};
+use super::shortest::{Adjacency, NO_PORT, Place};
 use super::{Edge, Order};
 use crate::hash::spread;
 use crate::ids::{LinkId, NodeId};
 
 /// Flowlets that a router remembers.
 const FLOWLETS: u64 = 4096;
-
-/// Stands in a table for a destination with one path at most: [`super::Routes`] know it.
-const NO_CHOICE: u32 = u32::MAX;
 
 /// What stays on one path.
 #[derive(Debug)]
@@ -62,12 +59,20 @@ pub(crate) struct EqualPaths {
     spread_by: Spread,
     /// By node.
     salts: Vec<u64>,
-    /// The sets of links of which one is to be chosen, each in the order of their far ends, then of links.
-    sets: Vec<Vec<LinkId>>,
-    /// By node and row of a destination: the index of a set. Empty for a node without any.
-    tables: Vec<Vec<u32>>,
+    /// By node.
+    choices: Vec<Choices>,
     /// By destination.
     places: Vec<Place>,
+}
+
+/// What a router chooses from.
+#[derive(Clone, Debug, Default)]
+struct Choices {
+    /// The sets of links of which one is to be chosen, each in the order of their far ends, then of links.
+    sets: Vec<Vec<LinkId>>,
+    /// By the row of a destination: the index of a set, or `NO_PORT` with one path at most, which [`super::Routes`] know. Empty for a
+    /// node without any set.
+    table: Vec<u16>,
 }
 
 /// The next hop of a flow among `count` of them.
@@ -78,34 +83,34 @@ fn choice(key: u64, salt: u64, count: u64) -> u64 {
 impl EqualPaths {
     /// Without paths as yet.
     pub(crate) fn new(spread_by: Spread, salts: Vec<u64>) -> EqualPaths {
-        EqualPaths { spread_by, salts, sets: Vec::new(), tables: Vec::new(), places: Vec::new() }
+        EqualPaths { spread_by, salts, choices: Vec::new(), places: Vec::new() }
     }
 
     /// Finds all shortest paths over the links that are up.
     pub(crate) fn find(&mut self, order: &Order, edges: &[Edge]) {
-        let mut known: BTreeMap<Vec<LinkId>, u32> = BTreeMap::new();
-        self.tables = vec![Vec::new(); order.nodes.len()];
+        self.choices = Vec::new();
         let net = Adjacency::new(order, edges);
-        net.for_each_way(|row, destination, ways| {
-            let links: Vec<LinkId> = ways.collect();
+        let mut known: Vec<BTreeMap<Vec<LinkId>, u16>> = vec![BTreeMap::new(); net.routers()];
+        self.choices = vec![Choices::default(); order.nodes.len()];
+        net.for_each_way(|row, destinations, links| {
             if links.len() < 2 {
                 return;
             }
-            let number = known.len() as u32;
-            let set = *known.entry(links).or_insert(number);
-            let table = &mut self.tables[net.router(row).index()];
-            table.resize(net.routers(), NO_CHOICE);
-            table[destination] = set;
+            let Choices { sets, table } = &mut self.choices[net.router(row).index()];
+            let set = *known[row].entry(links.to_vec()).or_insert_with(|| {
+                sets.push(links.to_vec());
+                sets.len() as u16 - 1
+            });
+            table.resize(net.routers(), NO_PORT);
+            destinations.rows().for_each(|destination| table[destination] = set);
         });
         self.places = net.places;
-        self.sets = vec![Vec::new(); known.len()];
-        known.into_iter().for_each(|(links, set)| self.sets[set as usize] = links);
     }
 
     fn set(&self, node: NodeId, destination: NodeId) -> Option<&[LinkId]> {
         let row = self.places.get(destination.index())?.row;
-        let set = *self.tables[node.index()].get(row as usize)?;
-        (set != NO_CHOICE).then(|| &*self.sets[set as usize])
+        let Choices { sets, table } = &self.choices[node.index()];
+        sets.get(usize::from(*table.get(row as usize)?)).map(Vec::as_slice)
     }
 
     /// The link that a packet of the flow with this key takes from `node`; none where there is no choice.

@@ -12,6 +12,7 @@ mod equal_paths;
 mod order;
 mod profiles;
 mod route_buffer;
+mod search;
 mod shortest;
 
 use tcp::units::Time;

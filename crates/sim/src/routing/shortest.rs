@@ -3,9 +3,10 @@
 //! A node with a single neighbour never forwards and needs no table: it sends everything to that neighbour, and others
 //! reach it by way of that neighbour. So the tables grow with routers squared, not with nodes squared, and are found in as much time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::Order;
+use super::search::{AT_ONCE, Destinations, Search};
 use crate::ids::{LinkId, NodeId};
 
 /// An edge as routing sees it.
@@ -22,8 +23,31 @@ pub(crate) struct Edge {
 enum NodeRoutes {
     /// The only link there is, if any.
     Leaf(Option<LinkId>),
-    /// By the row of a destination.
-    Table(Vec<Option<LinkId>>),
+    /// Of one that forwards.
+    Table(Ports),
+    /// By destination, as given.
+    Given(Vec<Option<LinkId>>),
+}
+
+/// The links of a node that forwards: two bytes for each destination, since a network of switches has a billion pairs of them.
+#[derive(Clone, Debug)]
+struct Ports {
+    /// By the row of a destination: the index of a link, or `NO_PORT`.
+    table: Vec<u16>,
+    links: Vec<LinkId>,
+}
+
+/// Stands in a table for a destination without a path. No index reaches it: see `MAX_FORWARDING` of `expand/limits.rs`.
+pub(super) const NO_PORT: u16 = u16::MAX;
+
+impl Ports {
+    fn set(&mut self, destinations: Destinations, link: LinkId) {
+        let index = self.links.iter().position(|known| *known == link).unwrap_or_else(|| {
+            self.links.push(link);
+            self.links.len() - 1
+        });
+        destinations.rows().for_each(|row| self.table[row] = index as u16);
+    }
 }
 
 /// By way of which node that forwards a destination is reached.
@@ -54,28 +78,33 @@ impl Routes {
     /// The link on which `node` sends towards `destination`.
     #[inline]
     pub(crate) fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
-        let table = match &self.nodes[node.index()] {
+        let ports = match &self.nodes[node.index()] {
             NodeRoutes::Leaf(link) => return *link,
-            NodeRoutes::Table(table) => table,
+            NodeRoutes::Table(ports) => ports,
+            NodeRoutes::Given(table) => return table.get(destination.index()).copied().flatten(),
         };
         let place = &self.places[destination.index()];
         if place.at == node {
             return place.last;
         }
-        table.get(place.row as usize).copied().unwrap_or_else(|| self.strays.get(&(node, destination)).copied())
+        match ports.table.get(place.row as usize) {
+            Some(port) => ports.links.get(usize::from(*port)).copied(),
+            None => self.strays.get(&(node, destination)).copied(),
+        }
     }
 
     /// Tables by node, each by destination.
     pub(crate) fn of(tables: Vec<Vec<Option<LinkId>>>) -> Routes {
-        let places = (0..tables.len() as u32).map(|row| Place { at: NodeId(row), row, last: None }).collect();
-        Routes { nodes: tables.into_iter().map(NodeRoutes::Table).collect(), places, strays: BTreeMap::new() }
+        let nodes = tables.into_iter().map(NodeRoutes::Given).collect();
+        Routes { nodes, places: Vec::new(), strays: BTreeMap::new() }
     }
 
     /// All-pairs shortest paths by hops; ties go to the first neighbour in this order, then to the first of parallel links.
     pub(crate) fn shortest(order: &Order, edges: &[Edge]) -> Routes {
         let net = Adjacency::new(order, edges);
-        let mut tables = vec![vec![None; net.routers.len()]; net.routers.len()];
-        net.for_each_way(|from, to, ways| tables[from][to] = ways.next());
+        let none = Ports { table: vec![NO_PORT; net.routers.len()], links: Vec::new() };
+        let mut tables = vec![none; net.routers.len()];
+        net.for_each_way(|from, to, ways| tables[from].set(to, ways[0]));
         let mut of_routers = tables.into_iter();
         let routes = net.rows.iter().zip(&net.only).map(|(row, only)| match row {
             None => NodeRoutes::Leaf(*only),
@@ -167,32 +196,40 @@ impl Adjacency {
         self.routers[row]
     }
 
-    /// Calls `found` for each node that forwards and each other as destination, by their rows, with all links by which a shortest
-    /// path leads there, in the order of neighbours and links.
-    pub(super) fn for_each_way(&self, mut found: impl FnMut(usize, usize, &mut dyn Iterator<Item = LinkId>)) {
-        for destination in 0..self.routers.len() {
-            let hops = self.hops_to(destination);
-            for row in (0..self.routers.len()).filter(|row| *row != destination) {
-                let is_closer = |(to, _): &&(u32, LinkId)| hops[*to as usize] < hops[row];
-                found(row, destination, &mut self.out[row].iter().filter(is_closer).map(|(_, link)| *link));
+    /// Calls `found` for each node that forwards, by its row, with destinations to which its shortest paths begin with the same
+    /// links, and those links in the order of neighbours and links.
+    pub(super) fn for_each_way(&self, mut found: impl FnMut(usize, Destinations, &[LinkId])) {
+        let rows = self.routers.len();
+        let mut search = Search::new(rows);
+        for first in (0..rows).step_by(AT_ONCE) {
+            search.find(first..rows.min(first + AT_ONCE), &self.into);
+            for row in 0..rows {
+                for (bits, links) in self.ways(&search, row) {
+                    found(row, Destinations { first, bits }, &links);
+                }
             }
         }
     }
 
-    /// Hops from every row to `destination`; the largest number where there is no way.
-    fn hops_to(&self, destination: usize) -> Vec<u32> {
-        let mut hops = vec![u32::MAX; self.routers.len()];
-        hops[destination] = 0;
-        let mut frontier = VecDeque::from([destination]);
-        while let Some(row) = frontier.pop_front() {
-            for neighbour in self.into[row].iter().map(|row| *row as usize) {
-                if hops[neighbour] == u32::MAX {
-                    hops[neighbour] = hops[row] + 1;
-                    frontier.push_back(neighbour);
+    /// The links with which shortest paths begin at a row, with the destinations that share them.
+    fn ways(&self, search: &Search, row: usize) -> Vec<(u64, Vec<LinkId>)> {
+        let mut ways = vec![(u64::MAX, Vec::new())];
+        for (to, link) in &self.out[row] {
+            let closer = search.closer(row, *to as usize);
+            for index in 0..ways.len() {
+                let (bits, links) = &mut ways[index];
+                let (with, without) = (*bits & closer, *bits & !closer);
+                if with == 0 {
+                    continue;
                 }
+                let others = (without != 0).then(|| (without, links.clone()));
+                links.push(*link);
+                *bits = with;
+                ways.extend(others);
             }
         }
-        hops
+        ways.retain(|(_, links)| !links.is_empty());
+        ways
     }
 }
 
@@ -257,5 +294,50 @@ mod tests {
         cut[2].up = false;
         assert_eq!(path(&cut, 3, 0, 2), None);
         assert_eq!(path(&edges(&[(0, 1)]), 2, 0, 1), Some(vec![0]));
+    }
+
+    /// Hops from every node to one, by edges alone.
+    fn hops_to(net: &[Edge], nodes: usize, to: usize) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; nodes];
+        hops[to] = 0;
+        for _ in 0..nodes {
+            for edge in net.iter().filter(|edge| edge.up) {
+                hops[edge.from.index()] = hops[edge.from.index()].min(hops[edge.to.index()].saturating_add(1));
+            }
+        }
+        hops
+    }
+
+    #[test]
+    fn searches_of_many_destinations_at_once_find_all_shortest_paths() {
+        // More nodes than one search has destinations, simplex links, some of them down, and nodes that nothing reaches.
+        const NODES: usize = 150;
+        let mut rng = tcp::rng::Rng::stream(1, "routes");
+        let mut end = || NodeId(rng.below(NODES as u64) as u32);
+        let ends: Vec<(NodeId, NodeId)> =
+            (0..3 * NODES).map(|_| (end(), end())).filter(|(from, to)| from != to).collect();
+        let edge = |(i, (from, to)): (u32, (NodeId, NodeId))| Edge { link: LinkId(i), from, to, up: i % 7 != 0 };
+        let net: Vec<Edge> = (0..).zip(ends).map(edge).collect();
+        let order = Order::of_nodes(0..NODES as u32);
+        let found = Adjacency::new(&order, &net);
+        let mut ways = BTreeMap::new();
+        found.for_each_way(|row, destinations, links| {
+            for to in destinations.rows() {
+                assert!(ways.insert((found.router(row), found.router(to)), links.to_vec()).is_none());
+            }
+        });
+        let forwards = |node: NodeId| found.routers.contains(&node);
+        let within: Vec<Edge> = net.iter().filter(|edge| forwards(edge.from) && forwards(edge.to)).copied().collect();
+        assert!(found.routers.len() > AT_ONCE && ways.len() > NODES * NODES / 4);
+        for to in found.routers.iter().copied() {
+            let hops = hops_to(&within, NODES, to.index());
+            for from in found.routers.iter().copied() {
+                let closer = |edge: &&Edge| edge.up && edge.from == from && hops[edge.to.index()] < hops[from.index()];
+                let mut expected: Vec<&Edge> = within.iter().filter(closer).collect();
+                expected.sort_by_key(|edge| (edge.to, edge.link));
+                let expected: Vec<LinkId> = expected.into_iter().map(|edge| edge.link).collect();
+                assert_eq!(ways.get(&(from, to)).cloned().unwrap_or_default(), expected, "{from:?} to {to:?}");
+            }
+        }
     }
 }
