@@ -163,11 +163,10 @@ class Comparison:
 
 def begin(table: CrossTable, worlds: Sequence[World], engines: Sequence[Engine], replicates: int | None, seed: int) -> Comparison:
     """Return a comparison before its runs. Raises InputError for an engine that carries none of the worlds, the first not all."""
-    count = replicates or table.replicates
-    checked_seed(seed + count)
+    checked_seed(seed + (replicates or max(world.replicates for world in worlds)))
     made = []
     for world in worlds:
-        arms = []
+        arms, count = [], replicates or world.replicates
         for engine in engines:
             certain = engine.deterministic and not world.random
             refusal = refused(engine, world)

@@ -36,11 +36,17 @@ class Margins(Model):
     jain: Annotated[float, *between(0.0001, 1)] = Field(0.05, description="Difference of Jain's index.")
 
 
+class CrossSweep(Sweep):
+    """Axes with their values, crossed: each point is a world."""
+
+    replicates: Replicates | None = Field(None, description="Replicates of these worlds; otherwise those of `[cross]`.")
+
+
 class CrossTable(Margins):
     """The table `[cross]` of a scenario file."""
 
     replicates: Replicates = Field(10, description="Replicates of each engine; one where nothing can vary.")
-    sweep: Many[Sweep] = Field((), description="Axes with their values, crossed: each point is a world.")
+    sweep: Many[CrossSweep] = Field((), description="Axes with their values, crossed: each point is a world.")
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class World:
     values: Mapping[str, Any] = field(default_factory=dict)
     random: tuple[str, ...] = ()
     """What seeds change in it, in words."""
+    replicates: int = 1
+    """On each engine; one where nothing can vary."""
     graph: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -79,14 +87,14 @@ def worlds_of(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any]
         table: CrossTable = validate(CrossTable, given, TABLE)
     except ScenarioError as error:
         raise relay(error, name) from None
-    points = [dict(zip(sweep.vary, values, strict=True)) for sweep in table.sweep
-              for values in itertools.product(*sweep.vary.values())] or [{}]  # fmt: skip
+    points = [(dict(zip(sweep.vary, values, strict=True)), sweep.replicates or table.replicates) for sweep in table.sweep
+              for values in itertools.product(*sweep.vary.values())] or [({}, table.replicates)]  # fmt: skip
     if len(points) > MOST_WORLDS:
         raise InputError(f"{TABLE}.sweep", f"{len(points)} worlds", f"at most {MOST_WORLDS}", name)
-    return table, [world_at(document, name, values) for values in points]
+    return table, [world_at(document, name, values, replicates) for values, replicates in points]
 
 
-def world_at(document: Mapping[str, Any], name: str | None, values: Mapping[str, Any]) -> World:
+def world_at(document: Mapping[str, Any], name: str | None, values: Mapping[str, Any], replicates: int) -> World:
     """Return the world at a point of a sweep. Raises ScenarioError."""
     scenario = copy.deepcopy(dict(document))
     try:
@@ -100,4 +108,4 @@ def world_at(document: Mapping[str, Any], name: str | None, values: Mapping[str,
     except ScenarioError as error:
         at = World({}, None, values).label
         raise relay(error, name, suffix=f" [{at}]" if at else "") from None
-    return World(scenario, name, values, tuple(checked["random"]), checked["graph"])
+    return World(scenario, name, values, tuple(checked["random"]), replicates, checked["graph"])
