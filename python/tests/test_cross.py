@@ -259,6 +259,16 @@ def test_every_point_of_a_sweep_is_a_world_and_an_engine_is_absent_where_it_cann
         )
 
 
+def test_worlds_of_a_sweep_may_have_replicates_of_their_own_and_the_option_sets_all(stand_in):
+    stand_in("same")
+    delays = [{"vary": {"network.bottleneck.delay": ["5ms"]}, "replicates": 3}, {"vary": {"network.bottleneck.delay": ["10ms"]}}]
+    document = world(cross={"sweep": delays, "replicates": 2})
+    assert [len(arm.values) for one in compared(document, ["tonopah", "same"], None).worlds for arm in one.arms] == [3, 3, 2, 2]
+    table, worlds = worlds_of(document, {})
+    assert comparison.begin(table, worlds, engines.chosen(["tonopah", "same"]), 5, 1).runs == 20
+    assert "replicates" not in worlds[0].label
+
+
 def test_the_command_prints_json_and_writes_figures(tmp_path, capsys, stand_in):
     stand_in("fast", faster(1.2))
     out = tmp_path / "out"
@@ -384,3 +394,9 @@ def test_the_page_has_a_line_for_each_world_and_says_why_engines_differ(tmp_path
     found = json.loads((out / "cross.json").read_text(encoding="utf-8"))
     reasons = {"fast": [{"metric": "goodput", "world": "5ms", "reason": "it is made so"}]}
     assert [row[1:] for row in page.facts_of(found, reasons)["reasons"]] == [[1, "it is made so"], [1, page.OPEN]]
+    found["worlds"][1]["replicates"] = {"tonopah": 9, "fast": 9}
+    [goodput] = [one["engines"]["fast"] for one in found["worlds"][1]["metrics"] if one["metric"].startswith("goodput")]
+    goodput |= {"verdict": "undecided", "why": "about 9 replicates would decide"}
+    told_now = page.facts_of(found, {})
+    assert told_now["rows"][1][1] == "undecided (about 9 replicates would decide)"
+    assert (told_now["replicates"], told_now["more"]) == (6, [[9, "delay 10ms"]])

@@ -9,13 +9,14 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 from tonopah._core import engine_version
 from tonopah.cli import main as command_line
 from tonopah.cli.cross import FACTS
-from tonopah.cross.measures import GOODPUT
 from tonopah.cross.judging import UNDECIDED
+from tonopah.cross.measures import GOODPUT
 from tonopah.cross.told import ORDER
 from tonopah.metrics import lower
 from tonopah.names import listed
@@ -77,6 +78,8 @@ def facts_of(found: Mapping[str, Any], reasons: Reasons) -> dict[str, Any]:
     """Return what the page says, from the facts of a comparison."""
     others = [name for name in found["engines"] if name != found["first"]]
     why: dict[tuple[str, str], int] = {}
+    counts = {world["label"]: max(world["replicates"].values()) for world in found["worlds"]}
+    usual = mode(counts.values())
     for world in found["worlds"]:
         for engine in others:
             for metric, label, _ in differences(world, engine):
@@ -86,7 +89,7 @@ def facts_of(found: Mapping[str, Any], reasons: Reasons) -> dict[str, Any]:
     return {
         "command": f"python -m tonopah_dev.pages.cross results/{NAME} docs/generated --on {','.join(found['engines'])}",
         "engine": engine_version(), "first": found["first"], "others": others, "answer": found["answer"],
-        "replicates": max(n for world in found["worlds"] for n in world["replicates"].values()),
+        "replicates": usual, "more": [[count, label] for label, count in counts.items() if count != usual],
         "versions": [version if " " in version else f"{name} {version}" for name, version in found["engines"].items() if version],
         "margins": ", ".join(f"{name} {value:g}{'' if name == 'jain' else ' %'}" for name, value in found["margins"].items()),
         "late": [f"{name} {count}" for name, count in found["late"].items()],
