@@ -390,7 +390,7 @@ def test_the_page_has_a_line_for_each_world_and_says_why_engines_differ(tmp_path
     page.main([str(out), str(tmp_path)])
     text = (tmp_path / "cross.md").read_text(encoding="utf-8")
     assert "| delay 5ms | different; goodput 0 +20 |" in text and "| delay 10ms | different; goodput 0 +20 |" in text
-    assert f"- fast (2): {page.OPEN}" in text and (tmp_path / "cross" / "results.toml").exists()
+    assert f"- fast, goodput 0 (2): {page.OPEN}" in text and (tmp_path / "cross" / "results.toml").exists()
     found = json.loads((out / "cross.json").read_text(encoding="utf-8"))
     reasons = {"fast": [{"metric": "goodput", "world": "5ms", "reason": "it is made so"}]}
     assert [row[1:] for row in page.facts_of(found, reasons)["reasons"]] == [[1, "it is made so"], [1, page.OPEN]]

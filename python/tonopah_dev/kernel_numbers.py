@@ -41,8 +41,6 @@ GOODPUT, WINDOW = 0.03, 0.10
 """How far apart the two may be."""
 DOWNLOAD_BYTES = 20_000_000
 IN_VIRTUAL_TIME = "uml" in sys.argv[1:]
-RECORDED = 20
-"""Recorded cases that are recorded again: the first of 6.1 with one flow that chance has no part in."""
 RECORDED_RECEIVER = {"recv_autotune": False, "recv_buffer": "67108864B"}
 """Of the recordings of 6.1: a buffer of a fixed size. Half of it becomes window, by two segments for each that arrives; each has
 an ACK of its own until then: that ends after 11,564 segments."""
@@ -190,10 +188,12 @@ def sent_again(file: Path) -> list[int]:
 
 
 def recordings() -> Iterator[str]:
-    """Yield whether recorded cases, recorded again, agree with their recordings."""
+    """Yield whether the recorded cases of 6.1 with one flow that chance has no part in, recorded again, agree with their recordings."""
     cases = [case for case in shipped().cases if case.kernel == "6.1" and case.kind == "steady" and not worlds.draws(case)]
+    # A flow that asks for ECN as DCTCP does is not carried.
+    cases = [case for case in cases if case.algorithm(0) != "dctcp"]
     yield "\n| case | checks | not met |\n|---|---|---|"
-    for case in cases[:RECORDED]:
+    for case in cases:
         checks = measures.steady_checks(recorded_again(case))
         missed = [f"{check.name}: {check.ours} for {check.theirs} ({check.goal})" for check in checks if not check.met]
         yield f"| {case.id} | {len(checks)} | {'; '.join(missed)} |"

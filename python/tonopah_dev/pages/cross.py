@@ -77,15 +77,13 @@ def reason(reasons: Reasons, engine: str, metric: str, label: str) -> str:
 def facts_of(found: Mapping[str, Any], reasons: Reasons) -> dict[str, Any]:
     """Return what the page says, from the facts of a comparison."""
     others = [name for name in found["engines"] if name != found["first"]]
-    why: dict[tuple[str, str], int] = {}
+    why: dict[tuple[str, str], list[str]] = {}
     counts = {world["label"]: max(world["replicates"].values()) for world in found["worlds"]}
     usual = mode(counts.values())
     for world in found["worlds"]:
         for engine in others:
             for metric, label, _ in differences(world, engine):
-                said = reason(reasons, engine, metric, world["label"])
-                key = (f"{engine}, {lower(label)}", said) if said != OPEN else (engine, OPEN)
-                why[key] = why.get(key, 0) + 1
+                why.setdefault((engine, reason(reasons, engine, metric, world["label"])), []).append(lower(label))
     return {
         "command": f"python -m tonopah_dev.pages.cross results/{NAME} docs/generated --on {','.join(found['engines'])}",
         "engine": engine_version(), "first": found["first"], "others": others, "answer": found["answer"],
@@ -94,7 +92,7 @@ def facts_of(found: Mapping[str, Any], reasons: Reasons) -> dict[str, Any]:
         "margins": ", ".join(f"{name} {value:g}{'' if name == 'jain' else ' %'}" for name, value in found["margins"].items()),
         "late": [f"{name} {count}" for name, count in found["late"].items()],
         "rows": [[world["label"], *(cell(world, engine) for engine in others)] for world in found["worlds"]],
-        "reasons": [[what, count, said] for (what, said), count in why.items()],
+        "reasons": [[", ".join([engine, *dict.fromkeys(labels)]), len(labels), said] for (engine, said), labels in why.items()],
     }  # fmt: skip
 
 
