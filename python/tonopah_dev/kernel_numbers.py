@@ -188,7 +188,7 @@ def sent_again(file: Path) -> list[int]:
 
 
 def recordings() -> Iterator[str]:
-    """Yield whether the recorded cases of 6.1 with one flow that chance has no part in, recorded again, agree with their recordings."""
+    """Yield whether the cases of 6.1 with one flow that chance has no part in, recorded again, agree with their recordings."""
     cases = [case for case in shipped().cases if case.kernel == "6.1" and case.kind == "steady" and not worlds.draws(case)]
     # A flow that asks for ECN as DCTCP does is not carried.
     cases = [case for case in cases if case.algorithm(0) != "dctcp"]
