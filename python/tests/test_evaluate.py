@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -346,6 +347,13 @@ def test_several_looks_widen_intervals_and_multiply_p():
     assert three.estimate.half_width == pytest.approx(0.01963 * 3.9608 / 2.7764, rel=1e-3), "Student's t at 1 - 0.05 / 3 / 2"
     assert effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03).equivalent
     assert not effect_of((0.02, -0.01, 0.03, 0.00, 0.01), 0.03, looks=3).equivalent
+
+
+def test_an_interval_without_an_end_names_no_number_of_replicates():
+    """What had not happened by the end of a run is only known to be later: an evaluation of BBR could not write its page."""
+    found = effect_of((0.1, 0.3, 0.2, 0.4, 0.1, 0.2), 0.05)
+    longer = replace(found, quantity=replace(found.quantity, longer=1))
+    assert found.needed > 5 and math.isinf(longer.estimate.half_width) and longer.needed == 0
 
 
 @pytest.mark.parametrize(

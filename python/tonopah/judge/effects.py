@@ -119,9 +119,9 @@ class Effect:
 
     @property
     def needed(self) -> int:
-        """The number of replicates whose interval would be as narrow as the margin."""
+        """The number of replicates whose interval would be as narrow as the margin; 0 where the interval has no end."""
         half = self.estimate.half_width
-        return 0 if math.isnan(half) else math.ceil(self.estimate.n * (half / self.margin) ** 2)
+        return 0 if not math.isfinite(half) else math.ceil(self.estimate.n * (half / self.margin) ** 2)
 
 
 def effect_of(samples: Sequence[float], margin: float, **about: Any) -> Effect:
