@@ -1,11 +1,12 @@
 """The page of engines held against one another: `python -m tonopah_dev.pages.cross FOLDER docs/generated [--on ENGINE,…]`.
 
 Runs the worlds of `studies/cross.toml` (`tonopah cross`) into FOLDER, going on where it was interrupted, and writes the page. Why
-engines differ stands in `cross_reasons.toml`: by engine and metric, and where worlds differ in it, by a part of their labels.
+engines differ stands in `cross_reasons.toml`.
 """
 
 import argparse
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ OPEN = "not explained yet"
 SEED = 101
 """Of the first replicate: those from which replicates of the file were planned began at 1."""
 ALL = "tonopah,uml,linux,ns2,ns3"
-Reasons = Mapping[str, Sequence[Mapping[str, str]]]
+Reasons = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def of_engine(world: Mapping[str, Any], engine: str) -> dict[str, str]:
@@ -58,18 +59,24 @@ def cell(world: Mapping[str, Any], engine: str) -> str:
     words = of_engine(world, engine)
     if not words:
         return "not carried"
-    rows = [metric["engines"][engine] for metric in world["metrics"] if metric["metric"].startswith(GOODPUT)]
     word = goodput(words)
     if word == UNDECIDED:
-        word += f" ({max((row['why'] for row in rows if row['verdict'] == word), key=len)})"
+        word += f" ({hardest(world, engine)})"
     told = [f"{lower(label)} {'∞' if value is None else f'{value:+.3g}'}" for _, label, value in differences(world, engine)]
     return word + (f"; {', '.join(told)}" if told else "")
+
+
+def hardest(world: Mapping[str, Any], engine: str) -> str:
+    """Return what would decide the goodput of all flows: of those that are undecided, what takes most replicates."""
+    goodputs = [metric["engines"][engine] for metric in world["metrics"] if metric["metric"].startswith(GOODPUT)]
+    rows = [row for row in goodputs if row["verdict"] == UNDECIDED]
+    return str(max(rows, key=lambda row: math.inf if row["needed"] is None else row["needed"])["why"])
 
 
 def reason(reasons: Reasons, engine: str, metric: str, label: str) -> str:
     """Return why an engine differs in a metric of a world."""
     for one in reasons.get(engine, ()):
-        if metric.startswith(one["metric"]) and one.get("world", "") in label:
+        if metric.startswith(one.get("metric", "")) and any(part in label for part in one.get("worlds", [""])):
             return str(one["reason"])
     return OPEN
 

@@ -1,9 +1,8 @@
 //! How large a world is, before anything is built for each of its flows.
 
-use std::collections::BTreeMap;
-
 use super::check_app::connections_of;
 use super::dispatch;
+use super::graph::inner_nodes;
 use crate::scenario::{ChannelDef, LinkDef, PathRouting, RoutingDef, Scenario, ScenarioError, SpreadBy};
 
 /// Numbers of what a world consists of.
@@ -83,13 +82,4 @@ fn connections(scenario: &Scenario, nodes: usize) -> u64 {
         .iter()
         .map(|flow| flow.copies().saturating_mul(connections_of(&flow.app, nodes, scenario.duration)))
         .fold(0, u64::saturating_add)
-}
-
-/// How many nodes have two links or more.
-pub(super) fn inner_nodes(links: &[LinkDef]) -> u64 {
-    let mut degrees: BTreeMap<&str, u64> = BTreeMap::new();
-    for name in links.iter().flat_map(|link| [&link.from, &link.to]) {
-        *degrees.entry(name).or_default() += 1;
-    }
-    degrees.values().filter(|degree| **degree > 1).count() as u64
 }

@@ -1,5 +1,7 @@
 //! What every topology is built with: nodes, links with their defaults, and checks of numbers.
 
+use std::collections::BTreeMap;
+
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
@@ -200,4 +202,13 @@ pub(super) fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64
 pub(super) fn within(path: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
     let message = format!("{value} is not from {least} to {most}");
     if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::new(path, message)) }
+}
+
+/// How many nodes have two links or more.
+pub(super) fn inner_nodes(links: &[LinkDef]) -> u64 {
+    let mut degrees: BTreeMap<&str, u64> = BTreeMap::new();
+    for name in links.iter().flat_map(|link| [&link.from, &link.to]) {
+        *degrees.entry(name).or_default() += 1;
+    }
+    degrees.values().filter(|degree| **degree > 1).count() as u64
 }

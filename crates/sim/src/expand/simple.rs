@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use tcp::rng::Rng;
 
-use super::extent::inner_nodes;
-use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_of_ports, link_with_defaults, node};
+use super::graph::{
+    FlowEnds, LinkDefaults, Shorthand, Topology, count, inner_nodes, link, link_of_ports, link_with_defaults, node,
+};
 use super::limits::{MAX_FORWARDING, MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
 use super::{mobility, stations};
 use crate::scenario::{

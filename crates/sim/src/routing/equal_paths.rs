@@ -88,7 +88,6 @@ impl EqualPaths {
 
     /// Finds all shortest paths over the links that are up.
     pub(crate) fn find(&mut self, order: &Order, edges: &[Edge]) {
-        self.choices = Vec::new();
         let net = Adjacency::new(order, edges);
         let mut known: Vec<BTreeMap<Vec<LinkId>, u16>> = vec![BTreeMap::new(); net.routers()];
         self.choices = vec![Choices::default(); order.nodes.len()];
