@@ -6,8 +6,8 @@ from typing import Any
 
 from tonopah.reports.worlds import SILENCE, Scenario, own_or
 
-WIRE_QUEUE = {"kind": "fq_codel", "device": "100p"}
-"""Of every wire of ns-3: FqCoDel above the queue of the device."""
+WIRE_QUEUE = {"kind": "fq_codel", "device": "100p", "guarded": "own"}
+"""Of every wire of ns-3: FqCoDel above the queue of the device; CoDel asks what waits in the flow's own queue (RFC 8289 §5.4)."""
 PPP = "2B"
 """Framing of ns-3's point-to-point links."""
 CUBIC = {"name": "cubic", "profile": "ns3"}
