@@ -71,6 +71,12 @@ def test_a_full_wire_hides_the_rate_of_the_applications():
     assert ranges[1] == ranges[2] == ranges[3]
 
 
+@pytest.mark.parametrize(("count", "delay_s"), [(60, 0.566197), (80, 0.604687), (100, 0.675679)])
+def test_codel_on_a_wire_asks_what_waits_in_the_flow_s_own_queue(count, delay_s):
+    """The stored delays of ns-3.37, by its CUBIC. If it asked what waits in all queues, as Linux does, they would be 0.47 s."""
+    assert numbers_at("tcp-fr-wifi", algorithm="cubic", nodes_and_flows=count)["delay"] == pytest.approx(delay_s, rel=0.15)
+
+
 @pytest.mark.parametrize("name", ["tcp-fr-pan", "asran-pan"])
 def test_a_flood_hides_the_rate_of_the_applications(name):
     """ns-3.37: runs with 100 and 500 packets/s are the same in every number. Without the flood far more arrives."""
