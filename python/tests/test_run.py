@@ -39,6 +39,15 @@ def test_the_first_flows_are_those_of_the_whole_summary(dumbbell):
     assert pickle.loads(pickle.dumps(result)).summary_of_first(1) == first
 
 
+def test_of_many_links_the_busiest_are_read(dumbbell):
+    result, again = tp.run(dumbbell), tp.run(dumbbell)
+    some = result.summary_of_first(1, 3)
+    busiest = sorted(again.summary["links"], key=lambda link: -link["utilisation"])
+    assert len(busiest) > 3 and some["links"] == busiest[:3]
+    assert result.summary_of_first(1, len(busiest))["links"] == again.summary["links"] == result.summary["links"]
+    assert result.summary_of_first(1, 3) == some, "also once it was read"
+
+
 def test_a_summary_in_a_file_is_the_text(dumbbell, tmp_path):
     summary, _ = run(json.dumps(dumbbell), 1)
     text = summary.json()

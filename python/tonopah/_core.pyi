@@ -362,10 +362,11 @@ class Endpoint:
 def check_segment(segment: Any) -> None:
     """Raise ScenarioError for a segment that cannot be read, with the field and what is allowed."""
 
-def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
+def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, max_memory: int | None = None) -> str:
     """Return `{"resolved": …, "graph": …, "random": …, "warnings": …}`.
 
-    The scenario with every default filled in, its world as a graph, what is random, and what it seldom means.
+    The scenario with every default filled in, its world as a graph, what is random, and what it seldom means. A world that
+    takes more than about `max_memory` bytes raises LimitError.
     """
 
 class RunSummary:
@@ -388,8 +389,8 @@ class RunSummary:
     def write(self, path: str) -> None:
         """Write the summary as JSON text to a file, without ever holding the text as a whole."""
 
-    def json(self, most_flows: int = ...) -> str:
-        """Return the summary as JSON text, with at most the first `most_flows` of its flows."""
+    def json(self, most_flows: int = ..., most_links: int = ...) -> str:
+        """Return the summary as JSON text, with at most its first `most_flows` flows and its `most_links` busiest links."""
 
 def run(
     scenario_json: str,

@@ -1,19 +1,26 @@
 //! What a scenario means, without a run: its network, who reaches whom, where its satellites are.
 
 use pyo3::prelude::*;
-use sim::{Scenario, Simulation};
+use sim::{Limits, Scenario, Simulation};
 use tcp::units::Span;
 
 use crate::algorithm::{self, Algorithms};
-use crate::failure::guarded;
+use crate::failure::{admit, guarded};
 
 /// Checks a scenario (JSON text): `{"resolved", "graph", "random", "warnings", "radio"}` as JSON text. `random` says what is drawn
-/// from the seed, `radio` how far radios reach.
+/// from the seed, `radio` how far radios reach. A world that takes more than about `max_memory` bytes raises `LimitError`.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
-fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
+#[pyo3(signature = (scenario, seed = 1, algorithms = None, max_memory = None))]
+fn check(
+    py: Python<'_>,
+    scenario: &str,
+    seed: u64,
+    algorithms: Algorithms,
+    max_memory: Option<u64>,
+) -> PyResult<String> {
     let checked = guarded(|| {
         let scenario = Scenario::from_json(scenario)?.with(&algorithm::further(algorithms));
+        admit(Limits { events: None, memory_bytes: max_memory }, &scenario, seed)?;
         // Building finds what only the whole shows, such as an unreachable destination.
         let mut built = Simulation::new(&scenario, seed)?;
         let text = |world| serde_json::to_string(world).expect("a scenario is plain data");

@@ -61,8 +61,17 @@ fn build_profile() -> &'static str {
     env!("TONOPAH_BUILD_PROFILE")
 }
 
+/// Worlds may take the memory that this machine has, where Python knows it.
+fn allow_memory(py: Python<'_>) -> PyResult<()> {
+    let of = |name| py.import("os")?.call_method1("sysconf", (name,))?.extract::<u64>();
+    sim::allow_worlds(of("SC_PAGE_SIZE")?.saturating_mul(of("SC_PHYS_PAGES")?));
+    Ok(())
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Not every system has `sysconf`.
+    let _ = allow_memory(module.py());
     failure::add(module)?;
     module.add_class::<summary::RunSummary>()?;
     module.add_class::<algorithm::Algorithm>()?;

@@ -2,7 +2,8 @@
 
 use tcp::units::Time;
 
-use crate::memory::{LARGEST_WORLD_BYTES, world_bytes};
+use crate::expand::{largest_world, size};
+use crate::memory::world_bytes;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulation::Simulation;
 
@@ -22,7 +23,7 @@ impl Limits {
     ///
     /// As [`Simulation::new`], as far as the topology shows it.
     pub fn refusal(self, scenario: &Scenario, seed: u64) -> Result<Option<String>, ScenarioError> {
-        let Some(most) = self.memory_bytes.filter(|most| *most < LARGEST_WORLD_BYTES) else { return Ok(None) };
+        let Some(most) = self.memory_bytes.filter(|most| *most < largest_world()) else { return Ok(None) };
         let needed = world_bytes(scenario, seed)?;
         let (needs, limit) = (size(needed), size(most));
         let message = format!("the run was not started: its network and flows need {needs}, its limit is {limit}");
@@ -46,14 +47,5 @@ impl Limits {
             let limit = size(most);
             format!("the run was stopped {}: it holds {}, its limit is {limit}", place(), size(held))
         })
-    }
-}
-
-/// Bytes in a unit that leaves a few digits.
-pub fn size(bytes: u64) -> String {
-    if bytes < 10_000_000 {
-        format!("{} kB", bytes.div_ceil(1_000))
-    } else {
-        format!("{} MB", bytes.div_ceil(1_000_000))
     }
 }

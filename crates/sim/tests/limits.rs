@@ -3,7 +3,7 @@
 mod common;
 
 use common::refusal;
-use serde_json::json;
+use serde_json::{Value, json};
 use sim::{Scenario, Simulation};
 
 #[test]
@@ -25,6 +25,35 @@ fn too_many_stations_in_reach_of_one_another_are_refused() {
     let cells =
         json!({"duration": "1s", "network": {"kind": "infrastructure", "cells": 1000, "stations_per_cell": 10_000}});
     assert!(refusal(&cells).starts_with("network.stations_per_cell: more than 10000 stations"));
+}
+
+#[test]
+fn a_data_centre_that_takes_more_than_is_allowed_is_refused_before_it_is_drawn() {
+    let world = |network: Value| json!({"duration": "1s", "network": network});
+    let million = world(json!({"kind": "fat_tree", "k": 160, "flows": 100_000}));
+    let error = refusal(&million);
+    assert!(error.starts_with("network: 1056000 nodes with 3072000 links need 13666 MB, more than 4000 MB"), "{error}");
+    let leaves = world(json!({"kind": "leaf_spine", "leaves": 200, "spines": 100, "hosts": 6_000, "flows": 1}));
+    assert!(refusal(&leaves).starts_with("network.hosts: 1200000 is not a count from 2 to 1100000"));
+    let ring: Vec<Value> = (0..60_000).map(|i| json!({"name": format!("n{i}")})).collect();
+    let next = |i: usize| json!({"from": format!("n{i}"), "to": format!("n{}", (i + 1) % 60_000), "rate": "1Gbps"});
+    let links: Vec<Value> = (0..60_000).map(next).collect();
+    let routers = json!({"duration": "1s", "network": {"kind": "graph"}, "node": ring, "link": links,
+                         "flow": [{"from": "n0", "to": "n9"}]});
+    assert!(refusal(&routers).starts_with("node: 60000 nodes with 60000 links need "), "tables of 60,000 routers");
+}
+
+#[test]
+fn a_pattern_of_wires_tells_its_size_without_being_drawn() {
+    for network in [
+        json!({"kind": "fat_tree", "k": 2, "flows": 1}),
+        json!({"kind": "fat_tree", "k": 8, "flows": 40}),
+        json!({"kind": "leaf_spine", "leaves": 6, "spines": 3, "hosts": 9, "flows": 5}),
+    ] {
+        let scenario = Scenario::from_json(&json!({"duration": "1s", "network": network}).to_string()).unwrap();
+        let built = Simulation::new(&scenario, 1).unwrap();
+        assert_eq!(sim::world_bytes(&scenario, 1).unwrap(), built.world_bytes(), "{network}");
+    }
 }
 
 #[test]

@@ -195,7 +195,7 @@ def show_result(
         print(json.dumps(result.summary | ({OBSERVED: counted} if found else {})))
     else:
         warn(warning_texts(result.warnings, name_of(arguments.scenario)))
-        out, shown = console(), result.summary_of_first(MAX_READ)
+        out, shown = console(), result.summary_of_first(MAX_READ, MAX_READ)
         for table in run_tables(shown, out.width, result.flow_count):
             out.print(table)
         if found and counted:

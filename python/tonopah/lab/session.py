@@ -97,7 +97,7 @@ class Session:
         source = str(folder / "scenario.toml")
         with permitting(code_of(folder, allow_python)):
             self.bound = engine_form(scenario, source)
-        checked = json.loads(engine_check(self.bound.text, self.seed, self.bound.algorithms))
+        checked = json.loads(engine_check(self.bound.text, self.seed, self.bound.algorithms, limits.memory_bytes))
         self.resolved, self.graph, self.random = checked["resolved"], checked["graph"], checked["random"]
         self.warnings = warning_texts(checked["warnings"])
         self.tracks, self.lock = Tracks(), threading.Lock()

@@ -72,11 +72,15 @@ class RunResult:
             self._summary = json.loads(self._summary.json())
         return self._summary
 
-    def summary_of_first(self, most_flows: int) -> dict[str, Any]:
-        """Return the summary with at most its first flows: those of 100,000 take longer to read than to simulate."""
+    def summary_of_first(self, most_flows: int, most_links: int | None = None) -> dict[str, Any]:
+        """Return the summary with at most its first flows and busiest links: 100,000 take longer to read than to simulate."""
         if isinstance(self._summary, RunSummary):
-            return json.loads(self._summary.json(most_flows))  # type: ignore[no-any-return]
-        return {**self._summary, "flows": self._summary["flows"][:most_flows]}
+            some = [] if most_links is None else [most_links]
+            return json.loads(self._summary.json(most_flows, *some))  # type: ignore[no-any-return]
+        links = self._summary["links"]
+        if most_links is not None and most_links < len(links):
+            links = sorted(links, key=lambda link: -(link["utilisation"] or 0.0))[:most_links]
+        return {**self._summary, "flows": self._summary["flows"][:most_flows], "links": links}
 
     @property
     def warnings(self) -> list[dict[str, str]]:

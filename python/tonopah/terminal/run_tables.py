@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 20
 MAX_READ = 1000
-"""So many flows are looked at for the tables of a run: those of 100,000 would take longer to read than to simulate."""
+"""So many flows, and links, are looked at for the tables of a run: 100,000 would take longer to read than to simulate."""
 MIN_WIDTH = 40
 """A narrower terminal breaks the lines itself."""
 FLOW_COLUMNS = (

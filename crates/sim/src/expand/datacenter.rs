@@ -1,14 +1,16 @@
 //! The topologies of data centres: leaves and spines, and fat trees. Their switches spread flows over equal paths.
 
-use super::graph::{FlowEnds, LinkDefaults, Shorthand, Topology, count, link, link_of_ports, link_with_defaults, node};
-use super::limits::MAX_NODES;
+use super::graph::{
+    FlowEnds, LinkDefaults, Shorthand, Topology, Wires, count, link, link_of_ports, link_with_defaults, node,
+};
+use super::limits::MAX_WIRED_NODES;
 use crate::scenario::{EcmpDef, FabricEnds, FatTree, LeafSpine, LinkDef, PathRouting, Role, ScenarioError};
 use tcp::rng::Rng;
 
 const HOST: LinkDefaults = LinkDefaults { mbps: 10_000, delay_us: 1, queue_packets: 100 };
 const FABRIC: LinkDefaults = LinkDefaults { mbps: 40_000, delay_us: 1, queue_packets: 100 };
 /// Most ports of a switch.
-const MAX_PORTS: u64 = 32;
+const MAX_PORTS: u64 = 160;
 /// Most leaves, and most spines.
 const MAX_TIERS: [u64; 2] = [200, 100];
 
@@ -25,12 +27,19 @@ impl Shorthand for LeafSpine {
         Ok(())
     }
 
-    /// Leaves with their hosts, then spines.
-    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+    fn wires(&self) -> Result<Option<Wires>, ScenarioError> {
         let leaves = count("network.leaves", self.leaves, 1, MAX_TIERS[0])?;
         let spines = count("network.spines", self.spines, 1, MAX_TIERS[1])?;
-        let hosts = count("network.hosts", self.hosts, 1, MAX_NODES)?;
-        let all = count("network.hosts", leaves * hosts, 2, MAX_NODES)?;
+        let hosts = count("network.hosts", self.hosts, 1, MAX_WIRED_NODES)?;
+        let all = count("network.hosts", leaves * hosts, 2, MAX_WIRED_NODES)?;
+        let switches = leaves + spines;
+        Ok(Some(Wires { nodes: all + switches, links: all + leaves * spines, inner_nodes: switches }))
+    }
+
+    /// Leaves with their hosts, then spines.
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+        let LeafSpine { leaves, spines, hosts, .. } = *self;
+        let all = leaves * hosts;
         let mut topology = Topology::default();
         for leaf in 0..leaves {
             let name = format!("leaf{leaf}");
@@ -68,13 +77,19 @@ impl Shorthand for FatTree {
         Ok(())
     }
 
-    /// Pod by pod edge switches with their hosts and aggregation switches, then cores. Aggregation switch i of each pod joins the
-    /// i-th group of k/2 cores.
-    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
+    fn wires(&self) -> Result<Option<Wires>, ScenarioError> {
         if !(2..=MAX_PORTS).contains(&self.k) || !self.k.is_multiple_of(2) {
             let message = format!("{} is not an even number of ports from 2 to {MAX_PORTS}", self.k);
             return Err(ScenarioError::new("network.k", message));
         }
+        let half = self.k / 2;
+        let (hosts, switches) = (self.k * half * half, 5 * half * half);
+        Ok(Some(Wires { nodes: hosts + switches, links: 3 * hosts, inner_nodes: switches }))
+    }
+
+    /// Pod by pod edge switches with their hosts and aggregation switches, then cores. Aggregation switch i of each pod joins the
+    /// i-th group of k/2 cores.
+    fn topology(&self, seed: u64) -> Result<Topology, ScenarioError> {
         let half = self.k / 2;
         let all = self.k * half * half;
         let mut topology = Topology::default();

@@ -1,6 +1,7 @@
 //! Which kinds of network stand for nodes and links.
 
-use super::graph::{Shorthand, Topology, count};
+use super::extent::Extent;
+use super::graph::{Shorthand, Topology, Wires, count};
 use super::limits::MAX_FLOWS;
 use super::{shared_buffer, simple};
 use crate::scenario::{Network, Scenario, ScenarioError};
@@ -59,10 +60,18 @@ fn refuse_lists(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
 }
 
+/// What the wires of a complete scenario's network consist of, if its pattern tells without being drawn.
+pub(super) fn wires(scenario: &Scenario) -> Result<Option<Wires>, ScenarioError> {
+    shorthand(&mut scenario.network.clone()).map_or(Ok(None), |network| network.wires())
+}
+
 /// Nodes, links and flow ends of a complete scenario's network.
 pub(super) fn topology(scenario: &Scenario, seed: u64) -> Result<Topology, ScenarioError> {
     let mut network = scenario.network.clone();
     let Some(network) = shorthand(&mut network) else { return Ok(simple::listed_topology(scenario)) };
+    if let Some(wires) = network.wires()? {
+        Extent::wired(wires, network.flows(), scenario.network.routing()).check("network")?;
+    }
     let mut topology = network.topology(seed)?;
     shared_buffer::give(&scenario.network, &mut topology.nodes);
     if let Network::Graph(graph) = &mut topology.network {

@@ -39,6 +39,15 @@ impl Default for Topology {
     }
 }
 
+/// What a pattern of wires consists of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wires {
+    pub(super) nodes: u64,
+    pub(super) links: u64,
+    /// Nodes with two links or more.
+    pub(super) inner_nodes: u64,
+}
+
 /// A kind of network that stands for nodes, links and channels.
 pub(super) trait Shorthand {
     /// Writes its defaults into it. What is complete already stays as it is.
@@ -50,6 +59,15 @@ pub(super) trait Shorthand {
 
     /// How many flows a complete network generates.
     fn flows(&self) -> u64;
+
+    /// What the wires of a complete network consist of, if its pattern tells without being drawn.
+    ///
+    /// # Errors
+    ///
+    /// A count out of its range.
+    fn wires(&self) -> Result<Option<Wires>, ScenarioError> {
+        Ok(None)
+    }
 
     /// Nodes, links and ends of flows of a complete network; what is random is drawn from `seed`.
     ///

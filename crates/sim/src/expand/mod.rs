@@ -50,9 +50,11 @@ use crate::scenario::{Scenario, ScenarioError, Traffic};
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
-pub(crate) use extent::Extent;
+pub(crate) use extent::{Extent, FLOW_BYTES};
 pub(crate) use graph::{direction_options, forward_options, reverse_options};
-pub(crate) use limits::MAX_FLOWS;
+pub use limits::allow_worlds;
+pub use limits::size;
+pub(crate) use limits::{MAX_FLOWS, largest_world};
 pub(crate) use vary::has_limit;
 pub use warnings::warnings;
 
@@ -113,6 +115,26 @@ pub(crate) fn graph_of(resolved: &Scenario, seed: u64) -> Result<Expanded, Scena
     noise::fill(&mut graph)?;
     vary::apply(&mut graph, seed);
     Ok(Expanded { graph, placement_draws: topology.placement_draws })
+}
+
+/// The extent of the world that `scenario` will be; a pattern of wires is not drawn for it.
+///
+/// # Errors
+///
+/// As [`graph_of`], as far as the topology shows it.
+pub(crate) fn planned(scenario: &Scenario, seed: u64) -> Result<Extent, ScenarioError> {
+    let mut network = scenario.without_flows();
+    let generated = dispatch::complete(&mut network)?;
+    let of = |ends: u64, nodes: u64| {
+        let of_each = connections_of(&scenario.traffic.app, nodes as usize, scenario.duration);
+        ends * of_each + extent::connections(scenario, nodes as usize)
+    };
+    if let Some(wires) = dispatch::wires(&network)? {
+        return Ok(Extent::wired(wires, of(generated, wires.nodes), network.network.routing()));
+    }
+    let topology = dispatch::topology(&network, seed)?;
+    let flows = of(topology.flow_ends.len() as u64, topology.nodes.len() as u64);
+    Ok(Extent::new(topology.nodes.len(), flows, &topology.links, &topology.channels, topology.network.routing()))
 }
 
 fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use tcp::rng::Rng;
 
+use super::extent::Extent;
 use super::graph::{
-    FlowEnds, LinkDefaults, Shorthand, Topology, count, inner_nodes, link, link_of_ports, link_with_defaults, node,
+    FlowEnds, LinkDefaults, Shorthand, Topology, Wires, count, inner_nodes, link, link_of_ports, link_with_defaults,
+    node,
 };
-use super::limits::{MAX_FORWARDING, MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS};
+use super::limits::{MAX_FORWARDING, MAX_NODES, MAX_RANDOM_LINKS, MAX_ROUTERS, MAX_WIRED_NODES};
 use super::{mobility, stations};
 use crate::scenario::{
     Dumbbell, Lan, LinkDef, LinkOptions, NodeDef, ParkingLot, RandomWired, Role, Scenario, ScenarioError, ServiceDef,
@@ -242,12 +244,21 @@ fn wanted_links(random: &RandomWired, nodes: u64) -> Result<usize, ScenarioError
     Ok(wanted as usize)
 }
 
-/// Writes what is left to a default into the nodes, links and channels of a graph.
-pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioError> {
-    let nodes = count("node", scenario.node.len() as u64, 2, 3 * MAX_NODES)?;
-    if nodes > MAX_FORWARDING && inner_nodes(&scenario.link) > MAX_FORWARDING {
+/// Refuses a graph that takes too much memory. Channels do so themselves.
+fn check_size(graph: &Scenario) -> Result<(), ScenarioError> {
+    let (nodes, links, inner_nodes) = (graph.node.len() as u64, graph.link.len() as u64, inner_nodes(&graph.link));
+    if inner_nodes > MAX_FORWARDING {
         let message = format!("more than {MAX_FORWARDING} nodes have two links or more");
         return Err(ScenarioError::new("link", message).with_hint("routing tables grow with their square"));
+    }
+    Extent::wired(Wires { nodes, links, inner_nodes }, 0, graph.network.routing()).check("node")
+}
+
+/// Writes what is left to a default into the nodes, links and channels of a graph.
+pub(super) fn complete_graph(scenario: &mut Scenario) -> Result<(), ScenarioError> {
+    let nodes = count("node", scenario.node.len() as u64, 2, MAX_WIRED_NODES)?;
+    if nodes > MAX_ROUTERS {
+        check_size(scenario)?;
     }
     scenario.node = mobility::nodes(scenario)?;
     let shared = |node: &&NodeDef| node.shared_buffer.is_some();

@@ -82,7 +82,7 @@ impl Default for LeafSpine {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FatTree {
-    /// Ports of a switch: even, 2 to 32.
+    /// Ports of a switch: even, 2 to 160; 160 are 1,024,000 hosts.
     pub k: u64,
     /// Flows to generate from `traffic`; flow i goes from host i, modulo the hosts.
     pub flows: u64,
