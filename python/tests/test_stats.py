@@ -117,3 +117,14 @@ def test_both_means_have_one_rule():
     values = [3.0, 1.0, 4.0, 1.5, 5.0]
     assert stats.mean_interval(values) == stats.mean_of(values).interval(stats.CONFIDENCE)
     assert math.isnan(stats.mean_of(values[:3]).interval(stats.CONFIDENCE).low)
+
+
+def test_times_of_zero_on_either_side_leave_a_value_and_no_gap_among_the_ranks():
+    """The middle of a pair that is infinitely shorter and one that is infinitely longer may be anywhere."""
+    found = stats.ratio_of([0.0, 1.0, 2.0, 3.0, 0.0], [1.0, 0.0, 2.0, 1.0, 0.0], longer=([False] * 4 + [True], [False] * 5))
+    assert found.value == 0.0 and not np.isnan(found.above).any() and not np.isnan(found.below).any()
+    # Each sorted: what is undecided counts against a statement, on either side.
+    assert (found.above[:5] == -100).all() and found.above[5] > -100
+    assert (found.below[:3] == -100).all() and (found.below[6:] == np.inf).all()
+    clean = stats.ratio_of([1.0, 2.0, 4.0], [2.0, 2.0, 2.0], longer=([False, False, True], [False] * 3))
+    assert clean.value == 0.0

@@ -187,11 +187,17 @@ def ranked_ratio(x: Sample, y: Sample, longer_x: Sample, longer_y: Sample) -> Ra
     n = len(x)
     first, second = np.triu_indices(n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(x / y)
+        # Of two times that are zero neither is longer.
+        logs = np.where(x == y, 0.0, np.log(x / y))
         least, most = np.where(longer_y, -np.inf, logs), np.where(longer_x, np.inf, logs)
-        places = [np.sort(100 * np.expm1((part[first] + part[second]) / 2)) for part in (least, most)]
-    value = float(100 * np.expm1(np.median((logs[first] + logs[second]) / 2)))
-    spread = delta_ratio(x, y, value)
+        # Where one time is zero in this pair and the other in that, their middle may be anywhere.
+        low, high, typical = (
+            np.nan_to_num((part[first] + part[second]) / 2, nan=anywhere, posinf=np.inf, neginf=-np.inf)
+            for part, anywhere in ((least, -np.inf), (most, np.inf), (logs, 0.0))
+        )
+        value = float(100 * np.expm1(np.median(typical)))
+        spread = delta_ratio(x, y, value)
+    places = [np.sort(100 * np.expm1(part)) for part in (low, high)]
     count = int(np.count_nonzero(longer_x | longer_y))
     return Ranked(value, n, *places, 0, 1, spread, "paired signed ranks", longer=count)
 
