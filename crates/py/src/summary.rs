@@ -64,7 +64,9 @@ impl RunSummary {
             let busiest = (most_links < self.0.links.len()).then(|| busiest(&self.0.links, most_links));
             let all = busiest.map(|busiest| std::mem::replace(&mut self.0.links, busiest));
             let text = to_json(&self.0);
-            self.0.links = all.unwrap_or_else(|| std::mem::take(&mut self.0.links));
+            if let Some(all) = all {
+                self.0.links = all;
+            }
             self.0.flows.extend(left_out);
             text
         })
