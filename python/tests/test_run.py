@@ -8,6 +8,7 @@ import pytest
 
 import tonopah as tp
 from tonopah._core import run
+from tonopah.runs.simulation import RunResult
 
 
 def test_a_run_measures_its_flows(dumbbell):
@@ -46,6 +47,8 @@ def test_of_many_links_the_busiest_are_read(dumbbell):
     assert len(busiest) > 3 and some["links"] == busiest[:3]
     assert result.summary_of_first(1, len(busiest))["links"] == again.summary["links"] == result.summary["links"]
     assert result.summary_of_first(1, 3) == some, "also once it was read"
+    without = {key: value for key, value in again.summary.items() if key != "links"}
+    assert "links" not in RunResult(without, {}).summary_of_first(1, 3), "an engine that tells of no links"
 
 
 def test_a_summary_in_a_file_is_the_text(dumbbell, tmp_path):

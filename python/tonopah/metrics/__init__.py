@@ -4,6 +4,7 @@ Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); reports sh
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor, isnan, log10
 from typing import Any
@@ -366,3 +367,8 @@ def parameter_range(entry: dict[str, Any]) -> str:
 def lower(text: str) -> str:
     """Return a label or sentence as part of another sentence: abbreviations and names keep their capitals."""
     return text if text[:2].isupper() or text.startswith("Jain") else text[:1].lower() + text[1:]
+
+
+def busiest(links: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
+    """Return the busiest of the links of a summary, the busiest first; of equals the first."""
+    return sorted(links, key=lambda link: -(link["utilisation"] or 0.0))[:most]

@@ -14,6 +14,7 @@ from tonopah._core import run as engine_run
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.metrics import busiest
 from tonopah.runs.distribution import DISTRIBUTIONS, pooled
 from tonopah.runs.summary import (
     FlowSummary,
@@ -77,10 +78,9 @@ class RunResult:
         if isinstance(self._summary, RunSummary):
             some = [] if most_links is None else [most_links]
             return json.loads(self._summary.json(most_flows, *some))  # type: ignore[no-any-return]
-        links = self._summary["links"]
-        if most_links is not None and most_links < len(links):
-            links = sorted(links, key=lambda link: -(link["utilisation"] or 0.0))[:most_links]
-        return {**self._summary, "flows": self._summary["flows"][:most_flows], "links": links}
+        first = {**self._summary, "flows": self._summary["flows"][:most_flows]}
+        links = first.get("links", ())
+        return first if most_links is None or len(links) <= most_links else {**first, "links": busiest(links, most_links)}
 
     @property
     def warnings(self) -> list[dict[str, str]]:

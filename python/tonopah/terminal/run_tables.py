@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tonopah.metrics import count_text, readable, show
+from tonopah.metrics import busiest, count_text, readable, show
 from tonopah.metrics.applications import APPLICATION_COLUMNS, REVERSE_COLUMNS
 from tonopah.metrics.workloads import CLASS_COLUMNS, LOADS, USER_TIMES
 from tonopah.scenario.flow_names import names_of_flows
@@ -209,6 +209,5 @@ LINK_COLUMNS = (
 def link_grid(summary: Mapping[str, Any]) -> Grid:
     """Return the table of the three busiest links: the first is the bottleneck."""
     columns = [*LINK_COLUMNS, *([MARKED] if has_marks(summary) else [])]
-    busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))[:3]
-    rows = [[f"{link['from']} → {link['to']}", *cells(link, columns)] for link in busiest]
+    rows = [[f"{link['from']} → {link['to']}", *cells(link, columns)] for link in busiest(summary.get("links", []), 3)]
     return Grid("Busiest links", ("link", *headings(columns)), rows, 1)
