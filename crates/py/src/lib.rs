@@ -28,8 +28,13 @@ mod transport_host;
 mod transport_layout;
 mod watching;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
 use sim::Scenario;
+
+/// It places what flows and links hold on huge pages, where the system lets a process have these.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The congestion-control algorithms with parameters and profiles, as JSON text.
 #[pyfunction]

@@ -3,8 +3,13 @@
 //!
 //! `standard NAME [SECONDS [KEYS]]`, KEYS being more keys of `tcp` in JSON; without a name the list.
 
+use mimalloc::MiMalloc;
 use serde_json::{Value, json};
 use sim::{Scenario, Simulation};
+
+/// That of the extension.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);

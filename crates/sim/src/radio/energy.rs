@@ -200,7 +200,7 @@ mod tests {
     use crate::ids::StationId;
     use crate::radio::backoff::Backoff;
     use crate::radio::errors::{Mode, PhyHeader, RateMode};
-    use crate::radio::receiver::{MacTiming, Obstacle, Receiver, Reception, Signal, SignalState};
+    use crate::radio::receiver::{MacTiming, Receiver, Reception, Signal};
 
     fn meter(initial: Option<f64>) -> EnergyMeter {
         EnergyMeter::new(EnergyModel { rx_criterion: RxCriterion::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
@@ -261,8 +261,6 @@ mod tests {
             is_received: false,
             duration: Span::ZERO,
             nav_timeout: None,
-            state: SignalState::Pending,
-            obstacle: Obstacle::default(),
         };
         let model = EnergyModel { rx_criterion: RxCriterion::Signals { min_power: 1e-11 }, ..meter(None).model };
         let mut receiver = Receiver::new(Rng::stream(1, "frame_error"));

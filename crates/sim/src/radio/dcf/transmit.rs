@@ -8,7 +8,7 @@ use crate::engine::event::{Event, RadioEvent};
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::medium::Listener;
-use crate::radio::receiver::{Obstacle, Signal, SignalState};
+use crate::radio::receiver::Signal;
 
 impl DcfMac {
     /// Transmits a frame now; returns its end.
@@ -129,8 +129,6 @@ impl DcfMac {
                 aggregate: frame.kind == Kind::Aggregate,
                 duration,
                 nav_timeout,
-                state: SignalState::Pending,
-                obstacle: Obstacle::default(),
             };
             self.add_signal(ctx, listener.station, signal);
             if let Some(frame) = id.filter(|_| is_received) {

@@ -10,7 +10,7 @@ use crate::engine::event::RadioEvent;
 use crate::engine::trace::Record;
 use crate::ids::StationId;
 use crate::radio::frame::{Content, Fragment, Frame, Kind, MeshHeader};
-use crate::radio::receiver::{Obstacle, Signal, SignalState};
+use crate::radio::receiver::Signal;
 
 /// What tells one frame from another.
 struct FrameParts {
@@ -124,8 +124,6 @@ impl LrWpanMac {
                 aggregate: false,
                 duration: Span::ZERO,
                 nav_timeout: None,
-                state: SignalState::Pending,
-                obstacle: Obstacle::default(),
             });
             if let Some(id) = id.filter(|_| is_received) {
                 ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));

@@ -9,7 +9,9 @@ use crate::radio::errors::RateMode;
 impl Receiver {
     /// Notes the SINR from `at` on, the interference with the aggregate being received having changed.
     pub(super) fn note_ratio(&mut self, at: Time, noise: f64) {
-        let Some(current) = self.locked().copied().filter(|current| current.aggregate) else { return };
+        let Some(current) = self.locked().map(|current| current.signal).filter(|current| current.aggregate) else {
+            return;
+        };
         let ratio = current.power / (noise + self.interference(current.number));
         // The guard delays carrier sense, not the signal.
         let since = if self.ratios.is_empty() { Span::ZERO } else { at.since(current.start) };

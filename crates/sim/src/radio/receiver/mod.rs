@@ -37,8 +37,9 @@ pub(super) struct MacTiming {
     pub(super) rate_modes: Vec<RateMode>,
 }
 
-/// A transmission as one station receives it.
+/// A transmission as it reaches one station: a cache line, since each frame puts one into the memory of all stations within reach.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Signal {
     /// Number of the transmission, unique on the channel.
     pub(super) number: u64,
@@ -57,9 +58,15 @@ pub(super) struct Signal {
     pub(super) duration: Span,
     /// NAVTimeout, for an RTS.
     pub(super) nav_timeout: Option<Span>,
-    pub(super) state: SignalState,
+}
+
+/// A signal that has started and not ended.
+#[derive(Clone, Copy, Debug)]
+struct OnAir {
+    signal: Signal,
+    state: SignalState,
     /// What was in the way of a signal that the station receives.
-    pub(super) obstacle: Obstacle,
+    obstacle: Obstacle,
 }
 
 /// What was in the way of a frame at its receiver.
@@ -74,24 +81,22 @@ pub(super) struct Obstacle {
 /// How much weaker a signal is, as a ratio, that harms no modulation.
 const HARMLESS: f64 = 1e-3;
 
-impl Signal {
+impl OnAir {
     /// Notes another signal meanwhile.
     fn meet(&mut self, other: &Signal) {
-        let harms = other.power > self.power * HARMLESS;
+        let harms = other.power > self.signal.power * HARMLESS;
         if harms && self.obstacle.strongest.is_none_or(|(power, _)| other.power > power) {
             self.obstacle.strongest = Some((other.power, other.from));
         }
     }
 }
 
-/// State of a signal at a receiver.
+/// State of a signal on the air at a receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum SignalState {
-    /// Not started.
-    Pending,
-    /// On the air and readable; the minimum SINR so far.
+enum SignalState {
+    /// Readable; the minimum SINR so far.
     Readable(f64),
-    /// On the air and not, or no longer, readable.
+    /// Not, or no longer, readable.
     Unreadable,
 }
 
@@ -101,7 +106,7 @@ pub(super) struct Receiver {
     /// Signals that have not started, by start and transmitter.
     pending: VecDeque<Signal>,
     /// Signals on the air, by number, so that the sum of their powers does not depend on when it is computed.
-    on_air: Vec<Signal>,
+    on_air: Vec<OnAir>,
     /// No signal starts or ends here before this time.
     next_boundary_at: Time,
     /// Number of the frame that the receiver is locked on; after a collision with capture the one that ends last.
@@ -193,7 +198,7 @@ impl Receiver {
 
     /// End of the last signal on the air so far, its own included.
     pub(super) fn active_until(&self) -> Time {
-        let ends = self.on_air.iter().map(|signal| signal.end);
+        let ends = self.on_air.iter().map(|other| other.signal.end);
         ends.chain(self.transmitting_until).max().unwrap_or(self.idle_since)
     }
 
@@ -230,6 +235,16 @@ impl Receiver {
             self.pending.swap(index - 1, index);
             index -= 1;
         }
+    }
+
+    /// Removes the first pending signal. After the last one the next takes the place of the first, which is in the cache.
+    #[inline]
+    fn take_pending(&mut self) -> Option<Signal> {
+        let first = self.pending.pop_front();
+        if self.pending.is_empty() {
+            self.pending.clear();
+        }
+        first
     }
 
     /// Number of signals not processed yet.
@@ -281,7 +296,7 @@ impl Receiver {
         if boundary != Boundary::Start || !meter.is_empty() {
             return false;
         }
-        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.is_received) {
+        if let Some(signal) = self.take_pending().filter(|signal| signal.is_received) {
             self.ended.push((signal.number, false, Obstacle::default()));
         }
         true
@@ -302,7 +317,7 @@ impl Receiver {
 
     fn state(&self) -> RadioState {
         let receiving = match self.meter.as_ref().map(EnergyMeter::rx_criterion) {
-            Some(RxCriterion::Signals { min_power }) => self.on_air.iter().any(|signal| signal.power >= min_power),
+            Some(RxCriterion::Signals { min_power }) => self.on_air.iter().any(|other| other.signal.power >= min_power),
             _ => self.lock.is_some(),
         };
         match (self.transmitting_until.is_some(), receiving || self.assessing) {
@@ -316,7 +331,7 @@ impl Receiver {
     /// transmitter, so that the order of events in the engine does not matter.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
         let mut first = self.transmitting_until.map(|end| (end, Boundary::OwnEnd));
-        let ends = self.on_air.iter().enumerate().map(|(index, signal)| ((signal.end, signal.from), index));
+        let ends = self.on_air.iter().enumerate().map(|(index, other)| ((other.signal.end, other.signal.from), index));
         if let Some(((end, _), index)) = ends.min()
             && first.is_none_or(|(at, _)| end < at)
         {
@@ -331,7 +346,7 @@ impl Receiver {
     }
 
     fn total_power(&self) -> f64 {
-        self.on_air.iter().map(|signal| signal.power).sum()
+        self.on_air.iter().map(|other| other.signal.power).sum()
     }
 
     fn energy_detected(&self, reception: &Reception) -> bool {
@@ -355,8 +370,8 @@ impl Receiver {
         }
         self.on_air
             .iter_mut()
-            .filter(|signal| signal.is_received)
-            .for_each(|signal| signal.obstacle.transmitted = true);
+            .filter(|other| other.signal.is_received)
+            .for_each(|other| other.obstacle.transmitted = true);
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
             self.ratios.clear();
@@ -379,8 +394,9 @@ impl Receiver {
 
     /// Lower bound of the end of the busy period.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.on_air.iter().find(|a| a.number == lock)).map(|a| a.end);
-        let in_the_air = self.on_air.iter().map(|a| a.end);
+        let locked =
+            self.lock.and_then(|lock| self.on_air.iter().find(|a| a.signal.number == lock)).map(|a| a.signal.end);
+        let in_the_air = self.on_air.iter().map(|a| a.signal.end);
         self.transmitting_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 

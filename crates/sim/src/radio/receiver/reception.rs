@@ -2,7 +2,7 @@
 
 use tcp::units::{Span, Time};
 
-use super::{GUARD, MacTiming, NEVER, Obstacle, Receiver, Signal, SignalState};
+use super::{GUARD, MacTiming, NEVER, Obstacle, OnAir, Receiver, Signal, SignalState};
 use crate::radio::backoff::Backoff;
 use crate::radio::errors::ReceptionState;
 
@@ -70,7 +70,7 @@ impl Receiver {
         if is_received {
             self.ended.push((number, good, Obstacle::default()));
         }
-        self.pending.pop_front();
+        self.take_pending();
         if good {
             self.eifs_applies = false;
             self.set_nav(end, duration, nav_timeout);
@@ -93,16 +93,16 @@ impl Receiver {
 
     /// Starts the first pending signal.
     pub(super) fn start(&mut self, at: Time, timing: &MacTiming) {
-        let Some(mut new) = self.pending.pop_front() else { return };
+        let Some(new) = self.take_pending() else { return };
         let before = self.lock;
-        new.state = SignalState::Unreadable;
-        new.obstacle.transmitted = self.transmitting_until.is_some();
+        let obstacle = Obstacle { transmitted: self.transmitting_until.is_some(), strongest: None };
+        let mut started = OnAir { signal: new, state: SignalState::Unreadable, obstacle };
         for other in &mut self.on_air {
-            new.meet(other);
+            started.meet(&other.signal);
             other.meet(&new);
         }
-        let index = self.on_air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
-        self.on_air.insert(index, new);
+        let index = self.on_air.iter().rposition(|other| other.signal.number < new.number).map_or(0, |index| index + 1);
+        self.on_air.insert(index, started);
         self.aggregates_on_air += u32::from(new.aggregate);
         match timing.reception {
             Reception::Capture { receive, ratio, .. } => self.start_capture(index, at, (receive, ratio), timing),
@@ -138,7 +138,7 @@ impl Receiver {
     /// Capture: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
     /// collide.
     fn start_capture(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), timing: &MacTiming) {
-        let new = self.on_air[index];
+        let new = self.on_air[index].signal;
         if self.lock.is_none() {
             if self.transmitting_until.is_none() && new.power >= receive {
                 self.on_air[index].state = SignalState::Readable(f64::INFINITY);
@@ -147,11 +147,11 @@ impl Receiver {
             return;
         }
         let current = self.locked().expect("the receiver locks on a signal on the air");
-        if current.power / new.power >= ratio {
+        if current.signal.power / new.power >= ratio {
             self.nav = self.nav.max(at + timing.eifs + new.end.since(new.start));
             return;
         }
-        let longer = if new.end > current.end { new.number } else { current.number };
+        let longer = if new.end > current.signal.end { new.number } else { current.signal.number };
         current.state = SignalState::Unreadable;
         self.lock = Some(longer);
     }
@@ -159,8 +159,9 @@ impl Receiver {
     /// The receiver locks on the first signal above the sensitivity; all others are interference.
     fn start_sinr(&mut self, index: usize, sensitivity: f64, noise: f64) {
         let free = self.lock.is_none() && self.transmitting_until.is_none();
-        if free && self.on_air[index].power >= sensitivity {
-            self.lock = Some(self.on_air[index].number);
+        let new = self.on_air[index].signal;
+        if free && new.power >= sensitivity {
+            self.lock = Some(new.number);
             self.on_air[index].state = SignalState::Readable(f64::INFINITY);
         }
         self.note_min_sinr(noise);
@@ -168,9 +169,9 @@ impl Receiver {
 
     /// Addressed: the receiver locks on frames for its station alone, of two on the stronger.
     fn start_addressed(&mut self, index: usize) {
-        let new = self.on_air[index];
+        let new = self.on_air[index].signal;
         let free = new.is_received && self.transmitting_until.is_none() && !self.deaf;
-        if free && self.locked().is_none_or(|current| new.power > current.power) {
+        if free && self.locked().is_none_or(|current| new.power > current.signal.power) {
             self.lock = Some(new.number);
             self.on_air[index].state = SignalState::Readable(f64::INFINITY);
         }
@@ -183,13 +184,13 @@ impl Receiver {
         if let Some(current) = self.locked()
             && let SignalState::Readable(min_sinr) = current.state
         {
-            current.state = SignalState::Readable(min_sinr.min(current.power / (noise + interference)));
+            current.state = SignalState::Readable(min_sinr.min(current.signal.power / (noise + interference)));
         }
     }
 
     /// Updates the probability of survival at `at`, where the interference changes.
     fn update_survival(&mut self, at: Time, noise: f64, timing: &MacTiming) {
-        let Some(current) = self.locked().copied() else { return };
+        let Some(current) = self.locked().map(|current| current.signal) else { return };
         self.reception_state = ReceptionState {
             survival: self.survival(&current, at, timing),
             ratio: current.power / (noise + self.interference(current.number)),
@@ -207,21 +208,21 @@ impl Receiver {
 
     /// Power on the air besides that of one frame.
     pub(super) fn interference(&self, number: u64) -> f64 {
-        self.on_air.iter().filter(|a| a.number != number).map(|a| a.power).sum()
+        self.on_air.iter().map(|other| other.signal).filter(|a| a.number != number).map(|a| a.power).sum()
     }
 
-    pub(super) fn locked(&mut self) -> Option<&mut Signal> {
+    pub(super) fn locked(&mut self) -> Option<&mut OnAir> {
         let number = self.lock?;
-        self.on_air.iter_mut().find(|signal| signal.number == number)
+        self.on_air.iter_mut().find(|other| other.signal.number == number)
     }
 
     pub(super) fn end(&mut self, index: usize, at: Time, timing: &MacTiming) {
-        let signal = self.on_air.remove(index);
+        let OnAir { signal, state, obstacle } = self.on_air.remove(index);
         self.aggregates_on_air -= u32::from(signal.aggregate);
         let was_locked = self.lock == Some(signal.number);
         let strong = signal.power >= timing.rate_modes[usize::from(signal.rate_index)].sensitivity;
-        let readable = was_locked && signal.state != SignalState::Unreadable && strong;
-        let good = match (timing.reception, signal.state) {
+        let readable = was_locked && state != SignalState::Unreadable && strong;
+        let good = match (timing.reception, state) {
             _ if signal.aggregate => readable && self.header_survives(&signal, timing),
             (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
             (Reception::Sinr { .. } | Reception::Addressed { .. }, SignalState::Readable(min_sinr)) => {
@@ -241,7 +242,7 @@ impl Receiver {
             self.ratios.clear();
         }
         if signal.is_received {
-            self.ended.push((signal.number, good, signal.obstacle));
+            self.ended.push((signal.number, good, obstacle));
         }
         if !was_locked {
             return;
