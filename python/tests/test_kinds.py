@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tonopah.judge.effects import paired_effect
+from tonopah.judge.sentences import effect_text
 from tonopah.metrics import METRICS, metric
 from tonopah.metrics.kinds import KINDS as NAMES
 from tonopah.stats.kinds import KINDS
@@ -52,3 +53,11 @@ def test_a_ratio_of_losses_counts_only_with_a_difference_that_counts():
     assert found.verdict != "contradicted"
     tenfold = {k: 10 * value for k, value in few.items()}
     assert paired_effect("loss", tenfold, few, better="less", p_holm=0.001).verdict == "contradicted"
+
+
+def test_a_ratio_to_nothing_is_no_number_and_says_no_direction():
+    nothing, some = dict.fromkeys(range(5), 0.0), dict.fromkeys(range(5), 0.1) | {3: 0.2}
+    assert math.isnan(paired_effect("loss_ratio", some, nothing).gain)
+    assert effect_text(paired_effect("loss_ratio", some, nothing)) == "–"
+    assert paired_effect("loss_ratio", nothing, some).gain == -math.inf
+    assert effect_text(paired_effect("loss_ratio", nothing, some)) == "0 ×"

@@ -118,10 +118,17 @@ def estimate_text(found: Estimate, kind: str, factor: float = 1.0, unit: str = "
         return "–"
     ends = [] if math.isnan(found.low) else [found.low, found.high]
     if kind == "log":
-        texts = [show(math.exp(max(-50.0, min(bound, 50.0))), 3) for bound in (found.value, *ends)]
+        texts = [times_text(bound) for bound in (found.value, *ends)]
         return f"{texts[0]} ×" + (f" [{texts[1]}, {texts[2]}]" if ends else "")
     texts = [f"{factor * bound:+.3g}" for bound in (found.value, *ends)]
     return f"{texts[0]} {unit}".rstrip() + (f" [{texts[1]}, {texts[2]}]" if ends else "")
+
+
+def times_text(log: float) -> str:
+    """Return how many times as much, from the logarithm of it: where one side has none, 0 or ∞."""
+    if math.isinf(log):
+        return "0" if log < 0 else "∞"
+    return show(math.exp(max(-50.0, min(log, 50.0))), 3)
 
 
 def sets_text(one: Finding | None) -> str:

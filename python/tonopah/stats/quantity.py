@@ -164,8 +164,8 @@ class Mean:
         return float(stdtr(self.degrees, -sign * distance / self.error))
 
     def logarithmic(self) -> "Mean":
-        """Return a ratio as its logarithm, from one in percent."""
-        return replace(self, value=math.log1p(self.value / 100) if self.value > -100 else -math.inf, scale=LINEAR)
+        """Return a ratio as its logarithm, from one in percent; NaN of one that is none."""
+        return replace(self, value=-math.inf if self.value <= -100 else math.log1p(self.value / 100), scale=LINEAR)
 
     def at(self, n: int) -> "Mean":
         """Return the quantity as `n` replicates of the same spread would show it."""
