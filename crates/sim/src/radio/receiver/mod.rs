@@ -6,18 +6,20 @@
 
 mod aggregate;
 mod reception;
+mod signal;
 
 pub(crate) use reception::Reception;
+pub(super) use signal::{Obstacle, Signal};
 
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
+use self::signal::{OnAir, SignalState};
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, RadioState, RxCriterion};
 use super::errors::{RateMode, ReceptionState};
-use crate::ids::StationId;
 
 /// Time from the start of a signal until it makes the medium busy: stations that transmit in the same slot do not
 /// defer.
@@ -35,69 +37,6 @@ pub(super) struct MacTiming {
     /// Probability that a decoded frame is in error all the same, before the MAC sees it.
     pub(super) frame_error: f64,
     pub(super) rate_modes: Vec<RateMode>,
-}
-
-/// A transmission as it reaches one station: a cache line, since each frame puts one into the memory of all stations within reach.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Signal {
-    /// Number of the transmission, unique on the channel.
-    pub(super) number: u64,
-    pub(super) from: StationId,
-    pub(super) start: Time,
-    pub(super) end: Time,
-    /// Power in watts.
-    pub(super) power: f64,
-    /// Index of its rate in [`MacTiming::rate_modes`].
-    pub(super) rate_index: u8,
-    /// The station receives it: it is addressed to it and strong enough.
-    pub(super) is_received: bool,
-    /// It is an aggregate (802.11n): each of its MPDUs survives or not.
-    pub(super) aggregate: bool,
-    /// Duration field, zero at the station that the frame is addressed to.
-    pub(super) duration: Span,
-    /// NAVTimeout, for an RTS.
-    pub(super) nav_timeout: Option<Span>,
-}
-
-/// A signal that has started and not ended.
-#[derive(Clone, Copy, Debug)]
-struct OnAir {
-    signal: Signal,
-    state: SignalState,
-    /// What was in the way of a signal that the station receives.
-    obstacle: Obstacle,
-}
-
-/// What was in the way of a frame at its receiver.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Obstacle {
-    /// The station transmitted itself.
-    pub(super) transmitted: bool,
-    /// The strongest other signal meanwhile: its power in watts, and its transmitter.
-    pub(super) strongest: Option<(f64, StationId)>,
-}
-
-/// How much weaker a signal is, as a ratio, that harms no modulation.
-const HARMLESS: f64 = 1e-3;
-
-impl OnAir {
-    /// Notes another signal meanwhile.
-    fn meet(&mut self, other: &Signal) {
-        let harms = other.power > self.signal.power * HARMLESS;
-        if harms && self.obstacle.strongest.is_none_or(|(power, _)| other.power > power) {
-            self.obstacle.strongest = Some((other.power, other.from));
-        }
-    }
-}
-
-/// State of a signal on the air at a receiver.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum SignalState {
-    /// Readable; the minimum SINR so far.
-    Readable(f64),
-    /// Not, or no longer, readable.
-    Unreadable,
 }
 
 /// The receiver of a station.
