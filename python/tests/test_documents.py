@@ -27,8 +27,7 @@ ENGINE = re.compile(r"\bEngine (\d+\.\d+\.\d+)\.|\| Tonopah \| (\d+\.\d+\.\d+) \
 BEHIND = 3
 """So many minor versions behind the engine a page or result is too old."""
 TOO_OLD = {
-    "generated/evaluations", "findings/pantheon.md", "findings/asran.md",
-    "generated/validation-ns2",
+    "generated/evaluations", "findings/pantheon.md", "findings/asran.md", "generated/validation-ns2",
 }  # fmt: skip
 """Those that are too old, of 0.17.0 at most. To be made anew by whole studies and taken off; none is to be added."""
 MARKDOWN_LINES = 12_000

@@ -208,7 +208,7 @@ impl Receiver {
 
     /// Power on the air besides that of one frame.
     pub(super) fn interference(&self, number: u64) -> f64 {
-        self.on_air.iter().map(|other| other.signal).filter(|a| a.number != number).map(|a| a.power).sum()
+        self.on_air.iter().map(|other| &other.signal).filter(|a| a.number != number).map(|a| a.power).sum()
     }
 
     pub(super) fn locked(&mut self) -> Option<&mut OnAir> {

@@ -66,3 +66,13 @@ pub(super) enum SignalState {
     /// Not, or no longer, readable.
     Unreadable,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_stays_a_cache_line() {
+        assert_eq!(size_of::<Signal>(), 64);
+    }
+}
