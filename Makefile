@@ -60,15 +60,16 @@ setup: $(VENV)/.built ## make the virtual environment and build the engine (the 
 install-optimised: $(VENV)/.built ## build the engine again, optimised as a whole: a little faster, for minutes of building
 	$(MATURIN) --profile dist
 
-profile-guided: $(VENV)/.built ## the same with a profile of what runs often: another quarter faster (rustup component add llvm-tools)
+profile-guided: $(VENV)/.built ## the same with a profile of what runs often, as in the wheel (rustup component add llvm-tools)
 	.ci/profile-guided $(MATURIN) --profile dist
 
+# The limit shows what grows: 8.0 MB in 0.31.2, of which the engine is 4.8 (0.4 for the profile) and the recordings of Linux 1.5.
 wheel: $(VENV)/.built ## build a wheel for Python 3.11 and later in dist/, its bill of materials beside it, and try it elsewhere
 	.ci/as-shipped cargo build --release --locked --quiet --package tonopah-virtual
 	cp target/shipped/release/libtonopah_virtual.so $(VIRTUAL)
-	.ci/as-shipped $(CURDIR)/$(VENV)/bin/maturin build --locked --quiet --out dist
+	.ci/as-shipped .ci/profile-guided $(CURDIR)/$(VENV)/bin/maturin build --locked --quiet --out dist
 	.ci/bill > dist/tonopah.cdx.json
-	$(PYTHON) .ci/try-wheel dist 6000000
+	$(PYTHON) .ci/try-wheel dist 8500000
 
 twice: $(VENV)/.installed ## build what is shipped from two folders, and compare their bytes (minutes)
 	.ci/built-twice $(CURDIR)/$(VENV)/bin/maturin

@@ -1,5 +1,6 @@
 //! Runs a standard scenario and prints what it delivered: `make instructions` counts its instructions, and a profiler
-//! can be pointed at it.
+//! can be pointed at it. It stands beside the extension, whose libraries it is built with: their symbols have the same names, so
+//! that a profile of its runs is one of the extension (`.ci/profile-guided`).
 //!
 //! `standard NAME [SECONDS [KEYS]]`, KEYS being more keys of `tcp` in JSON; without a name the list.
 
@@ -14,7 +15,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 14] = [
+const STANDARD: [Standard; 20] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
     ("dumbbell-200", 6, || dumbbell(200, "100Mbps", "1Gbps", 366)),
     ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
@@ -42,6 +43,17 @@ const STANDARD: [Standard; 14] = [
     ("flows-10000", 1, || growing(10_000)),
     ("flows-100000", 1, || growing(100_000)),
     ("web", 2, web),
+    ("fat-tree", 1, fat_tree),
+    ("wifi", 40, wifi),
+    ("wifi-aggregated", 20, || adhoc(10, "10m", json!({"profile": "ns3", "standard": "n", "data_rate": "65Mbps"}))),
+    ("lrwpan", 200, || {
+        let mut scenario = adhoc(20, "25m", json!({"standard": "802.15.4"}));
+        scenario["tcp"]["mss"] = json!("256B");
+        scenario["traffic"]["app"] = json!({"kind": "cbr", "rate": "200pps", "size": "100B", "on_full": "drop"});
+        scenario
+    }),
+    ("satellites", 50, satellites),
+    ("shared", 10, shared),
 ];
 
 /// The dumbbell of `python -m tonopah_dev.bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
@@ -91,6 +103,69 @@ fn web() -> Value {
         "name": "web", "from": ["left*"], "to": ["right*"], "size": {"kind": "constant", "bytes": "10kB"},
         "arrivals": {"kind": "poisson", "rate": "10000/s"},
     }]);
+    scenario
+}
+
+/// The fat tree of `python -m tonopah_dev.bench`, smaller and with less to send, so that a second of it is simulated in one.
+fn fat_tree() -> Value {
+    let queue = json!({"kind": "drop_tail", "limit": "250p", "mark_threshold": 65});
+    json!({
+        "network": {"kind": "fat_tree", "k": 4, "link": {"rate": "1Gbps", "delay": "10us", "queue": queue}},
+        "tcp": {"cc": "dctcp", "mss": "1448B", "rto_min": "10ms"},
+        "record": {"flows": "none"},
+        "workload": [{
+            "name": "search", "from": ["h*"], "to": ["h*"], "size": {"kind": "web_search"},
+            "arrivals": {"kind": "poisson", "rate": "400/s"},
+        }],
+    })
+}
+
+/// Stations that are all in reach of one another, with a flow each.
+fn adhoc(stations: u32, side: &str, radio: Value) -> Value {
+    json!({
+        "network": {
+            "kind": "adhoc", "nodes": stations, "flows": stations, "area": {"x": side, "y": side}, "radio": radio,
+            "routing": {"kind": "shortest"},
+        },
+        "tcp": {"profile": "ns3", "cc": "newreno", "mss": "1472B"},
+        "traffic": {"app": {"kind": "bulk"}},
+    })
+}
+
+/// Stations that walk over a square and pass frames on, with the radio, the routing and the endpoint of ns-2.
+fn wifi() -> Value {
+    let radio = json!({
+        "profile": "ns2", "standard": "b", "data_rate": "11Mbps", "basic_rate": "1Mbps", "control_rate": "1Mbps",
+        "rts_threshold": "3000B",
+    });
+    let mut scenario = adhoc(40, "500m", radio);
+    scenario["network"]["flows"] = json!(20);
+    scenario["network"]["mobility"] = json!({"kind": "random_waypoint", "speed": "10m/s"});
+    scenario["network"]["routing"] = json!({"kind": "dsdv"});
+    scenario["tcp"] = json!({"profile": "ns2", "cc": "newreno", "mss": "1000B"});
+    scenario
+}
+
+/// Iridium with twenty terminals around the globe.
+fn satellites() -> Value {
+    let terminal = |i: i32| json!({"name": format!("t{i}"), "lat_deg": (i * 37) % 110 - 55, "lon_deg": i * 18 - 180});
+    json!({
+        "network": {
+            "kind": "constellation", "preset": "iridium", "profile": "ns2", "flows": 10,
+            "terminals": (0..20).map(terminal).collect::<Vec<_>>(),
+        },
+        "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
+        "traffic": {"app": {"kind": "bulk"}},
+    })
+}
+
+/// Algorithms beside one another behind FQ-CoDel: what searches and evaluations run.
+fn shared() -> Value {
+    let mut scenario = dumbbell(8, "50Mbps", "1Gbps", 183);
+    scenario["network"]["bottleneck"]["queue"] = json!({"kind": "fq_codel"});
+    for (flow, cc) in ["cubic", "bbr", "cubic", "copa", "vegas", "bbr3", "dctcp", "prague"].iter().enumerate() {
+        scenario["flow"][flow]["tcp"] = json!({"cc": cc});
+    }
     scenario
 }
 
