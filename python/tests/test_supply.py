@@ -132,6 +132,19 @@ def test_the_build_hash_covers_the_calls_of_python_algorithms() -> None:
     assert _core.engine_build() == f"{value:016x}"
 
 
+def test_the_lock_of_the_fuzz_targets_is_that_of_the_workspace() -> None:
+    """What both lock is one version: a crate of a registry by its checksum, ours by its name."""
+
+    def locked(path: str) -> dict[tuple[str, str | None], str]:
+        packages = tomllib.loads((ROOT / path).read_text(encoding="utf-8"))["package"]
+        return {(each["name"], each.get("checksum")): each["version"] for each in packages}
+
+    workspace, fuzz = locked("Cargo.lock"), locked("fuzz/Cargo.lock")
+    both = workspace.keys() & fuzz.keys()
+    assert ("tonopah-sim", None) in both
+    assert [key for key in both if workspace[key] != fuzz[key]] == []
+
+
 def test_the_lowest_versions_that_are_tried_are_those_of_pyproject() -> None:
     """`make test-lowest` runs with requirements-lowest.lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
