@@ -7,7 +7,10 @@ import re
 import pytest
 
 from tonopah.cli.main import main
+from tonopah.execution.options import ExecutionOptions
 from tonopah.judge.coexist import Standing, begin, clustered, harm_figure, heat_maps, standings
+from tonopah.judge.length import LIMIT_S
+from tonopah.judge.study import worlds_of
 from tonopah.plot.picture import make_look, picture
 
 
@@ -49,6 +52,15 @@ def test_the_page_shows_every_cell(folder):
     assert sum(value is not None for value in heat["series"][0]["y"]) == 4
     assert "vegas (linux) beside CUBIC (linux)" in page
     assert page.count("<svg") == 0, "only scripts draw"
+
+
+def test_each_pair_is_as_long_as_it_needs(folder):
+    matrix = begin(["cubic", "vegas"], buffers=(1.0,), rtts=(("40ms", "40ms"),), replicates=2, quick=True, out=folder)
+    assert matrix.carry_out(ExecutionOptions(jobs=1), quiet=True) == 0, "the folder has all"
+    worlds = worlds_of(matrix.spec.parts[0])
+    (key,) = worlds.points
+    assert worlds.length_s(key, "1:1") == LIMIT_S, "two Vegas lose nothing, and are looked at every ten seconds"
+    assert worlds.length_s(key, "0:0") < LIMIT_S, "two CUBICs had their epochs before, whoever else is run there"
 
 
 def test_clusters_keep_every_name(folder):

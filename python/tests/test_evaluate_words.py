@@ -245,6 +245,9 @@ def test_runs_begin_at_what_cubic_needs_and_end_at_a_limit():
     assert expected_s(deep) > LIMIT_S
     assert (next_length_s(short, 120.0), next_length_s(short, 200.0), next_length_s(short, 300.0)) == (240.0, 300.0, None)
     assert next_length_s(World(rate="200Mbps", flows=[1, 1]), 150.0) is None, "2.5 million packets"
+    assert next_length_s(short, 30.0, 20.0) == next_length_s(short, 30.0, 10.0) == 60.0, "twice where that will do, or drifts end"
+    assert next_length_s(short, 30.0, 9.9) == 120.0, "the length between would have too few epochs again"
+    assert (next_length_s(short, 30.0, 2.6), next_length_s(short, 30.0, 0.0)) == (240.0, 300.0)
     assert [seconds(text) for text in (of_length(short, 120.0).duration, of_length(short, 120.0).warmup)] == [120.0, 40.0]
 
 

@@ -140,6 +140,7 @@ class Coexistence(JudgedStudy):
     """The study of all pairs, and of each alone."""
 
     kind = "coexist"
+    arms_compared = False
 
     def __init__(
         self, company: Company, buffers: Sequence[float], rtts: Sequence[tuple[str, str]], replicates: int,

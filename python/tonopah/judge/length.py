@@ -2,8 +2,8 @@
 
 A coexistence or fairness result is about the long run (S. Floyd, RFC 5166 §2.1.2 keeps transients apart). A run is long enough
 when the flow with the fewest epochs of loss, or of probing, has had twenty of them after the warm-up, and the two halves of the
-measured interval agree over replicates. Until then it is run again at twice the length, up to a limit; what does not settle by
-then is "not converged". The numbers are ours.
+measured interval agree over replicates. Until then it is run again at twice the length, or four times, eight times, whatever is
+expected to have twenty epochs, up to a limit; what does not settle by then is "not converged". The numbers are ours.
 """
 
 import math
@@ -34,6 +34,11 @@ def epochs(flows: Sequence[Mapping[str, Any]], length_s: float) -> float:
     return min((float(count) if count else length_s / QUIET_EPOCH_S for count in found), default=0.0)
 
 
+def middle(counts: Sequence[float]) -> float:
+    """Return the epochs that half of the replicates have."""
+    return sorted(counts)[len(counts) // 2]
+
+
 def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequence[float], margin: float) -> bool:
     """Tell whether runs of one arm are long enough.
 
@@ -47,7 +52,7 @@ def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequenc
     margin : float
         The difference of the share that counts.
     """
-    if not counts or sorted(counts)[len(counts) // 2] < EPOCHS:
+    if not counts or middle(counts) < EPOCHS:
         return False
     drift = [later - earlier for earlier, later in zip(first, second, strict=True)]
     if not drift or abs(fmean(drift)) <= AGREE * margin:
@@ -79,9 +84,14 @@ def first_length_s(world: World) -> float:
     return min(max(seconds(world.duration), expected_s(world)), limit_s(world))
 
 
-def next_length_s(world: World, length_s: float) -> float | None:
-    """Return the length that follows; None at the limit."""
-    return min(2 * length_s, limit_s(world)) if length_s < limit_s(world) else None
+def next_length_s(world: World, length_s: float, count: float = EPOCHS) -> float | None:
+    """Return the length that follows for runs that had so many epochs and have not settled; None at the limit.
+
+    It is twice the length as often as epochs need that come as they came: the lengths between have too few in all likelihood, and
+    would cost as much again.
+    """
+    doublings = max(1, math.ceil(math.log2(EPOCHS / max(1.0, count))))
+    return min(2**doublings * length_s, limit_s(world)) if length_s < limit_s(world) else None
 
 
 def of_length(world: World, length_s: float) -> World:

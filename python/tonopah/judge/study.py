@@ -20,7 +20,7 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, shown
 from tonopah.judge.effects import MARGINS
-from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
+from tonopah.judge.length import first_length_s, has_settled, middle, next_length_s, of_length
 from tonopah.judge.metrics import Values, measure
 from tonopah.judge.subjects import Casting
 from tonopah.judge.traces import traces_of
@@ -73,8 +73,8 @@ class ExperimentWorlds:
     """Added to the replicate of the subject: draws of its own."""
     first: int = 1
     """Of the replicates: with another one all draws are others."""
-    lengths: dict[str, float] = field(default_factory=dict)
-    """How long the runs of points are that settle, in seconds."""
+    lengths: dict[tuple[str, str], float] = field(default_factory=dict)
+    """How long the runs of points and arms are that settle, in seconds."""
     everywhere: int = 0
     """Replicates of the first set, which every point has; 0 for all that there are."""
     again: dict[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class ExperimentWorlds:
             return None
         if self.casting.algorithms(label, self.points[key]) is None:
             return None
-        return label, key, replicate, self.first, self.length_s(key)
+        return label, key, replicate, self.first, self.length_s(key, label)
 
     def __call__(self, label: str, values: Mapping[str, Any], replicate: int) -> Drawn:
         """Return the world of an arm at a point where it is run."""
@@ -96,7 +96,7 @@ class ExperimentWorlds:
         algorithms = self.casting.algorithms(label, point)
         assert algorithms is not None
         axes = "/".join(f"{axis}={value!r}" for axis, value in point.axes if axis not in NOT_IN_DRAWS)
-        world = of_length(point.world, self.length_s(key)) if point.world.settles else point.world
+        world = of_length(point.world, self.length_s(key, label)) if point.world.settles else point.world
         built = build(world, algorithms, Draws(f"{self.experiment.draws or self.experiment.id}/{axes}/{turn}"))
         traces = tuple(traces_of(world, built))
         if series := sorted({name for trace in traces for name in trace.needs} | set(self.experiment.series)):
@@ -105,9 +105,9 @@ class ExperimentWorlds:
         seed = seed_of(self.experiment, point, turn)
         return Drawn(built.scenario, seed, read, traces, bool(self.experiment.series) and turn == self.first)
 
-    def length_s(self, key: str) -> float:
-        """Return how long the runs of a point are."""
-        return self.lengths.get(key) or first_length_s(self.points[key].world)
+    def length_s(self, key: str, label: str) -> float:
+        """Return how long the runs of an arm at a point are."""
+        return self.lengths.get((key, label)) or first_length_s(self.points[key].world)
 
 
 def make_part(experiment: Experiment, points: Sequence[Point], casting: Casting, replicates: int, apart: int = 0) -> Part:
@@ -164,6 +164,11 @@ class Place:
         first, second = ([one[k] for k in sorted(one)] for one in halves)
         return has_settled(list(counts.values()), first, second, MARGINS["x_share"])
 
+    def next_length_s(self, arms: Sequence[str], length_s: float) -> float | None:
+        """Return how long the runs of arms are to be that have this length; None if that will do, or no longer one is allowed."""
+        counts = [middle(list(self.metric(arm, "epochs").values())) for arm in arms if not self.has_settled(arm)]
+        return next_length_s(self.point.world, length_s, min(counts)) if counts else None
+
     def mean(self, arm: str, name: str) -> float:
         """Return the mean of a metric over replicates; NaN if there is none."""
         import numpy as np
@@ -218,6 +223,8 @@ class JudgedStudy(Study):
     looks = 1
     seeds = 1
     """The first of the replicates, which have this number and those that follow."""
+    arms_compared = True
+    """Whether the arms of a point are compared with one another, and so have one length."""
 
     def __init__(self, name: str, parts: list[Part], claims: Sequence[Claim], out: Path, store: str | Path | None):
         self._begin(name, StudySpec("", name, parts, list(claims)), {}, name)
@@ -255,16 +262,16 @@ class JudgedStudy(Study):
         return done
 
     def lengthen(self) -> bool:
-        """Give the points whose runs have not settled their next length; tell whether there is any."""
+        """Give the runs that have not settled their next length; tell whether there are any."""
         longer = [part for part in self.spec.parts for point in worlds_of(part).points.values() if point.world.settles]
         found, results = False, self.measured() if longer else Results()
         for part in dict.fromkeys(part.id for part in longer):
             worlds = worlds_of(self.spec.part(part))
-            for (key, point), place in zip(worlds.points.items(), results.at(part), strict=True):
-                unsettled = not all(place.has_settled(arm) for arm in place.arms)
-                length_s = next_length_s(point.world, worlds.length_s(key)) if point.world.settles and unsettled else None
-                if length_s:
-                    worlds.lengths[key], found = length_s, True
+            for key, place in zip(worlds.points, results.at(part), strict=True):
+                for arms in filter(None, [place.arms] if self.arms_compared else [[arm] for arm in place.arms]):
+                    if length_s := place.next_length_s(arms, worlds.length_s(key, arms[0])):
+                        worlds.lengths |= dict.fromkeys([(key, arm) for arm in arms], length_s)
+                        found = True
         return found
 
     def remember(self, store: Store) -> None:
