@@ -26,9 +26,7 @@ ENGINE = re.compile(r"\bEngine (\d+\.\d+\.\d+)\.|\| Tonopah \| (\d+\.\d+\.\d+) \
 """How a page says of which engine it is: a page of results, the page on speed, the verdicts of a study."""
 BEHIND = 3
 """So many minor versions behind the engine a page or result is too old."""
-TOO_OLD = {
-    "generated/evaluations", "findings/pantheon.md", "findings/asran.md", "generated/validation-ns2",
-}  # fmt: skip
+TOO_OLD = {"generated/evaluations"}
 """Those that are too old, of 0.17.0 at most. To be made anew by whole studies and taken off; none is to be added."""
 MARKDOWN_LINES = 12_000
 PICTURES_BYTES = 300_000

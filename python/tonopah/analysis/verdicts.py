@@ -82,10 +82,13 @@ class Verdict:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The decisive sub-claim: of those with the claim's verdict the one that needs most replicates, else the worst."""
+        """The decisive sub-claim: of those with the worst verdict the one that needs most replicates.
+
+        That is the claim's verdict, unless the number of claims in the study makes it undecided.
+        """
         counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
-        worst = min(counted, key=lambda test: RANKS.get(test.verdict, 0), default=None)
-        return max((test for test in counted if test.verdict == self.verdict), key=needs, default=worst)
+        worst = min((test.verdict for test in counted), key=lambda verdict: RANKS.get(verdict, 0), default=None)
+        return max((test for test in counted if test.verdict == worst), key=needs, default=None)
 
 
 RANKS = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
@@ -260,8 +263,7 @@ def sentence_of(found: Verdict, alone: str) -> str:
             sentence = f"{every} tests are supported. The first: {decisive.decisive.asked}. {said}"
     if found.verdict == "undecided" and alone != "undecided":
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
-        which = "it" if alone == "supported" else "this test"
-        sentence += f" By itself {which} is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
+        sentence += f" By itself the claim is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     seen = decisive.decisive
     if found.verdict in ("undecided", "no effect") and seen.shows is not None and math.isfinite(seen.shows):
         sentence += (
