@@ -19,6 +19,7 @@ from tonopah.judge import page
 from tonopah.judge.coexist import Cell, standings
 from tonopah.judge.coexist import begin as begin_matrix
 from tonopah.judge.evaluation import begin
+from tonopah.judge.length import LIMIT_S
 from tonopah.judge.worlds import seconds
 from tonopah.template import RESULTS, read_results, write_results
 
@@ -111,21 +112,23 @@ def with_changes(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> di
 
 
 def pairs(folder: Path, jobs: int | None = None) -> dict[str, Any]:
-    """Return what the page says of all pairs at all points."""
-    matrix = begin_matrix(out=folder / "coexist")
+    """Return what the page says of all pairs at all points, at quick size as all of it."""
+    matrix = begin_matrix(quick=True, out=folder / "coexist")
     matrix.carry_out(ExecutionOptions(jobs=jobs), quiet=True)
     cells = matrix.cells()
     ranked = standings(cells)
     names = [one.name for one in ranked]
     points = itertools.product(("40ms:40ms", "20ms:80ms"), matrix.buffers)
     return {
-        "command": "tonopah coexist",
+        "command": "tonopah coexist --quick",
         "engine": engine_version(),
         "build": engine_build(),
         "rate": matrix.world["rate"].replace("Mbps", " Mb/s"),
         "seconds": f"{seconds(matrix.world['duration']):g}",
         "replicates": matrix.replicates,
         "runs": f"{len(matrix.plan.runs):,}",
+        "longest": f"{LIMIT_S:g}",
+        "unsettled": f"{100 * sum(not cell.settled for cell in cells) / len(cells):.0f}",
         "standings": [
             [one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked
         ],
@@ -139,9 +142,9 @@ def place(rtt: str) -> str:
 
 
 def shares(cells: Sequence[Cell], names: Sequence[str], rtt: str, buffer: float) -> list[str]:
-    """Return the shares of all pairs at one point in percent, a line for each row; a row that starves has a star."""
+    """Return the shares of all pairs at one point in percent, a line for each row, marked where it starves or drifts."""
     shown = {
-        (cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}"
+        (cell.row, cell.column): f"{100 * cell.share.value:.0f}{'*' if cell.starved else ''}{'' if cell.settled else '~'}"
         for cell in cells
         if (cell.rtt, cell.buffer) == (rtt, buffer)
     }
