@@ -26,8 +26,6 @@ ENGINE = re.compile(r"\bEngine (\d+\.\d+\.\d+)\.|\| Tonopah \| (\d+\.\d+\.\d+) \
 """How a page says of which engine it is: a page of results, the page on speed, the verdicts of a study."""
 BEHIND = 3
 """So many minor versions behind the engine a page or result is too old."""
-TOO_OLD = {"generated/evaluations"}
-"""Those that are too old, of 0.17.0 at most. To be made anew by whole studies and taken off; none is to be added."""
 MARKDOWN_LINES = 12_000
 PICTURES_BYTES = 300_000
 
@@ -142,8 +140,7 @@ def test_every_kept_page_and_result_says_of_which_engine_it_is():
 
 def test_no_kept_page_or_result_is_three_versions_behind_the_engine():
     behind = versions_behind(stated_engines(), tonopah.engine_version())
-    assert {name for name, count in behind.items() if count >= BEHIND} <= TOO_OLD
-    assert {name for name in TOO_OLD if name not in behind or behind[name] == 0} == set(), "to be taken off the list"
+    assert {name for name, count in behind.items() if count >= BEHIND} == set()
 
 
 def test_an_old_page_is_found():

@@ -130,7 +130,7 @@ def pairs(folder: Path, jobs: int | None = None) -> dict[str, Any]:
         "longest": f"{LIMIT_S:g}",
         "unsettled": f"{100 * sum(not cell.settled for cell in cells) / len(cells):.0f}",
         "standings": [
-            [one.name, f"{one.share:.2f}", f"{one.done:.2f}", f"{one.suffered:.2f}", one.worst_neighbour] for one in ranked
+            [one.name, f"{one.share:.2f}", f"{one.done:z.2f}", f"{one.suffered:z.2f}", one.worst_neighbour] for one in ranked
         ],
         "shares": {f"{place(rtt)}, queue of {buffer:g} BDP": shares(cells, names, rtt, buffer) for rtt, buffer in points},
     }
