@@ -86,9 +86,7 @@ class Verdict:
 
         That is the claim's verdict, unless the number of claims in the study makes it undecided.
         """
-        counted = [test for test in self.tests if not isinstance(test.criterion, NotTestable)] or self.tests
-        worst = min((test.verdict for test in counted), key=lambda verdict: RANKS.get(verdict, 0), default=None)
-        return max((test for test in counted if test.verdict == worst), key=needs, default=None)
+        return min(counted(self.tests) or self.tests, key=lambda test: (RANKS.get(test.verdict, 0), -needs(test)), default=None)
 
 
 RANKS = {verdict: rank for rank, verdict in enumerate(VERDICTS)}

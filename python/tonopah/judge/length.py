@@ -8,7 +8,7 @@ expected to have twenty epochs, up to a limit; what does not settle by then is "
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean, median_high, stdev
 from typing import Any
 
 from tonopah.judge.definitions import World
@@ -34,11 +34,6 @@ def epochs(flows: Sequence[Mapping[str, Any]], length_s: float) -> float:
     return min((float(count) if count else length_s / QUIET_EPOCH_S for count in found), default=0.0)
 
 
-def middle(counts: Sequence[float]) -> float:
-    """Return the epochs that half of the replicates have."""
-    return sorted(counts)[len(counts) // 2]
-
-
 def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequence[float], margin: float) -> bool:
     """Tell whether runs of one arm are long enough.
 
@@ -52,7 +47,7 @@ def has_settled(counts: Sequence[float], first: Sequence[float], second: Sequenc
     margin : float
         The difference of the share that counts.
     """
-    if not counts or middle(counts) < EPOCHS:
+    if not counts or median_high(counts) < EPOCHS:
         return False
     drift = [later - earlier for earlier, later in zip(first, second, strict=True)]
     if not drift or abs(fmean(drift)) <= AGREE * margin:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_version
@@ -20,7 +21,7 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.execution.progress import show_progress
 from tonopah.judge.definitions import Experiment, Point, shown
 from tonopah.judge.effects import MARGINS
-from tonopah.judge.length import first_length_s, has_settled, middle, next_length_s, of_length
+from tonopah.judge.length import first_length_s, has_settled, next_length_s, of_length
 from tonopah.judge.metrics import Values, measure
 from tonopah.judge.subjects import Casting
 from tonopah.judge.traces import traces_of
@@ -166,7 +167,7 @@ class Place:
 
     def next_length_s(self, arms: Sequence[str], length_s: float) -> float | None:
         """Return how long the runs of arms are to be that have this length; None if that will do, or no longer one is allowed."""
-        counts = [middle(list(self.metric(arm, "epochs").values())) for arm in arms if not self.has_settled(arm)]
+        counts = [median_high(self.metric(arm, "epochs").values()) for arm in arms if not self.has_settled(arm)]
         return next_length_s(self.point.world, length_s, min(counts)) if counts else None
 
     def mean(self, arm: str, name: str) -> float:
@@ -263,11 +264,11 @@ class JudgedStudy(Study):
 
     def lengthen(self) -> bool:
         """Give the runs that have not settled their next length; tell whether there are any."""
-        longer = [part for part in self.spec.parts for point in worlds_of(part).points.values() if point.world.settles]
-        found, results = False, self.measured() if longer else Results()
-        for part in dict.fromkeys(part.id for part in longer):
-            worlds = worlds_of(self.spec.part(part))
-            for key, place in zip(worlds.points, results.at(part), strict=True):
+        parts = [part for part in self.spec.parts if any(point.world.settles for point in worlds_of(part).points.values())]
+        found, results = False, self.measured() if parts else Results()
+        for part in parts:
+            worlds = worlds_of(part)
+            for key, place in zip(worlds.points, results.at(part.id), strict=True):
                 for arms in filter(None, [place.arms] if self.arms_compared else [[arm] for arm in place.arms]):
                     if length_s := place.next_length_s(arms, worlds.length_s(key, arms[0])):
                         worlds.lengths |= dict.fromkeys([(key, arm) for arm in arms], length_s)
