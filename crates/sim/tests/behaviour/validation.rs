@@ -1,4 +1,5 @@
-//! Windows that are not used (`tcp.cwnd_validation`), and windows after marks that cost less than losses (ABE).
+//! Windows that are not used (`tcp.cwnd_validation`), windows that may not grow (`tcp.cwnd_clamp`), and windows after marks
+//! that cost less than losses (ABE).
 
 use serde_json::json;
 use sim::Simulation;
@@ -29,6 +30,21 @@ fn a_window_that_is_not_used_does_not_grow_for_ever() {
         }
         let largest = largest_window(cc, "none");
         assert!(largest > 1e6, "{cc}: {largest}");
+    }
+}
+
+/// Every algorithm in every profile, also those that set the window themselves or grow between the ACKs that others heed.
+#[test]
+fn no_window_grows_beyond_the_clamp() {
+    for algorithm in sim::algorithms().as_array().unwrap() {
+        for profile in algorithm["profiles"].as_array().unwrap() {
+            let cc = json!({"name": algorithm["name"], "profile": profile["name"]});
+            let mut world = one_flow("10Mbps", 20, "100p", "10s", json!({"cc": cc, "cwnd_clamp": "20p"}));
+            world["record"] = json!({"series": ["cwnd"], "every": "50ms"});
+            let cwnd = Simulation::new(&scenario(&world), 1).unwrap().run().series.remove(0).1;
+            let largest = cwnd.value.iter().copied().fold(0.0, f64::max) / 1460.0;
+            assert!((10.0..=20.0).contains(&largest), "{cc}: {largest}");
+        }
     }
 }
 

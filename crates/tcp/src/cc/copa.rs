@@ -17,7 +17,7 @@ mod windowed;
 use super::algorithm::{Algorithm, Internal, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
-use super::signals::{Ack, Congestion, Lost, View};
+use super::signals::{Ack, Cause, Congestion, Lost, View};
 use super::window::Window;
 use crate::units::{Bytes, Rate, Span, Time};
 use windowed::{Extreme, Windowed};
@@ -134,6 +134,8 @@ struct Copa {
     delta_cut: Time,
     /// Something was lost since the last ACK.
     loss: bool,
+    /// The last episode began or went on with a time-out.
+    timed_out: bool,
 }
 
 impl Copa {
@@ -163,6 +165,7 @@ impl Copa {
             delta_raised: setup.now,
             delta_cut: setup.now,
             loss: false,
+            timed_out: false,
         }
     }
 
@@ -298,15 +301,28 @@ impl CongestionControl for Copa {
         self.settle(self.window.ssthresh);
     }
 
-    /// Copa does not take loss for congestion: delta and heavy loss are dealt with per ACK.
-    fn on_congestion(&mut self, _event: &Congestion, _view: &View) {}
+    /// Copa does not take loss for congestion: delta and heavy loss are dealt with per ACK. A time-out, of which the paper says
+    /// nothing, takes the window to the loss window (RFC 5681 §3.1; mvfst does so at persistent congestion), from which it
+    /// moves on as ever.
+    fn on_congestion(&mut self, event: &Congestion, _view: &View) {
+        self.timed_out = event.cause == Cause::Timeout;
+        if self.timed_out {
+            self.window.cwnd = event.loss_window;
+            self.w = self.window.cwnd.as_f64() / self.mss.as_f64();
+        }
+    }
 
     fn on_lost(&mut self, lost: &Lost, _view: &View) {
         self.loss = true;
         self.fate.lost += lost.bytes.as_f64() / self.mss.as_f64();
     }
 
-    fn on_undo(&mut self, _before: Window, _view: &View) {}
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        if std::mem::take(&mut self.timed_out) {
+            self.w = self.w.max(before.cwnd.as_f64() / self.mss.as_f64());
+            self.settle(before.ssthresh);
+        }
+    }
 
     fn window_mut(&mut self) -> &mut Window {
         &mut self.window

@@ -31,6 +31,41 @@ struct Around {
     resumption: Option<Resumption>,
     /// What it sees of its path, for the next connection.
     observer: Option<Observer>,
+    clamp: Clamp,
+}
+
+/// What cwnd may be at most (Linux: snd_cwnd_clamp).
+#[derive(Clone, Copy, Debug)]
+struct Clamp {
+    most: Bytes,
+    /// The algorithm keeps cwnd as such and goes on from where it is cut; that of one that computes it anew is cut each time.
+    is_told: bool,
+}
+
+impl Clamp {
+    /// Of a connection whose segments hold `mss`: at least one, and as many as of the size that is configured.
+    fn of(config: &TcpConfig, mss: Bytes) -> Clamp {
+        let most = match config.cwnd_clamp {
+            Bytes::MAX => Bytes::MAX,
+            same if mss == config.mss => same.max(mss),
+            other => mss * (other.0 / config.mss.0).max(1),
+        };
+        Clamp { most, is_told: !config.cc.algorithm.requirements.owns_window }
+    }
+
+    fn is_needed(self) -> bool {
+        self.most < Bytes::MAX
+    }
+
+    fn cut(self, algorithm: &mut dyn CongestionControl, decision: &mut Decision) {
+        if decision.window.cwnd <= self.most {
+            return;
+        }
+        decision.window.cwnd = self.most;
+        if self.is_told {
+            algorithm.begin(decision.window);
+        }
+    }
 }
 
 /// A start of the connection.
@@ -52,10 +87,12 @@ impl CcState {
         let validation = Validation::of(config.cwnd_validation, setup.initial_window);
         let resumes = config.start.as_ref().is_some_and(StartConfig::resumes);
         let observer = resumes.then(Observer::default);
-        let needed = start != Start::None || validation.is_some();
-        let around = Around { start, owns_window: false, validation, resumption: None, observer };
-        let around = needed.then(|| Box::new(around));
-        CcState { decision: algorithm.decision(), algorithm, around }
+        let clamp = Clamp::of(config, setup.mss);
+        let needed = start != Start::None || validation.is_some() || clamp.is_needed();
+        let mut decision = algorithm.decision();
+        clamp.cut(&mut *algorithm, &mut decision);
+        let around = Around { start, owns_window: false, validation, resumption: None, observer, clamp };
+        CcState { decision, algorithm, around: needed.then(|| Box::new(around)) }
     }
 
     /// The algorithm may have decided otherwise.
@@ -64,13 +101,18 @@ impl CcState {
         self.decision = self.algorithm.decision();
         if !self.is_alone() {
             self.end_start();
+            if let Some(around) = self.around.as_deref() {
+                around.clamp.cut(&mut *self.algorithm, &mut self.decision);
+            }
         }
     }
 
     /// Nothing has a say beside the algorithm: nothing ever stood around it, or it was a start that is over.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.around.as_deref().is_none_or(|around| around.start == Start::Over && around.validation.is_none())
+        self.around.as_deref().is_none_or(|around| {
+            around.start == Start::Over && around.validation.is_none() && !around.clamp.is_needed()
+        })
     }
 
     /// The decision after an ACK is made.

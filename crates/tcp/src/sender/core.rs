@@ -139,8 +139,6 @@ pub(crate) struct SenderCore {
     /// The ends of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
     #[expect(clippy::box_collection, reason = "8 bytes in every connection instead of 32")]
     pub(crate) earlier_ends: Option<Box<VecDeque<SeqNo>>>,
-    /// cwnd grows no more once it has reached this.
-    cwnd_clamp: Bytes,
     /// Far in the future before the first segment, so that no idle period is measured.
     pub(crate) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
@@ -182,7 +180,6 @@ impl SenderCore {
         SenderCore {
             mss: agreed.mss,
             cwnd_validation: config.cwnd_validation == CwndValidation::Linux,
-            cwnd_clamp: config.cwnd_clamp,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
             cork: false,
@@ -274,9 +271,7 @@ impl SenderCore {
             app_limited: self.sampler.app_limited(),
             paced_until: self.pacer.until(),
             slow_start_after_idle: self.slow_start_after_idle,
-            may_grow: !self.state.in_cwnd_reduction()
-                && (cwnd_limited || !self.cwnd_validation)
-                && self.cc.window().cwnd < self.cwnd_clamp,
+            may_grow: !self.state.in_cwnd_reduction() && (cwnd_limited || !self.cwnd_validation),
         }
     }
 

@@ -83,6 +83,23 @@ fn slow_start_ends_at_the_target() {
     assert_eq!((copa.cwnd(), copa.ssthresh()), (25.0, 25.0));
 }
 
+/// RFC 5681 §3.1: the loss window. Linux and RFC 5682 undo what was spurious.
+#[test]
+fn a_time_out_takes_the_window_to_one_segment_until_it_proves_spurious() {
+    let mut copa = copa(20, &[]);
+    let before = copa.cc.window();
+    copa.congestion(Cause::Rack);
+    assert_eq!(copa.cwnd(), 20.0);
+    copa.cc.on_undo(Window { cwnd: MSS * 40, ..before }, &copa.view);
+    assert_eq!(copa.cwnd(), 20.0);
+    copa.congestion(Cause::Timeout);
+    assert_eq!(copa.cwnd(), 1.0);
+    copa.ack(1, Some(110.0));
+    assert!(copa.cwnd() < 4.0, "{}", copa.cwnd());
+    copa.cc.on_undo(before, &copa.view);
+    assert_eq!(copa.cc.window(), before);
+}
+
 #[test]
 fn delta_follows_aimd_while_others_fill_the_queue() {
     let mut copa = copa(20, &[]);
