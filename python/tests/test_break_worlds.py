@@ -194,3 +194,19 @@ def test_a_standard_never_harms():
 def test_an_interval_that_is_open_can_be_written():
     found = told.bounds(Estimate(2.0, 1.5, math.inf, 5))
     assert found == (2.0, 1.5, None) and json.loads(json.dumps(found, allow_nan=False)) == [2.0, 1.5, None]
+
+
+def test_an_algorithm_that_reads_the_time_outs_of_its_own_recovery_keeps_it():
+    trials = trials_of({"name": "ewphcc"}, "cubic")
+    setup = trials.runs.setup(World(), trials.subject)
+    assert setup.scenario["tcp"]["recovery"] == "rack"
+    assert setup.scenario["flow"][0]["tcp"] == {"recovery": "vegas"} and "tcp" not in setup.scenario["flow"][1]
+    assert "tcp" not in trials.runs.setup(World(), trials.references[0]).scenario["flow"][0]
+    other = trials_of({"name": "ewphcc", "tcp": {"recovery": "sack"}}, "cubic")
+    assert other.runs.setup(World(), other.subject).scenario["flow"][0]["tcp"] == {"recovery": "sack"}
+    # EWPHCC leaves the phase in which its window doubles by its fine time-outs alone: its parameters have an effect.
+    goodputs = [
+        tp.run(setup.scenario, cc={"name": "ewphcc", "profile": profile}).flow(0).goodput_bps
+        for profile in ("code", "code_fixed")
+    ]
+    assert goodputs[0] != goodputs[1]
