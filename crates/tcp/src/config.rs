@@ -124,6 +124,11 @@ impl TcpConfig {
         if self.agent.is_some_and(|agent| agent.whole_segments) { self.mss } else { Bytes(1) }
     }
 
+    /// A window that is configured, of a connection whose segments hold `mss`: another size keeps its number of segments.
+    pub(crate) fn in_segments_of(&self, mss: Bytes, window: Bytes) -> Bytes {
+        if mss == self.mss { window } else { mss * (window.0 / self.mss.0).max(1) }
+    }
+
     /// What headers add to the length of a packet.
     pub fn headers(&self) -> Headers {
         self.agent.map_or(Headers::Options, |agent| agent.headers)

@@ -9,9 +9,8 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.breaking.space import OWN, Space, World
-from tonopah.cc.references import name_in
 from tonopah.errors import InputError
-from tonopah.judge.subjects import Algorithm, Subject, endpoint, known_algorithms
+from tonopah.judge.subjects import Algorithm, endpoint
 from tonopah.scenario.worlds import Graph
 
 BASE = tomllib.loads(resources.files(__package__).joinpath("base.toml").read_text())
@@ -20,7 +19,7 @@ PAYLOAD = 0.965
 BIN_S = 0.1
 WARMUP_S = float(parse_quantity(BASE["warmup"], "duration"))
 ACCESS_S = float(parse_quantity(BASE["network"]["access"]["delay"], "duration"))
-READ = "vegas"
+READ_BY_ALGORITHMS = "vegas"
 """Loss recovery whose fine time-outs its algorithms count or answer to; with another they never come."""
 BACKGROUND = 0.1
 """Rate of the background while it sends, as a share of the line's: a tenth of the time, so 1 % of it."""
@@ -87,7 +86,9 @@ def set_up(space: Space, world: World, algorithm: Algorithm) -> Setup:
         if name not in OWN:
             put(scenario, space.axes[name].sets, value, f"axis.{name}.sets")
     flows, subjects, rivals = flows_of(scenario, values, asks=algorithm.subject.takes_marks)
-    for place in subjects if (tcp := {**own_recovery(algorithm.subject), **own.get("tcp", {})}) else ():
+    tcp = {"recovery": READ_BY_ALGORITHMS} if algorithm.subject.recovery == READ_BY_ALGORITHMS else {}
+    tcp |= own.get("tcp", {})
+    for place in subjects if tcp else ():
         flows[place]["tcp"] = tcp
     network = scenario["network"]
     network["pairs"] = len(flows)
@@ -95,13 +96,6 @@ def set_up(space: Space, world: World, algorithm: Algorithm) -> Setup:
     if "extra_rtt" in values or "own_jitter" in values:
         as_graph(scenario, (rivals or subjects)[-1], values)
     return Setup(scenario, values, subjects, rivals)
-
-
-def own_recovery(subject: Subject) -> dict[str, str]:
-    """Return the loss recovery of an algorithm that reads its time-outs, as a key of a flow; of all others nothing."""
-    profiles = known_algorithms().get(str(name_in(subject.cc)[1]), {}).get("profiles", [])
-    found = {one["recovery"] for one in profiles if one["name"] == subject.profile}
-    return {"recovery": READ} if READ in found else {}
 
 
 def flows_of(

@@ -46,6 +46,8 @@ class Subject:
     """Whether its connections can begin with a window that an earlier one left (`tcp.start = "resume"`)."""
     source: str = ""
     """Digest of its source, of a class in Python."""
+    recovery: str | None = None
+    """Loss recovery that its profile brings."""
 
     @property
     def takes_marks(self) -> bool:
@@ -93,7 +95,8 @@ def make_subject(given: Any, option: str = "cc", folder: str | Path = ".") -> Su
     title = TITLES.get(named, named)
     label = f"{title} ({profile}{own})" if profile else title
     cc = table if len(table) > 1 else named
-    return Subject(cc, label, title, profile, entry["requirements"]["ecn"], entry["starts"] != "none")
+    recovery = next((one["recovery"] for one in entry["profiles"] if one["name"] == profile), None)
+    return Subject(cc, label, title, profile, entry["requirements"]["ecn"], entry["starts"] != "none", recovery=recovery)
 
 
 def variant(subject: Subject, tcp: Mapping[str, Any]) -> Subject:

@@ -31,7 +31,7 @@ struct Around {
     resumption: Option<Resumption>,
     /// What it sees of its path, for the next connection.
     observer: Option<Observer>,
-    clamp: Clamp,
+    clamp: Option<Clamp>,
 }
 
 /// What cwnd may be at most (Linux: snd_cwnd_clamp).
@@ -43,18 +43,11 @@ struct Clamp {
 }
 
 impl Clamp {
-    /// Of a connection whose segments hold `mss`: at least one, and as many as of the size that is configured.
-    fn of(config: &TcpConfig, mss: Bytes) -> Clamp {
-        let most = match config.cwnd_clamp {
-            Bytes::MAX => Bytes::MAX,
-            same if mss == config.mss => same.max(mss),
-            other => mss * (other.0 / config.mss.0).max(1),
-        };
-        Clamp { most, is_told: !config.cc.algorithm.requirements.owns_window }
-    }
-
-    fn is_needed(self) -> bool {
-        self.most < Bytes::MAX
+    /// Of a connection whose segments hold `mss`: at least one of them.
+    fn of(config: &TcpConfig, mss: Bytes) -> Option<Clamp> {
+        let most = Some(config.cwnd_clamp).filter(|clamp| *clamp < Bytes::MAX)?;
+        let is_told = !config.cc.algorithm.requirements.owns_window;
+        Some(Clamp { most: config.in_segments_of(mss, most).max(mss), is_told })
     }
 
     fn cut(self, algorithm: &mut dyn CongestionControl, decision: &mut Decision) {
@@ -88,11 +81,12 @@ impl CcState {
         let resumes = config.start.as_ref().is_some_and(StartConfig::resumes);
         let observer = resumes.then(Observer::default);
         let clamp = Clamp::of(config, setup.mss);
-        let needed = start != Start::None || validation.is_some() || clamp.is_needed();
-        let mut decision = algorithm.decision();
-        clamp.cut(&mut *algorithm, &mut decision);
+        let needed = start != Start::None || validation.is_some() || clamp.is_some();
         let around = Around { start, owns_window: false, validation, resumption: None, observer, clamp };
-        CcState { decision, algorithm, around: needed.then(|| Box::new(around)) }
+        let around = needed.then(|| Box::new(around));
+        let mut state = CcState { decision: algorithm.decision(), algorithm, around };
+        state.clamp();
+        state
     }
 
     /// The algorithm may have decided otherwise.
@@ -101,18 +95,23 @@ impl CcState {
         self.decision = self.algorithm.decision();
         if !self.is_alone() {
             self.end_start();
-            if let Some(around) = self.around.as_deref() {
-                around.clamp.cut(&mut *self.algorithm, &mut self.decision);
-            }
+            self.clamp();
+        }
+    }
+
+    /// The window stops at its clamp, if it has one.
+    fn clamp(&mut self) {
+        if let Some(clamp) = self.around.as_deref().and_then(|around| around.clamp) {
+            clamp.cut(&mut *self.algorithm, &mut self.decision);
         }
     }
 
     /// Nothing has a say beside the algorithm: nothing ever stood around it, or it was a start that is over.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.around.as_deref().is_none_or(|around| {
-            around.start == Start::Over && around.validation.is_none() && !around.clamp.is_needed()
-        })
+        self.around
+            .as_deref()
+            .is_none_or(|around| around.start == Start::Over && around.validation.is_none() && around.clamp.is_none())
     }
 
     /// The decision after an ACK is made.

@@ -386,10 +386,7 @@ fn initial_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Byte
     if syn_timeouts > 1 && config.opening == OpeningKind::Rfc {
         // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as in RFC 5681 §3.1.
         agreed.mss
-    } else if agreed.mss != config.mss {
-        // Another segment size than the configured one keeps the window's number of segments.
-        agreed.mss * (config.initial_window.0 / config.mss.0).max(1)
     } else {
-        config.initial_window
+        config.in_segments_of(agreed.mss, config.initial_window)
     }
 }
