@@ -51,7 +51,24 @@ fn of_settings(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Vec<Sce
         );
         found.push(ScenarioWarning::new(join(path, "ecn"), message));
     }
+    found.extend(without_time_outs(path, given, resolved));
     found
+}
+
+/// An algorithm that reads the fine time-outs of its profile's recovery, beside another, which has none.
+fn without_time_outs(path: &str, given: &TcpOptions, resolved: &TcpOptions) -> Option<ScenarioWarning> {
+    let cc = resolved.cc.as_ref()?;
+    let (profile, recovery) = (cc.profile.as_deref()?, resolved.recovery?);
+    let own = tcp::cc::find(&cc.name)?.recovery(profile)?;
+    let reads = own == RecoveryKind::Vegas && recovery != own;
+    let place = join(if given.recovery.is_some() { path } else { "tcp" }, "recovery");
+    let message = format!(
+        "{} in profile {profile} reads the time-outs of recovery {}; with {} they never come",
+        cc.name,
+        word(&own),
+        word(&recovery)
+    );
+    reads.then(|| ScenarioWarning::new(place, message))
 }
 
 /// A value as a scenario writes it.
@@ -90,6 +107,21 @@ mod tests {
         assert!(said(&json!({"cc": "bbr3", "ecn": "l4s"}))[0].starts_with("tcp.ecn: bbr3 does not answer to marks"));
         for tcp in [json!({"cc": "bbr3"}), json!({"cc": "prague"}), json!({"cc": "cubic", "ecn": "classic"})] {
             assert!(said(&tcp).is_empty(), "{tcp}");
+        }
+        for (cc, recovery, is_warned) in [
+            (json!("ewphcc"), "rack", true),
+            (json!("ewphcc"), "vegas", false),
+            (json!({"name": "vegas", "profile": "ns2"}), "sack", true),
+            (json!({"name": "vegas", "profile": "linux"}), "rack", false),
+            (json!({"name": "reno", "profile": "ns2"}), "rack", false),
+        ] {
+            let found = said(&json!({"cc": cc, "recovery": recovery}));
+            let wanted = format!("reads the time-outs of recovery vegas; with {recovery} they never come");
+            assert_eq!(
+                found.iter().any(|m| m.starts_with("tcp.recovery: ") && m.ends_with(&wanted)),
+                is_warned,
+                "{cc}"
+            );
         }
         let answers = json!({"cc": {"name": "bbr3", "profile": "linux", "ecn": true}, "ecn": "l4s"});
         assert!(said(&answers).is_empty(), "{answers}");
