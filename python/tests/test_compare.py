@@ -60,7 +60,7 @@ def test_a_tenth_less_goodput_at_high_rtt_is_one(comparison):
     assert len(bad) == 2
     text = comparison.markdown(rows)
     assert text.splitlines()[0].startswith("Congestion control: 2 regressions, 0 improvements, ")
-    assert text.splitlines()[2] == comparison.answer(rows)
+    assert text.splitlines()[2] == comparison.sentence(rows)
     assert re.match(
         r"Reno \(linux\) against CUBIC \(linux\): of \d+ rows 2 regressed \(most at Goodput, E6, .*: -9\.\d % \[",
         text.splitlines()[2],

@@ -294,7 +294,7 @@ def test_a_world_is_planned_once_and_read_once_unless_its_algorithm_may_change(t
     code = Path(__file__).parent / "planted" / "few_acks.py"
     evaluations = [begin(name, criteria=["C8"], replicates=1, out=tmp_path) for name in ("reno", f"{code}:FewAcks")]
     assert evaluations[0].carry_out(ExecutionOptions(jobs=1), quiet=True) > 0
-    before, asked = evaluations[0].tables(), []
+    before, asked = evaluations[0].tables_of_runs(), []
     plans = [one.plan for one in evaluations]
     monkeypatch.setattr(plan, "check_point", lambda *given, make=plan.check_point: asked.append(given[1].label) or make(*given))
     monkeypatch.setattr(Store, "summaries", lambda _, wanted: [] if not wanted else pytest.fail("read twice"))
@@ -302,7 +302,7 @@ def test_a_world_is_planned_once_and_read_once_unless_its_algorithm_may_change(t
         one._plan = None
         assert one.plan == known
     assert set(asked) == {"S"}
-    assert all(before[part].equals(table) for part, table in evaluations[0].tables().items())
+    assert all(before[part].equals(table) for part, table in evaluations[0].tables_of_runs().items())
 
 
 def test_what_a_plan_does_not_want_is_not_checked(tmp_path):

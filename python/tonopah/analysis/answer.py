@@ -156,7 +156,9 @@ def lead_text(found: Family, plan: "Plan", tables: "dict[str, pd.DataFrame]") ->
     points: list[dict[str, Any]] = list({row.place: dict(row.where) for row in found.rows}.values()) or [{}]
     at = part.sweep_over(set(found.axes)) if found.axes else None
     chosen = table[table["run"].isin(plan.parts[part.id].sweeps[at] if at is not None else plan.parts[part.id].base)]
-    best = []
+    best: list[Found] = []
+    values: dict[str, Estimate] = {}
+    ranked: list[str] = []
     for where in points:
         values = {label: estimate(chosen, shown, label, where, part.method).scaled(shown.factor) for label in part.labels}
         ranked = sorted((label for label in values if not math.isnan(values[label].value)), key=lambda one: values[one].value)

@@ -89,7 +89,7 @@ class Data:
     def mean(self, rows: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each replicate or those of some rows, the mean over the points, and whether it is a lower bound."""
         chosen = slice(None) if rows is None else rows
-        return self.values[chosen].mean(axis=1), self.longer[chosen].any(axis=1)
+        return self.values[chosen].mean(axis=1), np.any(self.longer[chosen], axis=1)
 
     def at_point(self, i: int, rows: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the same at one point."""

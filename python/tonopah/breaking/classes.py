@@ -15,7 +15,7 @@ from tonopah._core import parse_quantity
 from tonopah.breaking.observed import Observed
 from tonopah.breaking.scenario import ACCESS_S, PAYLOAD, WARMUP_S, Setup
 
-TABLE: dict[str, dict[str, Any]] = tomllib.loads(resources.files(__package__).joinpath("classes.toml").read_text())
+TABLE: dict[str, dict[str, Any]] = tomllib.loads(resources.files("tonopah.breaking").joinpath("classes.toml").read_text())
 LIMIT: dict[str, float] = TABLE.pop("threshold")
 NAMES = tuple(TABLE)
 NO = -math.inf

@@ -217,13 +217,8 @@ def read_findings(folder: Path) -> dict[str, Any]:
         asked = facts["question"]
         if not 1 / MOST_FACTOR <= float(asked["margin"]) <= MOST_FACTOR:
             raise ValueError(f"the margin is {asked['margin']}")
-        (
-            asked["against"],
-            asked["space"],
-            asked["digest"],
-            asked["subject"],
-            asked["engine"],
-            list(facts["references"]),
-            facts["cc"],
-        )
+        if missing := {"against", "space", "digest", "subject", "engine"} - asked.keys() | {"references", "cc"} - facts.keys():
+            raise ValueError(f"there is no {min(missing)}")
+        if not isinstance(facts["references"], list):
+            raise ValueError("the references are no list")
     return facts

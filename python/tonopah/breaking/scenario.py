@@ -13,7 +13,7 @@ from tonopah.errors import InputError
 from tonopah.judge.subjects import Algorithm, endpoint
 from tonopah.scenario.worlds import Graph
 
-BASE = tomllib.loads(resources.files(__package__).joinpath("base.toml").read_text())
+BASE = tomllib.loads(resources.files("tonopah.breaking").joinpath("base.toml").read_text())
 PAYLOAD = 0.965
 """Share of a link's rate that is payload."""
 BIN_S = 0.1

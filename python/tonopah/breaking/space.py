@@ -184,7 +184,7 @@ def inline(value: Any) -> str:
 
 def read_space(path: str | Path | None = None) -> Space:
     """Return the space of worlds, or that of a file which changes it. Raises InputError with the place of a mistake."""
-    shipped = resources.files(__package__).joinpath("space.toml").read_text(encoding="utf-8")
+    shipped = resources.files("tonopah.breaking").joinpath("space.toml").read_text(encoding="utf-8")
     own = tomllib.loads(shipped)
     axes = {name: axis_of(name, table, f"axis.{name}") for name, table in own["axis"].items()}
     world, texts = own["world"], [shipped]

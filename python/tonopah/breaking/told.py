@@ -114,7 +114,7 @@ class Told:
     def as_json(self) -> dict[str, Any]:
         """Return it for findings.json."""
         facts = asdict(self)
-        found = facts.pop("finding")
+        found: dict[str, Any] = facts.pop("finding")
         names = {"name": "class"}
         return {"file": self.file, **{names.get(key, key): value for key, value in found.items()}, **facts, "accepted": None}
 

@@ -4,6 +4,7 @@ import argparse
 import ast
 import json
 from pathlib import Path
+from typing import Any
 
 from tonopah.cc.loading import describe_reference
 from tonopah.cc.references import is_code
@@ -58,7 +59,7 @@ def classes_in(path: Path) -> list[str]:
     return found
 
 
-def find_algorithm(name: str) -> dict[str, object]:
+def find_algorithm(name: str) -> dict[str, Any]:
     """Return the description of one algorithm. Raises InputError when there is none of that name."""
     if is_code(name):
         return describe_reference(name, "algorithms")

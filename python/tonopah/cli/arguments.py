@@ -118,7 +118,7 @@ class Refused(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         """Raise InputError."""
-        raise InputError(self.option_strings[0], "is no more", self.metavar and str(self.metavar))
+        raise InputError(self.option_strings[0], "is no more", str(self.metavar) if self.metavar else None)
 
 
 def refuse_option(command: argparse.ArgumentParser, name: str, successor: str) -> None:

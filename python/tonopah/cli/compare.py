@@ -74,7 +74,7 @@ def compare(arguments: argparse.Namespace) -> int:
     print(json.dumps(facts, allow_nan=False) if arguments.json else made.headline(rows))
     if not arguments.json:
         show_rows(rows)
-        print_answer([made.answer(rows)])
+        print_answer([made.sentence(rows)])
     status = made.status(rows)
     return STATUS["ok" if arguments.allow_unclear and status == "unclear" else status]
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from typing import TYPE_CHECKING, cast
 
 from tonopah.cli.arguments import add_common, positive
 from tonopah.cli.execution import Renamed, add_execution, carry_out, size_of
@@ -12,6 +13,9 @@ from tonopah.judge.scoreboard import Row
 from tonopah.judge.statement import read_statement
 from tonopah.judge.study import Results
 from tonopah.terminal.grid import Grid, print_answer, print_grids
+
+if TYPE_CHECKING:
+    from tonopah.judge.definitions import Mode
 
 SIZES = {"quick": "5 replicates and a second set that confirms", "full": "10 replicates of more points"}
 EXAMPLES = (
@@ -68,7 +72,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     evaluation = begin(
         arguments.algorithm,
         arguments.against.split(","),
-        "tcpeval" if arguments.tcpeval else size_of(arguments),
+        cast("Mode", "tcpeval" if arguments.tcpeval else size_of(arguments)),
         arguments.criteria.split(",") if arguments.criteria else (),
         arguments.out,
         arguments.store,

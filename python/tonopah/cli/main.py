@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tonopah._core import engine_version
 from tonopah.cli.parser import Parser, add_modules
@@ -225,7 +226,7 @@ def open_streams() -> None:
             # PYTHONUNBUFFERED, `python -u`.
             direct = stream.write_through
             file = os.fdopen(stream.fileno(), "wb", buffering=0 if direct else -1, closefd=False)
-            how = {"line_buffering": stream.line_buffering, "write_through": direct}
+            how: dict[str, Any] = {"line_buffering": stream.line_buffering, "write_through": direct}
             setattr(sys, name, Printed(file, stream.encoding, stream.errors, **how))
 
 

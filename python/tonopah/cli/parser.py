@@ -42,9 +42,9 @@ class Parser(argparse.ArgumentParser):
 def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], prefix: str, listed: bool = True) -> None:
     """Add the commands of a group by their summaries; the module of `run` is PREFIXrun. What is not `listed` the caller lists."""
     raw = argparse.RawDescriptionHelpFormatter
-    shown: dict[str, str] = {"title": "commands"} if listed else {"help": argparse.SUPPRESS}
+    shown: dict[str, Any] = {"title": "commands"} if listed else {"help": argparse.SUPPRESS}
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog, **shown)
     for name, summary in summaries.items():
-        own = {"help": summary} if listed else {}
+        own: dict[str, Any] = {"help": summary} if listed else {}
         command = commands.add_parser(name, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw, **own)
         command.module = f"{prefix}{name.replace('-', '_')}"  # pyright: ignore[reportAttributeAccessIssue]

@@ -4,6 +4,8 @@ W is a link of 20 Mb/s, 20 ms, with a queue of 400 packets: a BDP of 66.7 segmen
 begins", the world is run without the change, and again with it at the time that was read: up to then both runs are the same.
 """
 
+from typing import Any
+
 import numpy as np
 
 from tonopah.conform.bbr_outside import aggregated, drains, full_pipe, probe_rtt_dips, probes, restarts, restarts_by_requests
@@ -19,7 +21,7 @@ case = SPEC.case
 W = world()
 RATE = 20e6 * PAYLOAD
 """Payload that W's link carries, bit/s."""
-AGGREGATED = {"reverse": {"acks": {"kind": "decimate", "every": 64, "timeout": "30ms"}}}
+AGGREGATED: dict[str, Any] = {"reverse": {"acks": {"kind": "decimate", "every": 64, "timeout": "30ms"}}}
 FAST = 0.125
 """Within this time after it a loss of this size ends a state, seconds: three round trips."""
 

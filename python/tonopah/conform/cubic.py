@@ -175,7 +175,7 @@ def _(t: Trial) -> None:
 
 @case("c9", "marks down to one segment", "4.6, RFC 3168 6.1.2")
 def _(t: Trial) -> None:
-    marked = {"marks": {"kind": "packet", "p": 1.0}}
+    marked: dict[str, Any] = {"marks": {"kind": "packet", "p": 1.0}}
     run = t.run(world("10Mbps", "48ms", 100, tcp={"ecn": "classic"}, seconds=20, **marked))
     times, windows = run.changes("cwnd")
     first = run.recoveries(least=2)

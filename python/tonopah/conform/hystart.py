@@ -127,7 +127,7 @@ def _(t: Trial) -> None:
 
 @case("h8", "at most eight segments an ACK", "4.2, 4.3")
 def _(t: Trial) -> None:
-    thinned = {"reverse": {"acks": {"kind": "decimate", "every": 32, "timeout": "5ms"}}}
+    thinned: dict[str, Any] = {"reverse": {"acks": {"kind": "decimate", "every": 32, "timeout": "5ms"}}}
     for paced in (False, True):
         run = t.run(h(tcp={"pacing": paced}, **thinned))
         times, windows = run.changes("cwnd", end=0.7)

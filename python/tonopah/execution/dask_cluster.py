@@ -98,7 +98,7 @@ def reach(address: str) -> None:
 def start_cluster(count: int) -> Any:
     """Return a cluster of processes on this machine that only these processes can talk to."""
     import dask
-    from distributed import LocalCluster, __version__
+    from distributed import LocalCluster, __version__  # pyright: ignore[reportPrivateImportUsage]
     from distributed.security import Security
 
     if tuple(int(part) for part in __version__.split(".")[:2]) < OLDEST:

@@ -82,7 +82,7 @@ def features(sending: Sending, path: PathOf) -> NDArray[np.float64]:
     between = (np.log1p(gaps.mean()), np.log1p(gaps.std())) if len(gaps) else (0.0, 0.0)
     segments = float(sending.delivered[-1, 1]) / sending.mss_bytes if len(sending.delivered) else 0.0
     share = len(sending.retransmissions_s) / segments if segments > 0 else 0.0
-    start = sending.at(path.rtt_s * np.arange(1, START_RTTS + 1)) / path.bdp_bytes
+    start = sending.at(path.rtt_s * np.arange(1.0, START_RTTS + 1)) / path.bdp_bytes
     return WEIGHTS * np.concatenate(
         [
             np.quantile(s, QUANTILES),

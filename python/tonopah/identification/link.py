@@ -87,7 +87,8 @@ def estimate(
     Raises InputError.
     """
     samples = sending.rtt[:, 1]
-    least = min([*samples, *([handshake_s] if handshake_s else [])], default=None)
+    of_handshake: list[float] = [handshake_s] if handshake_s else []
+    least = min([*map(float, samples), *of_handshake], default=None)
     if least is None and delay_s is None:
         raise InputError("--delay", "no RTT sample is there to estimate it from", "like --delay 20ms", source)
     packet = sending.mss_bytes + HEADERS
@@ -106,7 +107,7 @@ def estimate(
     delay = delay_s
     if delay is None:
         bases = [float(samples.min()) - serialisation] if len(samples) else []
-        delay = max(0.0, min([*bases, *([handshake_s] if handshake_s else [])])) / 2
+        delay = max(0.0, min([*bases, *of_handshake])) / 2
     limit = queue
     if limit is None:
         limit = UNKNOWN_QUEUE

@@ -146,7 +146,7 @@ class Coexistence(JudgedStudy):
         self, company: Company, buffers: Sequence[float], rtts: Sequence[tuple[str, str]], replicates: int,
         world: Mapping[str, Any], flows: tuple[int, int], out: Path, store: str | Path | None,
     ):  # fmt: skip
-        rtts = list(dict.fromkeys(case for pair in rtts for case in (pair, pair[::-1])))
+        rtts = list(dict.fromkeys(case for pair in rtts for case in (pair, (pair[1], pair[0]))))
         self.company, self.buffers, self.rtts, self.replicates = company, buffers, rtts, replicates
         self.world, self.flows = world, flows
         count = len(company.members)

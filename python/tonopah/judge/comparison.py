@@ -99,7 +99,7 @@ class Comparison(JudgedStudy):
             "command": self.command,
             "rows": [row_facts(row) for row in rows],
             "summary": summary(rows),
-            "answer": [self.answer(rows)],
+            "answer": [self.sentence(rows)],
         }
 
     def headline(self, rows: Sequence[Effect]) -> str:
@@ -114,7 +114,7 @@ class Comparison(JudgedStudy):
         ]
         return f"Congestion control: {', '.join(found)} ({self.cast.baseline.label} → {self.cast.subject.label})"
 
-    def answer(self, rows: Sequence[Effect]) -> str:
+    def sentence(self, rows: Sequence[Effect]) -> str:
         """Return what was found in a sentence: each outcome with the row where it is most."""
         found = [
             Found(
@@ -128,7 +128,7 @@ class Comparison(JudgedStudy):
 
     def markdown(self, rows: Sequence[Effect]) -> str:
         """Return a comment for a pull request: at most about sixty lines."""
-        lines = [self.headline(rows), "", self.answer(rows), ""]
+        lines = [self.headline(rows), "", self.sentence(rows), ""]
         # Broken bounds first.
         ranked = sorted(rows, key=lambda row: (not row.broken, -size(row)))
         for title, wanted in SECTIONS.items():

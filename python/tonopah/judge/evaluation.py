@@ -67,11 +67,10 @@ class Evaluation(JudgedStudy):
     def draw_again(self, wanted: Iterable[Mapping[tuple[str, str], int]]) -> None:
         """Ask for replicates beyond the first set at these points, by experiment and label."""
         for experiment, label, count in ((*place, count) for one in wanted for place, count in one.items()):
-            part = next((part for part in self.spec.parts if part.id == experiment), None)
-            for key, point in worlds_of(part).points.items() if part else ():
-                if point.label == label and not point.experiment.most:
-                    again = worlds_of(part).again
-                    again[key] = max(count, again.get(key, 0))
+            for worlds in (worlds_of(part) for part in self.spec.parts if part.id == experiment):
+                for key, point in worlds.points.items():
+                    if point.label == label and not point.experiment.most:
+                        worlds.again[key] = max(count, worlds.again.get(key, 0))
         for part in self.spec.parts:
             part.replicates = max([part.replicates, *(self.replicates + more for more in worlds_of(part).again.values())])
         self._plan = None

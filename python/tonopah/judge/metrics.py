@@ -274,13 +274,14 @@ KINDS: dict[KindName, tuple[str, ...]] = {
     "scale": ("mos",),
 }
 """Metrics by their kind (stats/kinds.py); all others are `positive`."""
+KIND_OF: dict[str, KindName] = {name: kind for kind, names in KINDS.items() for name in names}
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}
 OWNERS = {"x": "first flows", "y": "flows beside", "voice": "voice", "video": "video", "cross": "cross traffic"}
 
 
 def label(name: str) -> Metric:
     """Return how a metric is shown."""
-    kind = next((kind for kind, names in KINDS.items() if name in names), "positive")
+    kind = KIND_OF.get(name, "positive")
     if name in LABELS:
         return replace(LABELS[name], column=name, kind=kind)
     owner, _, rest = name.partition("_")

@@ -288,7 +288,7 @@ class JudgedStudy(Study):
         """Return how many runs there are, and how many are not stored. Raises InputError where nothing is."""
         return len(self.plan.runs), self.missing()
 
-    def tables(self) -> "dict[str, pd.DataFrame]":
+    def tables_of_runs(self) -> "dict[str, pd.DataFrame]":
         """Return the metrics of all stored runs, by experiment: a row for each arm and replicate. Each run is read once."""
         keys = ["part", *KEYS]
         planned = {part: {(part, *key): run for key, run in made.runs.items()} for part, made in self.plan.parts.items()}
@@ -306,7 +306,7 @@ class JudgedStudy(Study):
 
     def measured(self) -> Results:
         """Return the metrics of the stored runs."""
-        return placed(self.spec.parts, self.tables(), self.looks)
+        return placed(self.spec.parts, self.tables_of_runs(), self.looks)
 
     def example(self, experiment: str) -> str:
         """Return the scenario of the first run of an experiment, as TOML."""

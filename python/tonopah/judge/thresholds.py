@@ -9,7 +9,9 @@ from tonopah.stats.kinds import KINDS
 OURS = "ours"
 DELAY_LEAST_S = 0.005
 """Less queueing delay than this does not count: the standing queue that CoDel allows (RFC 8289 §4.4, TARGET)."""
-LEAST_OF = dict.fromkeys(("qdelay_p95_s", "qdelay_p50_s", "qdelay_p99_s", "delay_p95_s", "link_wait_s"), DELAY_LEAST_S)
+LEAST_OF: dict[str, float] = dict.fromkeys(
+    ("qdelay_p95_s", "qdelay_p50_s", "qdelay_p99_s", "delay_p95_s", "link_wait_s"), DELAY_LEAST_S
+)
 """Differences that have to be exceeded beside the ratio, by metric, beside those of loss (effects.py)."""
 
 MARGIN_OF = {"left": 0.2, "late_share": 0.10}

@@ -8,6 +8,7 @@ import tempfile
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -64,6 +65,11 @@ def open_page(address: str, file: Path) -> None:
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP to a client that must say what it wants in time, beside a limited number of others."""
+
+    connections: set[Any]
+    loop: asyncio.AbstractEventLoop
+    cycle: Any
+    transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; one connection too many is closed."""

@@ -36,6 +36,7 @@ KINDS: dict[KindName, tuple[str, ...]] = {
     "signed": ("position_x", "position_y", "position_z", "qoe", "r_factor"),
 }  # fmt: skip
 """Metrics by their kind; all others are `positive`, and so are `drops.*` counts."""
+KIND_OF: dict[str, KindName] = {name: kind for kind, names in KINDS.items() for name in names}
 BOUNDS: dict[KindName, tuple[float, float]] = {
     "share": (0.0, 1.0), "proportion": (0.0, 1.0), "outcome": (0.0, 1.0), "signed": (-math.inf, math.inf),
 }  # fmt: skip
@@ -44,7 +45,7 @@ BOUNDS: dict[KindName, tuple[float, float]] = {
 
 def declared(name: str, known: Metric) -> Metric:
     """Return a metric of the list with its kind and bounds."""
-    kind = next((kind for kind, names in KINDS.items() if name in names), "count" if name.startswith("drops.") else known.kind)
+    kind = KIND_OF.get(name, "count" if name.startswith("drops.") else known.kind)
     bounds = known.bounds if known.bounds != (0.0, math.inf) else BOUNDS.get(kind, known.bounds)
     return replace(known, kind=kind, bounds=bounds)
 

@@ -241,6 +241,6 @@ def host_of(script: Script) -> Host:
     syns = (event.body for event in script.events if isinstance(event.body, ScriptPacket) and event.body.outbound)
     scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
     # A larger scale than RFC 7323 allows (section 2.3), or one that is no number, is no buffer's: it differs from what is sent.
-    if scale in range(15) and not any("tcp_rmem" in event.text for event in script.events):
+    if isinstance(scale, int) and scale in range(15) and not any("tcp_rmem" in event.text for event in script.events):
         host.tcp["recv_buffer"] = f"{65_535 << scale}B"
     return host

@@ -194,7 +194,7 @@ class Chart:
     def scatter(self, axes: "Axes") -> None:
         """Draw one metric against another: a marker with both intervals for each algorithm."""
         for one in self.data.series:
-            look = self.line_style(one.style) | {"linestyle": ""}
+            look: dict[str, Any] = self.line_style(one.style) | {"linestyle": ""}
             x, y = numbers(one.x), numbers(one.y)
             axes.plot(x, y, zorder=4, **look)
             axes.vlines(x, numbers(one.low), numbers(one.high), color=look["color"], linewidth=1.0, zorder=3)
@@ -233,14 +233,15 @@ class Chart:
         """Draw empirical distributions."""
         for one in self.data.series:
             x, y = numbers(one.x[:1] + one.x), numbers([0.0, *one.y] if one.x else [])
-            axes.step(x, y, where="post", label=self.text(one.label), **self.line_style(one.style) | {"marker": ""})  # pyright: ignore[reportArgumentType]
+            look: dict[str, Any] = self.line_style(one.style) | {"marker": ""}
+            axes.step(x, y, where="post", label=self.text(one.label), **look)
         self.continuous(axes)
 
     def cdf(self, axes: "Axes") -> None:
         """Draw distributions over packets, with bands for intervals over replicates."""
         for one in self.data.series:
-            look = self.line_style(one.style)
-            axes.plot(numbers(one.x), numbers(one.y), label=self.text(one.label), **look | {"marker": ""})
+            look: dict[str, Any] = self.line_style(one.style) | {"marker": ""}
+            axes.plot(numbers(one.x), numbers(one.y), label=self.text(one.label), **look)
             axes.fill_between(numbers(one.x), numbers(one.low), numbers(one.high), color=look["color"], alpha=0.18, linewidth=0)
         self.continuous(axes)
 

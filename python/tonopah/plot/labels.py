@@ -72,8 +72,8 @@ def fit_labels(figure: "Figure") -> None:
             if turn < ROUNDS:
                 longest = max(len(line) for line in text.get_text().split("\n"))
                 text.set_text(broken(own[id(text)], max(4.0, int(longest * room / size))))
-            elif text.get_fontsize() > LEAST_PT:
-                text.set_fontsize(max(LEAST_PT, SMALLER * text.get_fontsize()))
+            elif (points := float(text.get_fontsize())) > LEAST_PT:
+                text.set_fontsize(max(LEAST_PT, SMALLER * points))
 
 
 def titles(figure: "Figure") -> "list[Text]":
@@ -107,7 +107,7 @@ def room_of(figure: "Figure", text: "Text") -> "tuple[float, float]":
     if text.get_rotation() == 90:
         middle = (box.y0 + box.y1) / 2
         return 2 * min(middle - edge.y0, edge.y1 - middle) - 2, box.height
-    if text.get_ha() == "left":
+    if text.get_horizontalalignment() == "left":
         return edge.x1 - max(box.x0, edge.x0) - 2, box.width
     middle = (box.x0 + box.x1) / 2
     return 2 * min(middle - edge.x0, edge.x1 - middle) - 2, box.width

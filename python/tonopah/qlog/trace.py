@@ -116,7 +116,8 @@ class Reader:
         self.trace = Trace(
             f"{version}, {found.form}", title, 0 if tcp else UDP_HEADERS, notes=found.notes, rtt_unit=self.unit_name
         )
-        self.clock, self.start = 0.0, None  # type: float, float | None
+        self.clock = 0.0
+        self.start: float | None = None
         self.acked: set[tuple[str, int]] = set()
         self.largest: dict[str, int] = {}
 

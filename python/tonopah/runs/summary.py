@@ -134,7 +134,8 @@ class LinkSummary:
 def flow_summary(values: Mapping[str, Any]) -> FlowSummary:
     """Return a flow of a summary."""
     measured = {key: value for key, value in values.items() if key in APPLICATIONS and value is not None}
-    return FlowSummary(**chosen(FlowSummary, values) | {"application": measured})
+    found: dict[str, Any] = chosen(FlowSummary, values) | {"application": measured}
+    return FlowSummary(**found)
 
 
 EDGES = ("above_bytes", "upto_bytes")

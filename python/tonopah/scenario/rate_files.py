@@ -29,7 +29,7 @@ PLAIN = {"time": "t_s", "rate": "rate_bps"}
 class Column(NamedTuple):
     """Where a quantity stands in each row, and its unit in s or bit/s."""
 
-    index: int
+    place: int
     unit: float
 
 
@@ -129,12 +129,12 @@ def find_columns(header: list[str], columns: Mapping[str, str], source: str) -> 
 def number(cells: list[str], column: Column, where: str, source: str) -> float:
     """Return the number in a cell in the unit of its column."""
     try:
-        value = float(cells[column.index]) * column.unit
+        value = float(cells[column.place]) * column.unit
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         text = ",".join(cells)[:MAX_SHOWN]
-        raise InputError(where, f"{text!r} has no number in column {column.index + 1}", None, source)
+        raise InputError(where, f"{text!r} has no number in column {column.place + 1}", None, source)
     return value
 
 

@@ -201,8 +201,10 @@ def place_of(data: dict[str, Any]) -> tuple[float, float] | None:
     """Return latitude and longitude, if a node has both."""
     known = {str(key).lower(): value for key, value in data.items()}
     try:
-        lat, lon = (float(known.get(long, known.get(short))) for long, short in (("latitude", "lat"), ("longitude", "lon")))
-    except (OverflowError, TypeError, ValueError):
+        lat, lon = (
+            float(known[long] if long in known else known[short]) for long, short in (("latitude", "lat"), ("longitude", "lon"))
+        )
+    except (KeyError, OverflowError, TypeError, ValueError):
         return None
     return (lat, lon) if abs(lat) <= 90 and abs(lon) <= 180 else None
 

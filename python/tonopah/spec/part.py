@@ -217,7 +217,7 @@ def asked_figure(part: Part, name: str, x: str | None, rows: str | None) -> Figu
     check_axes(x, rows, "figure", part.sweeps)
     # An axis is as the study's own figures have it.
     own = next((figure for figure in part.figures if x and figure.x == x and "x" in (figure.log or "")), None)
-    return Figure(kind, (name,), x, rows, **({"log": "x"} if own and kind == "line" else {}))
+    return Figure(kind, (name,), x, rows, log="x" if own and kind == "line" else "")
 
 
 def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:

@@ -63,7 +63,7 @@ def read_rows(table: dict[str, Any], folder: Path, where: str) -> list[list[str]
     """Return the rows of a published table whose numbers are in a file (CSV) with its columns as header. Raises InputError."""
     path = folder / validate(RowsFile, table["rows"], where).file
     columns = table.get("columns")
-    names = [column.get("name") for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
+    names: list[Any] = [column.get("name") for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
     try:
         rows = read_table(path)
     except InputError as error:

@@ -173,7 +173,7 @@ class Assumption(Model):
     value: str = Field(description="Its value here.")
     reason: str = Field(description="Why this value.")
     alternatives: Annotated[Many[Alternative], AfterValidator(distinct_values)] = Field(
-        (), description="Other values; `tonopah study sensitivity` shows which verdicts hang on them."
+        default=(), description="Other values; `tonopah study sensitivity` shows which verdicts hang on them."
     )
 
 

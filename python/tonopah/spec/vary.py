@@ -27,19 +27,20 @@ class Vary(Model):
     """What varies between replicates; 0 fixes a key."""
 
     starts: Annotated[str, AfterValidator(check_start)] = Field(
-        BASE_RTT, description='Listed flows start later by a random time up to this: a time, or `"rtt"`, the base RTT of each.'
+        default=BASE_RTT,
+        description='Listed flows start later by a random time up to this: a time, or `"rtt"`, the base RTT of each.',
     )
     delays: Annotated[float, *between(0, 0.5)] = Field(
-        0.02, description="Share by which the delay of each link at an end of flows moves, up or down."
+        default=0.02, description="Share by which the delay of each link at an end of flows moves, up or down."
     )
     buffers: Annotated[int, *between(0, 1000)] = Field(
-        1, description="Packets by which the limit of each `drop_tail` queue moves, up or down."
+        default=1, description="Packets by which the limit of each `drop_tail` queue moves, up or down."
     )
     background: Annotated[float, *between(0, 0.1)] = Field(
-        0.01,
+        default=0.01,
         description="Share of the slowest link of each path that datagrams take in both directions; no metric of flows has them.",
     )
-    points: bool = Field(True, description="Whether replicate *k* has other draws at each point of a sweep.")
+    points: bool = Field(default=True, description="Whether replicate *k* has other draws at each point of a sweep.")
 
     def given_to(self, scenario: dict[str, Any], draws: str = "") -> None:
         """Let a scenario vary where it does not say itself what varies; `draws` names the point at which it stands."""

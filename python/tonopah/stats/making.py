@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tonopah.stats.estimate import CONFIDENCE, ROUNDING, Estimate, finite, is_rounding, pairs
 from tonopah.stats.exact import (
@@ -26,6 +26,7 @@ from tonopah.stats.share import Share
 Quantity = Mean | Median | Share | Exact
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
+Flags = NDArray[np.bool_]
 Longer = tuple[ArrayLike, ArrayLike] | None
 """Which values of two samples are only known to be larger."""
 RATIO_TEST, APART_TEST = "paired t test of the log ratio", "Welch's t test of the log ratio"
@@ -179,7 +180,7 @@ def delta_ratio(x: Sample, y: Sample, value: float) -> Mean:
     return Mean(value, float(np.std(relative, ddof=1)) / math.sqrt(n), n - 1, n, grain, PERCENT_CHANGE, RATIO_TEST)
 
 
-def ranked_ratio(x: Sample, y: Sample, longer_x: Sample, longer_y: Sample) -> Ranked:
+def ranked_ratio(x: Sample, y: Sample, longer_x: Flags, longer_y: Flags) -> Ranked:
     """Return the typical ratio of times in percent by signed ranks, of which some are only known to be larger.
 
     A statement "greater" takes the least ratios that are possible, "less" the greatest.
@@ -197,9 +198,9 @@ def ranked_ratio(x: Sample, y: Sample, longer_x: Sample, longer_y: Sample) -> Ra
         )
         value = float(100 * np.expm1(np.median(typical)))
         spread = delta_ratio(x, y, value)
-    places = [np.sort(100 * np.expm1(part)) for part in (low, high)]
+    below, above = (np.sort(100 * np.expm1(part)) for part in (low, high))
     count = int(np.count_nonzero(longer_x | longer_y))
-    return Ranked(value, n, *places, 0, 1, spread, "paired signed ranks", longer=count)
+    return Ranked(value, n, below, above, 0, 1, spread, "paired signed ranks", longer=count)
 
 
 def difference_of(a: ArrayLike, b: ArrayLike, bounds: Bounds = UNBOUNDED, kind: KindName = "share") -> Mean | Exact:

@@ -85,7 +85,7 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
     if not chosen:
         raise InputError("plot", "the run has recorded no series", 'add record = { series = ["cwnd", "queue"] } to the scenario')
     tables = {name: result.series(name) for name in chosen}
-    names = {owner: labels(result, owner) for owner in {table.columns[1] for table in tables.values()}}
+    owners = {owner: labels(result, owner) for owner in {table.columns[1] for table in tables.values()}}
 
     def draw(form: str) -> bytes:
         with style.settings({"figure.constrained_layout.use": True}) as plt:
@@ -104,7 +104,7 @@ def plot_result(result: RunResult, names: Sequence[str]) -> Picture:
             return buffer.getvalue()
 
     def figures() -> list[FigureData]:
-        return [series_figure(name, table, names[table.columns[1]]) for name, table in tables.items()]
+        return [series_figure(name, table, owners[table.columns[1]]) for name, table in tables.items()]
 
     return Picture(draw, figures)
 

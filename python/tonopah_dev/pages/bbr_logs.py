@@ -22,7 +22,7 @@ PACKETS = '"name":"transport:packet_'
 
 def logs(cases: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the text of the log of each case, of its last run: the one that is judged."""
-    made = worlds(conform("bbr3", "bbr-draft", case=cases))
+    made = worlds(conform("bbr3", "bbr-draft", case=list(cases)))
     for case in cases:
         last = max(name for name in made if name.partition("-")[0] == case)
         scenario = made[last] | {"record": made[last].get("record", {}) | {"every": EVERY, "internals": "all"}}

@@ -44,7 +44,10 @@ def elsewhere() -> Iterator[None]:
 def carried_out(source: str, name: str, names: dict[str, Any], number: int) -> list[dict[str, Any]]:
     """Carry out a cell and return its outputs: what it printed, and the value of its last expression."""
     tree = ast.parse(source)
-    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
+    end = tree.body[-1]
+    last = ast.Expression(end.value) if isinstance(end, ast.Expr) else None
+    if last:
+        tree.body.pop()
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(tree, name, "exec"), names)

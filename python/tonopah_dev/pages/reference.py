@@ -6,6 +6,7 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def algorithms_page() -> str:
     return "\n".join(parts)
 
 
-def algorithm_lines(entry: dict[str, Any], shared: dict[tuple[str, ...], list[str]]) -> list[str]:
+def algorithm_lines(entry: dict[str, Any], shared: Sequence[tuple[str, ...]]) -> list[str]:
     """Return what is said of an algorithm below its own parameters: those that it shares, its profiles and its variables."""
     common = [f"`{p['name']}` = {parameter(p['default'])}" for p in entry["params"] if parameter_key(p) in shared]
     profiles = f"Profile{'s' if len(entry['profiles']) > 1 else ''}: {'; '.join(profile_texts(entry))}."

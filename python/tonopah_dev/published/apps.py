@@ -5,7 +5,7 @@ round trips is behind the number, 10 to 20 % where a network of machines was mea
 time-outs begin, that a tail is better) is 1 or 0 here.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -128,7 +128,9 @@ def page(rtt_ms: float) -> dict[str, Any]:
     return {"kind": "page", "preset": "web2010", **own}
 
 
-def paths(flows: list[tuple[float, str, Mapping[str, Any]]], tcp: Mapping[str, Any], seconds: float, **keys: Any) -> WrittenWorld:
+def paths(
+    flows: Sequence[tuple[float, str, Mapping[str, Any]]], tcp: Mapping[str, Any], seconds: float, **keys: Any
+) -> WrittenWorld:
     """Return flows each over a path of its own, of this RTT and rate."""
     graph = Graph()
     for number, (rtt_ms, rate, flow) in enumerate(flows):
@@ -156,7 +158,7 @@ def star(
     return WrittenWorld({"duration": f"{seconds}s", "warmup": f"{seconds / 5}s", "network": network, "tcp": tcp, "flow": listed})
 
 
-def fetching(apps: list[tuple[int, Mapping[str, Any]]], cc: str, rto_min: str) -> WrittenWorld:
+def fetching(apps: Sequence[tuple[int, Mapping[str, Any]]], cc: str, rto_min: str) -> WrittenWorld:
     """Return for each application a switch with 100 kB before the host that asks so many servers."""
     graph = Graph()
     for number, (servers, app) in enumerate(apps):

@@ -15,7 +15,7 @@ FAST_MBPS = 10_000
 class World(Protocol):
     """What a case is run in: `PublishedWorld`, or a scenario as it is written."""
 
-    def scenario(self, seed: int) -> dict[str, Any]:
+    def scenario(self, seed: int, /) -> dict[str, Any]:
         """Return the scenario of a seed."""
         ...
 

@@ -3,14 +3,20 @@
 use tcp::cc::Value;
 use tcp::settings::{EcnMode, RecoveryKind};
 
-use crate::scenario::{Scenario, ScenarioWarning, TcpOptions, join};
+use super::check::transport_of;
+use crate::scenario::{FlowDef, Scenario, ScenarioWarning, TcpOptions, TransportDef, join};
 
-/// Warnings about the settings of a scenario as it was written, `given`, and with nothing left to a default.
-pub(super) fn warnings(given: &Scenario, resolved: &Scenario) -> Vec<ScenarioWarning> {
+/// Warnings about the settings of a scenario as it was written, `given`, with nothing left to a default, and as a `graph`, which
+/// lists all flows.
+pub(super) fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<ScenarioWarning> {
     let flows = given.flow.iter().zip(&resolved.flow).enumerate();
     let own = flows.map(|(i, (given, resolved))| (format!("flow[{i}].tcp"), &given.tcp, &resolved.tcp));
-    let all = std::iter::once(("tcp".to_owned(), &given.tcp, &resolved.tcp)).chain(own);
-    all.flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
+    // Datagrams have no settings of TCP.
+    let shares = |flow: &FlowDef| {
+        flow.tcp.is_empty() && flow.transport.is_none() && transport_of(&flow.app) == TransportDef::Tcp
+    };
+    let common = graph.flow.iter().any(shares).then_some(("tcp".to_owned(), &given.tcp, &resolved.tcp));
+    common.into_iter().chain(own).flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
 }
 
 /// What a jumbo frame of 9000 B holds behind 40 B of headers.
@@ -125,5 +131,23 @@ mod tests {
         }
         let answers = json!({"cc": {"name": "bbr3", "profile": "linux", "ecn": true}, "ecn": "l4s"});
         assert!(said(&answers).is_empty(), "{answers}");
+    }
+
+    #[test]
+    fn settings_that_only_datagrams_would_share_are_none() {
+        let beside = |app: Value| {
+            let text = json!({
+                "duration": "1s",
+                "network": {"kind": "dumbbell", "pairs": 2},
+                "tcp": {"cc": "ewphcc", "recovery": "rack"},
+                "flow": [
+                    {"from": "left0", "to": "right0", "tcp": {"recovery": "vegas"}},
+                    {"from": "left1", "to": "right1", "app": app},
+                ],
+            });
+            warnings::said(&text.to_string()).iter().any(|message| message.starts_with("tcp.recovery: "))
+        };
+        assert!(!beside(json!({"kind": "cbr", "transport": "udp", "rate": "1Mbps", "size": "1000B"})));
+        assert!(beside(json!({"kind": "bulk"})));
     }
 }

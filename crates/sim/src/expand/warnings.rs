@@ -22,7 +22,7 @@ pub fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<
         of_link(def, &format!("link[{i}]"), duration, &mut found);
     }
     found.extend(phase::warnings(resolved, graph));
-    found.extend(tcp_warnings::warnings(given, resolved));
+    found.extend(tcp_warnings::warnings(given, resolved, graph));
     found.extend(reach::of_window(given, graph));
     found.extend(shared_buffer::warnings(resolved, graph));
     found

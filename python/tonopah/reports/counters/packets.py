@@ -129,7 +129,7 @@ def attempts(sent: Iterable[Frame]) -> list[Attempt]:
             if (before := newest.pop(pair, None)) is not None:
                 made.append(Attempt(before, False, False))
             newest[pair] = frame
-        elif frame.kind == "ack" and (before := newest.pop(pair[::-1], None)) is not None:
+        elif frame.kind == "ack" and (before := newest.pop((frame.target, frame.source), None)) is not None:
             key = (before.source, before.target, before.sequence)
             made.append(Attempt(before, True, key in known))
             known.add(key)

@@ -24,7 +24,7 @@ COLUMNS = ("in the script", "of", "number with it", "without it", "what the figu
 
 def main(words: list[str] | None = None) -> int:
     """Carry out the command line; return the exit status."""
-    command = argparse.ArgumentParser(prog="python -m tonopah.reports.mechanisms", description=__doc__.partition(": ")[2])
+    command = argparse.ArgumentParser(prog="python -m tonopah.reports.mechanisms", description=str(__doc__).partition(": ")[2])
     command.add_argument("folder", metavar="FOLDER", help="results of a study, such as results/ewphcc")
     command.add_argument("--file", metavar="FILE", help="mechanisms of a study of one's own (TOML)")
     command.add_argument("--pictures", action="store_true", help="draw each slip into FOLDER/slips (SVG, and its numbers as CSV)")

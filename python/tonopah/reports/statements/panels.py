@@ -71,7 +71,7 @@ def panel(axes: "Axes", names: Mapping[str, str], author: Points, ours: Points) 
             along = sorted(found.get(name, {}).items(), key=lambda pair: place(pair[0]))
             if not along:
                 continue
-            look = (
+            look: dict[str, Any] = (
                 style.line_style(i) | {"linewidth": 1.1, "markersize": 4.5 - i, "markeredgewidth": 0.9} if found is ours
                 else {"color": style.COLOURS[i], "marker": "x", "linestyle": "none", "markersize": 5.5, "markeredgewidth": 1.1}
             )  # fmt: skip
