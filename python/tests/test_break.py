@@ -17,7 +17,7 @@ import pytest
 import tonopah as tp
 from tonopah.breaking import runs as runs_module
 from tonopah.breaking.runs import Runs, Wanted
-from tonopah.breaking.search import Search, State
+from tonopah.breaking.search import Clock, Search, State
 from tonopah.breaking.space import World, read_space
 from tonopah.breaking.told import weaknesses
 from tonopah.breaking.trial import Trials
@@ -295,3 +295,31 @@ def test_a_budget_ends_the_search(tmp_path, acks):
     search = Search(trials, 1, 12, (), State())
     assert not search.run(None, lambda: search.state.worlds >= 3, lambda state, new: None)
     assert search.state.worlds == 3
+
+
+BURNS = """
+import time
+from tonopah import CongestionControl
+class Burns(CongestionControl):
+    def __init__(self, setup):
+        while time.process_time() < 0.5:
+            pass
+        self.cwnd_bytes = self.ssthresh_bytes = 30_000
+    def on_ack(self, ack, view):
+        pass
+    def on_congestion(self, event, view):
+        pass
+"""
+
+
+def test_cpu_time_is_that_of_the_processes_of_python_too(tmp_path):
+    (tmp_path / "burns.py").write_text(BURNS)
+    trials = trials_of(f"{tmp_path / 'burns.py'}:Burns", "cubic")
+    wanted = [Wanted(World(), trials.subject, seed) for seed in (1, 2)]
+    clock = Clock(None, trials.runs, cpu=True)
+    with trials.runs.working():
+        assert all(trials.runs.all(wanted))
+        used_s = clock.elapsed_s
+        assert used_s >= 2 * 0.4 and trials.runs.workers.cpu_s >= 2 * 0.4
+    # Nothing is counted twice once the processes have ended.
+    assert clock.elapsed_s >= used_s and trials.runs.workers.cpu_s == 0

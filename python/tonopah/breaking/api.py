@@ -128,7 +128,7 @@ def counterexamples(
     stored = folder.stored(question)
     state, before_s = stored or (State(), 0.0)
     limit_s = budget_s if budget_s is not None else None if worlds is not None else BUDGET_S
-    clock = Clock(None if limit_s is None else limit_s - before_s, cpu)
+    clock = Clock(None if limit_s is None else limit_s - before_s, trials.runs, cpu)
     work = Work(folder, question, trials, clock, before_s, command, progress or Progress())
     with trials.runs.working():
         if not stored:

@@ -1,10 +1,12 @@
 """The search: worlds one after another, what fails is confirmed, shrunk, and confirmed on fresh seeds."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tonopah.breaking.runs import Runs
 from tonopah.breaking.space import Space, World
 from tonopah.breaking.trial import (
     FRESH,
@@ -233,23 +235,21 @@ class Search:
 class Clock:
     """Tells when a budget of wall time, or of the CPU time of all workers, is used up."""
 
-    def __init__(self, budget_s: float | None, cpu: bool = False):
-        self.budget_s, self.cpu, self.started = budget_s, cpu, self.now(cpu)
+    def __init__(self, budget_s: float | None, runs: Runs, cpu: bool = False):
+        self.budget_s, self.runs, self.cpu = budget_s, runs, cpu
+        self.started = self.now()
 
-    @staticmethod
-    def now(cpu: bool) -> float:
+    def now(self) -> float:
         """Return the time that counts, in seconds."""
-        if not cpu:
+        if not self.cpu:
             return time.monotonic()
-        import os
-
-        used = os.times()
-        return used.user + used.system + used.children_user + used.children_system
+        # Of this process and of its children that have ended, and of the workers, which have not.
+        return sum(os.times()[:4]) + (self.runs.workers.cpu_s if self.runs.workers else 0.0)
 
     @property
     def elapsed_s(self) -> float:
         """Time since it was started."""
-        return self.now(self.cpu) - self.started
+        return self.now() - self.started
 
     def over(self) -> bool:
         """Tell whether the budget is used up."""
