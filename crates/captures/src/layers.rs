@@ -1,9 +1,8 @@
-//! The TCP segment in a frame, through whatever stands before it: tags, labels, tunnels, extension headers.
+//! To the TCP segment in a frame, through whatever stands before it: tags, labels, tunnels, extension headers.
 
 use std::fmt;
 
-use crate::file::Frame;
-use crate::segment::{self, Segment};
+use crate::frame::Frame;
 
 /// What begins at a place.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -115,8 +114,8 @@ impl<'a> Layers<'a> {
         Layers { frame, off: 0, ip: Ip::default(), piece: None }
     }
 
-    /// The TCP segment of the frame.
-    pub(crate) fn segment(&mut self) -> Result<Segment<'a>, Why> {
+    /// Goes to where TCP begins.
+    pub(crate) fn find_tcp(&mut self) -> Result<(), Why> {
         let mut kind = match self.frame.link {
             0 | 108 => Kind::Null,
             1 => Kind::Ethernet,
@@ -144,7 +143,7 @@ impl<'a> Layers<'a> {
                 Kind::Protocol(number) => self.protocol(number)?,
                 Kind::Gre => self.gre()?,
                 Kind::Udp => self.udp()?,
-                Kind::Tcp => return segment::read(self),
+                Kind::Tcp => return Ok(()),
             };
         }
         Err(Why::Layers)

@@ -1,7 +1,7 @@
 //! Captures as other programs write them: from the bytes of a pcap or pcapng file to the segments of its TCP connections.
 //!
-//! - `file.rs`: the frames of a file; `pcap.rs`, `pcapng.rs`: records and blocks of the two forms
-//! - `layers.rs`: the TCP segment in a frame, through tags, labels, tunnels and extension headers; `segment.rs`: what is in it
+//! - `file.rs`: a file part by part; `pcap.rs`, `pcapng.rs`: records and blocks of the two forms; `frame.rs`: what they share
+//! - `layers.rs`: to the TCP segment in a frame, through tags, labels, tunnels and extension headers; `segment.rs`: what is in it
 //! - `connections.rs`: the connection that a segment belongs to
 //! - `reader.rs`: all of it, part by part of a file
 //!
@@ -12,6 +12,7 @@
 
 mod connections;
 mod file;
+mod frame;
 mod layers;
 mod pcap;
 mod pcapng;
@@ -19,7 +20,7 @@ mod reader;
 mod segment;
 
 pub use connections::{Connection, MAX_CONNECTIONS};
-pub use file::{Frame, Wrong};
+pub use frame::{Frame, Wrong};
 pub use layers::Why;
 pub use reader::{Packet, Reader, Wanted, packets_of};
 pub use segment::{Ends, Options};

@@ -1,6 +1,6 @@
 //! Records of a pcap file in its forms, of either byte order.
 
-use crate::file::{Each, Frame, MAX_PACKET, Order, Wrong, grouped};
+use crate::frame::{Each, Frame, MAX_PACKET, Order, Wrong, grouped};
 
 /// Bytes of the file before its first record.
 const HEADER: usize = 24;

@@ -1,6 +1,6 @@
 //! Blocks of a pcapng file (draft-ietf-opsawg-pcapng), of either byte order, section by section.
 
-use crate::file::{Each, Frame, MAX_PACKET, Order, Wrong, grouped};
+use crate::frame::{Each, Frame, MAX_PACKET, Order, Wrong, grouped};
 
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use crate::connections::{Connection, Connections};
-use crate::file::{File, Frame, Wrong};
+use crate::file::File;
+use crate::frame::{Frame, Wrong};
 use crate::layers::{Datagram, Layers, Piece, Why};
-use crate::segment::{Ends, Options, Segment};
+use crate::segment::{self, Ends, Options, Segment};
 
 /// The connection whose packets are kept, by its number, up to a time.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +140,7 @@ impl Seen {
     /// Notes a frame; what gives no segment is counted.
     fn frame<'a>(&mut self, frame: Frame<'a>, waiting: &mut Waiting<'a>) {
         let mut layers = Layers::new(frame);
-        match layers.segment() {
+        match layers.find_tcp().and_then(|()| segment::read(&layers)) {
             Ok(segment) if waiting.segments.is_empty() && segment.datagram.is_none() => self.segment(&segment),
             Ok(segment) => waiting.segments.push(segment),
             Err(why) => self.skipped.count(why),

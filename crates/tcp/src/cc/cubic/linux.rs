@@ -4,7 +4,7 @@
 //! the window or, after 31 ms, the clock has moved. Truncation is part of the behaviour. Segments are counted here in
 //! bytes over MSS, which is the same as the kernel's count as long as segments are full.
 
-use super::CubicWindow;
+use super::window::CubicWindow;
 use crate::cc::algorithm::Setup;
 use crate::cc::backoff::MarkBackoff;
 use crate::cc::controller::CongestionControl;

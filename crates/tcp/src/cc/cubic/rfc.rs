@@ -4,7 +4,7 @@
 //! acknowledged segment unless `per_segment` is off. Time in which the application held the sender back does not count.
 //! Slow start, and what ends it, is `CubicWindow`'s.
 
-use super::CubicWindow;
+use super::window::CubicWindow;
 use crate::cc::algorithm::Setup;
 use crate::cc::backoff::MarkBackoff;
 use crate::cc::controller::CongestionControl;

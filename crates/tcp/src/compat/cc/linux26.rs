@@ -6,8 +6,8 @@
 
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
-use crate::cc::cubic::CubicWindow;
 use crate::cc::cubic::linux::{Curve, LinuxCubic, STALE};
+use crate::cc::cubic::window::CubicWindow;
 use crate::cc::jiffies::jiffies;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
