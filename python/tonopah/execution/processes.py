@@ -66,7 +66,7 @@ class Answer:
 
 
 class Worker:
-    """A worker process; `cpu_s` is the CPU time that it had used with its last answer, 0 once it has ended."""
+    """A worker process."""
 
     def __init__(self) -> None:
         self.start()
@@ -79,7 +79,12 @@ class Worker:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         assert self.process.stdin and self.process.stdout
         self.jobs, self.answers = self.process.stdin, self.process.stdout
-        self.cpu_s = 0.0
+        self.used_s = 0.0
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time that it had used with its last answer; 0 once it has ended, when `os.times` has it."""
+        return self.used_s if self.process.returncode is None else 0.0
 
     def run(self, job: Job) -> Answer:
         """Send one job and return its answer."""
@@ -87,17 +92,15 @@ class Worker:
             pickle.dump(job, self.jobs)
             self.jobs.flush()
             answer = pickle.load(self.answers)
-            self.cpu_s = pickle.load(self.answers)
+            self.used_s = pickle.load(self.answers)
             return answer
         except (EOFError, OSError, pickle.UnpicklingError):
-            self.cpu_s = 0.0
             return Answer(failed=f"a worker process ended with exit code {self.process.wait()}", died=True)
 
     def stop(self) -> None:
         """Kill the process."""
         self.process.kill()
         self.process.wait()
-        self.cpu_s = 0.0
         for pipe in (self.jobs, self.answers):
             # Buffered bytes have no reader any more.
             with suppress(OSError):
@@ -160,7 +163,7 @@ class Workers:
 
     @property
     def cpu_s(self) -> float:
-        """CPU time of the workers that have not ended: that of the others is of ended children of this process (`os.times`)."""
+        """CPU time of the workers that have not ended."""
         return sum(worker.cpu_s for worker in self.workers)
 
     def work(self, job: Job) -> Answer:

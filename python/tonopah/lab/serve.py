@@ -66,6 +66,7 @@ def open_page(address: str, file: Path) -> None:
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP to a client that must say what it wants in time, beside a limited number of others."""
 
+    # What uvicorn's protocols have; the type that it declares for them says less.
     connections: set[Any]
     loop: asyncio.AbstractEventLoop
     cycle: Any

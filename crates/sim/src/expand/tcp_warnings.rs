@@ -11,12 +11,14 @@ use crate::scenario::{FlowDef, Scenario, ScenarioWarning, TcpOptions, TransportD
 pub(super) fn warnings(given: &Scenario, resolved: &Scenario, graph: &Scenario) -> Vec<ScenarioWarning> {
     let flows = given.flow.iter().zip(&resolved.flow).enumerate();
     let own = flows.map(|(i, (given, resolved))| (format!("flow[{i}].tcp"), &given.tcp, &resolved.tcp));
-    // Datagrams have no settings of TCP.
-    let shares = |flow: &FlowDef| {
+    // Datagrams share the common settings and use none of them.
+    let uses = |flow: &FlowDef| {
         flow.tcp.is_empty() && flow.transport.is_none() && transport_of(&flow.app) == TransportDef::Tcp
     };
-    let common = graph.flow.iter().any(shares).then_some(("tcp".to_owned(), &given.tcp, &resolved.tcp));
-    common.into_iter().chain(own).flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
+    let unused = TcpOptions::default();
+    let common = if graph.flow.iter().any(uses) { &resolved.tcp } else { &unused };
+    let all = std::iter::once(("tcp".to_owned(), &given.tcp, common)).chain(own);
+    all.flat_map(|(path, given, resolved)| of_settings(&path, given, resolved)).collect()
 }
 
 /// What a jumbo frame of 9000 B holds behind 40 B of headers.
@@ -149,5 +151,17 @@ mod tests {
         };
         assert!(!beside(json!({"kind": "cbr", "transport": "udp", "rate": "1Mbps", "size": "1000B"})));
         assert!(beside(json!({"kind": "bulk"})));
+    }
+
+    #[test]
+    fn what_flows_with_settings_of_their_own_take_from_the_common_ones_is_named_too() {
+        let text = json!({
+            "duration": "1s",
+            "network": {"kind": "dumbbell", "pairs": 1},
+            "tcp": {"mss": "64kB"},
+            "flow": [{"from": "left0", "to": "right0", "tcp": {"nagle": false}}],
+        });
+        let found = warnings::said(&text.to_string());
+        assert!(found.iter().any(|message| message.starts_with("tcp.mss: segments of 64000 B")), "{found:?}");
     }
 }
